@@ -348,7 +348,7 @@ import (
 
 type spy struct{ heard string }
 
-func text(member *string) any {
+func text[T any](member *T) any {
 	if member == nil {
 		return nil
 	}
@@ -364,7 +364,7 @@ func (s *spy) Event(e tictactoe.ArenaEvent) {
 	s.heard = strings.Join(heard, " ")
 }
 
-func (s *spy) Play(id string) tictactoe.Action { return tictactoe.Action{Action: s.heard} }
+func (s *spy) Play(id string) tictactoe.Action { return tictactoe.Action{Action: tictactoe.ActionType(s.heard)} }
 
 func main() { tictactoe.Run("Spy", "1", func(*referee.Match) tictactoe.Bot { return &spy{} }) }
 """,

@@ -118,9 +118,9 @@ FAILURES = {
         ["getMove: lost in the grass"],
     ),
     "go": (
-        "return reantics.Move{MoveType: reantics.END}",
+        "return reantics.Move{MoveType: reantics.End}",
         'panic("lost in the grass")',
-        ["getMove: panic: lost in the grass\n", "in main.(*Lost).GetMove, ", "/Lost.go:"],
+        ["getMove: panic: lost in the grass\n", "in main.(*Lost).Move, ", "/Lost.go:"],
     ),
     "java": (
         "return new Move(MoveType.END);",

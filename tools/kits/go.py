@@ -1,11 +1,25 @@
 """The Go bindings: one package a game, on top of the packages `referee` and `referee/wire`. Formatted as gofmt does."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
-from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.shapes import (
+    Binding,
+    Choice,
+    Field,
+    Function,
+    Many,
+    Maybe,
+    OneOf,
+    Pair,
+    Record,
+    Ref,
+    Scalar,
+    Type,
+)
 from referee.tools.kits.text import comment, literal
 
 MODULE = "referee.internal/referee"
@@ -31,12 +45,16 @@ def emit(game: Binding) -> str:
         f"package {game.game}",
         "",
         "import (",
+        *(['\t"strconv"', ""] if any(map(_is_numbered, game.choices)) else []),
         f'\t"{MODULE}"',
         f'\t"{MODULE}/wire"',
         ")",
         "",
-        *_constants(game.constants),
+        *_constants(game),
     ]
+    names = _option_names(game)
+    for choice in game.choices:
+        lines += [*_enum(choice, names[choice]), ""]
     for pair, doc in game.pairs.items():
         lines += [*_about(pair.name, doc), f"type {pair.name} struct{{ {_members(pair)} int }}", ""]
     for union in game.unions:
@@ -44,6 +62,8 @@ def emit(game: Binding) -> str:
     for record in game.records:
         lines += [*_struct(record), ""]
     lines += [*_bot(game), ""]
+    for choice in game.choices:
+        lines += [*_read_choice(choice), ""]
     for pair in game.pairs:
         lines += [*_read_pair(pair), "", *_write_pair(pair), ""]
     for record in game.records:
@@ -72,35 +92,96 @@ def _local(name: str) -> str:
     return local + "_" if local in TAKEN else local
 
 
+def _method_name(name: str) -> str:
+    """Returns a function's name in Go, where getters have no `get`."""
+    return _exported(re.sub(r"^get(?=[A-Z])", "", name))
+
+
 def _about(name: str, doc: str) -> list[str]:
     """A type's comment, which begins with its name, as Go wants it."""
-    return comment(f"{name} is {doc[0].lower()}{doc[1:]}", 0, "// ")
+    return comment(f"{name} is {doc[0].lower()}{doc[1:].removesuffix('.')}.", 0, "// ")
 
 
 def _members(pair: Pair) -> str:
     return ", ".join(map(_exported, pair.members))
 
 
-def _constants(constants: dict[str, Any]) -> Iterator[str]:
-    plain = {name: value for name, value in constants.items() if not isinstance(value, list)}
+def _constants(game: Binding) -> Iterator[str]:
+    plain = {_exported(name): value for name, value in game.loose_constants.items() if not isinstance(value, list)}
     if plain:
         width = max(map(len, plain))
-        yield "// Names of the rules."
+        yield "// Constants of the rules."
         yield "const ("
         for name, value in plain.items():
             yield f"\t{name:{width}} = {literal(value)}"
         yield ")"
         yield ""
-    for name, value in constants.items():
+    for name, value in game.loose_constants.items():
         if isinstance(value, list):
-            kind = {str: "string", float: "float64"}.get(type(value[0]), "int")
-            yield f"// {name} is a list of the rules."
-            yield f"var {name} = [...]{kind}{{{', '.join(map(literal, value))}}}"
+            yield from _constant_list(game, _exported(name), value)
             yield ""
+
+
+def _constant_list(game: Binding, name: str, values: list[Any]) -> Iterator[str]:
+    choice = game.choice_of(values)
+    if choice is None:
+        kind = {str: "string", float: "float64"}.get(type(values[0]), "int")
+        items = [literal(value) for value in values]
+    else:
+        names = {value: option for option, (_, value) in zip(_option_names(game)[choice], choice.options, strict=True)}
+        kind, items = _exported(choice.name), [names[value] for value in values]
+    yield f"// {name} is a list of the rules."
+    yield f"var {name} = [...]{kind}{{{', '.join(items)}}}"
+
+
+def _is_numbered(choice: Choice) -> bool:
+    return isinstance(choice.options[0][1], int)
+
+
+def _option_names(game: Binding) -> dict[Choice, list[str]]:
+    """Returns the constants of each choice: `Queen`, or `SymbolX` where the bare name is short or taken."""
+    bare = {choice: [_exported(option) for option, _ in choice.options] for choice in game.choices}
+    taken = Counter(chain.from_iterable(bare.values()))
+    taken.update(map(_exported, [*game.loose_constants, *[choice.name for choice in game.choices]]))
+    for types in (game.pairs, game.records, game.unions):
+        taken.update([each.name for each in types])
+    return {
+        choice: [_exported(choice.name) + name for name in names]
+        if any(len(name) < 3 or taken[name] > 1 for name in names)
+        else names
+        for choice, names in bare.items()
+    }
+
+
+def _enum(choice: Choice, names: list[str]) -> Iterator[str]:
+    """A named type with its constants. Numbers get a String method."""
+    kind, width = _exported(choice.name), max(map(len, names))
+    what = "number" if _is_numbered(choice) else "text"
+    yield f"// {kind} is a {what} on the wire, one of the constants below."
+    yield f"type {kind} {'int' if _is_numbered(choice) else 'string'}"
+    yield ""
+    yield f"// The values of {kind}."
+    yield "const ("
+    for name, (_, value) in zip(names, choice.options, strict=True):
+        yield f"\t{name:{width}} {kind} = {literal(value)}"
+    yield ")"
+    if _is_numbered(choice):
+        yield ""
+        yield "// String returns the value's name."
+        yield f"func (value {kind}) String() string {{"
+        yield "\tswitch value {"
+        for name in names:
+            yield f"\tcase {name}:"
+            yield f'\t\treturn "{name}"'
+        yield "\t}"
+        yield f'\treturn "{kind}(" + strconv.Itoa(int(value)) + ")"'
+        yield "}"
 
 
 def _type(shape: Type) -> str:
     match shape:
+        case Scalar(choice=Choice(name=name)):
+            return _exported(name)
         case Scalar(kind):
             return SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -159,12 +240,14 @@ def _union(union: OneOf) -> Iterator[str]:
 
 
 def _bot(game: Binding) -> Iterator[str]:
-    yield f"// Bot plays one match of {game.title}; each match gets a new one. Embed Base for what may be left out."
+    yield f"// Bot plays one match of {game.title}. Embed Base to leave out the methods that return nothing."
     yield "type Bot interface {"
     for number, function in enumerate(game.functions):
         if number:
             yield ""
-        yield from comment(f"{_exported(function.name)}: {function.doc}", 0, "\t// ", width=117)
+        verb = "hears the notification" if function.is_event else "answers the call"
+        about = f"{_method_name(function.name)} {verb} {function.name}. {function.doc}"
+        yield from comment(about, 0, "\t// ", width=117)
         yield f"\t{_signature(function)}"
     yield "}"
     yield ""
@@ -173,10 +256,10 @@ def _bot(game: Binding) -> Iterator[str]:
     for function in game.functions:
         if function.result is None:
             yield ""
-            yield f"// {_exported(function.name)} does nothing."
+            yield f"// {_method_name(function.name)} does nothing."
             yield f"func (Base) {_signature(function)} {{}}"
     yield ""
-    yield "// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program."
+    yield "// Run plays matches until the referee ends the program. It calls fresh for the bot of each match."
     yield "func Run(name, version string, fresh func(*referee.Match) Bot) {"
     yield f'\tprogram := referee.Program{{Name: name, Version: version, Game: "{game.game}"}}'
     yield "\treferee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })"
@@ -192,7 +275,7 @@ def _bot(game: Binding) -> Iterator[str]:
 def _signature(function: Function) -> str:
     params = ", ".join(f"{_local(field.name)} {_type(field.type)}" for field in function.params)
     result = "" if function.result is None else f" {_type(function.result)}"
-    return f"{_exported(function.name)}({params}){result}"
+    return f"{_method_name(function.name)}({params}){result}"
 
 
 def _answer(calls: list[Function]) -> Iterator[str]:
@@ -206,7 +289,7 @@ def _answer(calls: list[Function]) -> Iterator[str]:
             yield "\t\tif params.Err() != nil {"
             yield "\t\t\treturn params.Err()"
             yield "\t\t}"
-        asked = f"u.bot.{_exported(call.name)}({', '.join([_local(field.name) for field in call.params])})"
+        asked = f"u.bot.{_method_name(call.name)}({', '.join([_local(field.name) for field in call.params])})"
         if call.result is None:
             yield f"\t\t{asked}"
             yield "\t\tresult.Null()"
@@ -229,7 +312,7 @@ def _notice(events: list[Function]) -> Iterator[str]:
         yield "\t\tif r.Err() != nil {"
         yield "\t\t\treturn r.Err()"
         yield "\t\t}"
-        yield f"\t\tu.bot.{_exported(event.name)}(shown)"
+        yield f"\t\tu.bot.{_method_name(event.name)}(shown)"
         yield "\t}"
     yield "\treturn nil"
     yield "}"
@@ -241,6 +324,8 @@ def _notice(events: list[Function]) -> Iterator[str]:
 def _read(shape: Type) -> str:
     """An expression that reads such a value from `r`."""
     match shape:
+        case Scalar(choice=Choice(name=name)):
+            return f"read{_exported(name)}(r)"
         case Scalar(kind):
             return f"r.{METHODS[kind]}()"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -256,6 +341,8 @@ def _read(shape: Type) -> str:
 def _reader(shape: Type) -> str:
     """A function that reads such a value."""
     match shape:
+        case Scalar(choice=Choice(name=name)):
+            return f"read{_exported(name)}"
         case Scalar(kind) | Maybe(Scalar("any" as kind)):
             return f"(*wire.Reader).{METHODS[kind]}"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -268,6 +355,11 @@ def _reader(shape: Type) -> str:
 
 def _maybe(item: Type) -> str:
     return "OrNil" if _has_nil(item) else "Maybe"
+
+
+def _read_choice(choice: Choice) -> Iterator[str]:
+    kind, method = _exported(choice.name), "Int" if _is_numbered(choice) else "String"
+    yield f"func read{kind}(r *wire.Reader) {kind} {{ return {kind}(r.{method}()) }}"
 
 
 def _read_pair(pair: Pair) -> Iterator[str]:
@@ -315,8 +407,9 @@ def _read_union(union: OneOf) -> Iterator[str]:
 def _write(shape: Type, value: str, indent: str, writer: str = "w") -> Iterator[str]:
     """The statements that write such a value."""
     match shape:
-        case Scalar(kind):
-            yield f"{indent}{writer}.{METHODS[kind]}({value})"
+        case Scalar(kind, choice):
+            plain = value if choice is None else f"{SCALARS[kind]}({value})"
+            yield f"{indent}{writer}.{METHODS[kind]}({plain})"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             yield f"{indent}write{name}({writer}, {value})"
         case Maybe(Scalar("any") | OneOf() as item):

@@ -10,25 +10,43 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	FREE_CHAR        = "."
-	BLOCK_CHAR       = "#"
-	SPAWN_CHAR       = "S"
-	ONION            = 2
-	STRAWBERRY       = 10
-	DRAGON_FRUIT     = 30
-	DEPLOYMENT_TURNS = 20
-	BIKE             = "bike"
-	BIKE_COST        = 30
-	BIKE_TURNS       = 3
-	BIKE_STEPS       = 3
-	PORTAL_GUN       = "portal gun"
-	PORTAL_GUN_COST  = 100
-	AUCTION_TURNS    = 30
+	FreeChar        = "."
+	BlockChar       = "#"
+	SpawnChar       = "S"
+	Onion           = 2
+	Strawberry      = 10
+	DragonFruit     = 30
+	DeploymentTurns = 20
+	BikeCost        = 30
+	BikeTurns       = 3
+	BikeSteps       = 3
+	PortalGunCost   = 100
+	AuctionTurns    = 30
 )
 
-// Location is [row, col]: row 0 at the top, column 0 at the left
+// Item is a text on the wire, one of the constants below.
+type Item string
+
+// The values of Item.
+const (
+	ItemDragonFruit Item = "DragonFruit"
+	ItemOnion       Item = "Onion"
+	ItemStrawberry  Item = "Strawberry"
+)
+
+// PowerUp is a text on the wire, one of the constants below.
+type PowerUp string
+
+// The values of PowerUp.
+const (
+	None      PowerUp = ""
+	Bike      PowerUp = "bike"
+	PortalGun PowerUp = "portal gun"
+)
+
+// Location is [row, col]: row 0 at the top, column 0 at the left.
 type Location struct{ Row, Col int }
 
 // Map is the grid.
@@ -47,26 +65,26 @@ type Player struct {
 	PortalGun bool // a portal gun was bought in this turn
 }
 
-// Bot plays one match of AI Arena 21; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of AI Arena 21. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// PlayPowerup: Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any
-	// free cell) or nothing. Player 1 sees what player 0 has bought.
-	PlayPowerup(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int) string
+	// PlayPowerup answers the call play_powerup. Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal
+	// gun` (100 points, 1 turn, any free cell) or nothing. Player 1 sees what player 0 has bought.
+	PlayPowerup(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int) PowerUp
 
-	// PlayTurn: Where to go: "row,col" in digits, nothing else. Staying is allowed.
-	PlayTurn(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int) string
+	// PlayTurn answers the call play_turn. Where to go: "row,col" in digits, nothing else. Staying is allowed.
+	PlayTurn(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int) string
 
-	// PlayAuction: Your bid, 0 up to your score.
-	PlayAuction(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int) int
+	// PlayAuction answers the call play_auction. Your bid, 0 up to your score.
+	PlayAuction(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int) int
 
-	// PlayTransport: You won the auction: the free cell for your opponent, "row,col".
-	PlayTransport(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int) string
+	// PlayTransport answers the call play_transport. You won the auction: the free cell for your opponent, "row,col".
+	PlayTransport(gameMap Map, me Player, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int) string
 }
 
 // Base has the methods that a bot may leave out.
 type Base struct{}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "aiarena21"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -81,20 +99,20 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		me := referee.Param(params, "me", readPlayer)
 		opponent := referee.Param(params, "opponent", readPlayer)
 		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf((*wire.Reader).String))))
+		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
 		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
 		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
 		if params.Err() != nil {
 			return params.Err()
 		}
 		answer := u.bot.PlayPowerup(gameMap, me, opponent, items, newItems, heatmap, remainingTurns)
-		result.String(answer)
+		result.String(string(answer))
 	case "play_turn":
 		gameMap := referee.Param(params, "game_map", readMap)
 		me := referee.Param(params, "me", readPlayer)
 		opponent := referee.Param(params, "opponent", readPlayer)
 		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf((*wire.Reader).String))))
+		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
 		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
 		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
 		if params.Err() != nil {
@@ -107,7 +125,7 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		me := referee.Param(params, "me", readPlayer)
 		opponent := referee.Param(params, "opponent", readPlayer)
 		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf((*wire.Reader).String))))
+		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
 		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
 		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
 		if params.Err() != nil {
@@ -120,7 +138,7 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		me := referee.Param(params, "me", readPlayer)
 		opponent := referee.Param(params, "opponent", readPlayer)
 		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf((*wire.Reader).String))))
+		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
 		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
 		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
 		if params.Err() != nil {
@@ -137,6 +155,10 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
+
+func readItem(r *wire.Reader) Item { return Item(r.String()) }
+
+func readPowerUp(r *wire.Reader) PowerUp { return PowerUp(r.String()) }
 
 func readLocation(r *wire.Reader) (value Location) {
 	value.Row, value.Col = r.Pair()

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// FAR is the distance of a cell to which no path leads.
-const FAR = 1_000_000
+// Far is the distance of a cell to which no path leads.
+const Far = 1_000_000
 
 // Grid is a map to walk on: free cells, distances, paths, and where a player may go. A table is a slice of rows:
 // table[row][col], as items and heatmap are.
@@ -16,7 +16,7 @@ type Grid struct {
 	cells      []string
 }
 
-// NewGrid takes the game_map of any call: it is the same throughout a match.
+// NewGrid returns the grid of a match. The game_map is the same in every call.
 func NewGrid(gameMap Map) *Grid {
 	g := &Grid{Rows: gameMap.Rows, Cols: gameMap.Cols, cells: gameMap.Cells}
 	for row := range g.Rows {
@@ -29,13 +29,13 @@ func NewGrid(gameMap Map) *Grid {
 	return g
 }
 
-// IsFree is false off the map, too.
+// IsFree reports whether a cell is on the map and not blocked.
 func (g *Grid) IsFree(cell Location) bool {
 	return 0 <= cell.Row && cell.Row < g.Rows && 0 <= cell.Col && cell.Col < g.Cols &&
-		g.cells[cell.Row][cell.Col] != BLOCK_CHAR[0]
+		g.cells[cell.Row][cell.Col] != BlockChar[0]
 }
 
-// Neighbours are the free cells above, to the left, to the right and below.
+// Neighbours returns the free cells above, to the left, to the right and below.
 func (g *Grid) Neighbours(cell Location) []Location {
 	found := make([]Location, 0, 4)
 	for _, step := range [...]Location{{-1, 0}, {0, -1}, {0, 1}, {1, 0}} {
@@ -46,12 +46,12 @@ func (g *Grid) Neighbours(cell Location) []Location {
 	return found
 }
 
-// Distances is a table: how many steps each cell is from the nearest of starts, or FAR. A start that is not free counts
-// for nothing.
+// Distances returns a table with the number of steps from each cell to the nearest of starts, or Far. It ignores starts
+// that are not free.
 func (g *Grid) Distances(starts ...Location) [][]int {
 	table := make([][]int, g.Rows)
 	for row := range table {
-		table[row] = slices.Repeat([]int{FAR}, g.Cols)
+		table[row] = slices.Repeat([]int{Far}, g.Cols)
 	}
 	queue := []Location{}
 	for _, cell := range starts {
@@ -63,7 +63,7 @@ func (g *Grid) Distances(starts ...Location) [][]int {
 	for next := 0; next < len(queue); next++ {
 		cell := queue[next]
 		for _, beside := range g.Neighbours(cell) {
-			if table[beside.Row][beside.Col] == FAR {
+			if table[beside.Row][beside.Col] == Far {
 				table[beside.Row][beside.Col] = table[cell.Row][cell.Col] + 1
 				queue = append(queue, beside)
 			}
@@ -72,11 +72,11 @@ func (g *Grid) Distances(starts ...Location) [][]int {
 	return table
 }
 
-// Path is a shortest path, both ends included; empty if there is none.
+// Path returns a shortest path with both ends, or nil if there is none.
 func (g *Grid) Path(start, target Location) []Location {
 	table := g.Distances(start)
 	steps := func(cell Location) int { return table[cell.Row][cell.Col] }
-	if !g.IsFree(target) || steps(target) == FAR {
+	if !g.IsFree(target) || steps(target) == Far {
 		return nil
 	}
 	path := []Location{target}
@@ -88,7 +88,7 @@ func (g *Grid) Path(start, target Location) []Location {
 	return path
 }
 
-// Reach is where PlayTurn may go, row by row; to stay is allowed.
+// Reach returns the cells where PlayTurn may go, row by row, with the player's own.
 func (g *Grid) Reach(player Player) []Location {
 	if player.PortalGun {
 		return g.Free
@@ -103,13 +103,13 @@ func (g *Grid) Reach(player Player) []Location {
 	return found
 }
 
-// Speed is how many steps the player may take in a turn.
+// Speed returns how many steps the player may take in a turn.
 func Speed(player Player) int {
 	if player.Bike {
-		return BIKE_STEPS
+		return BikeSteps
 	}
 	return 1
 }
 
-// Name is the cell as an answer: "row,col".
-func Name(cell Location) string { return strconv.Itoa(cell.Row) + "," + strconv.Itoa(cell.Col) }
+// String returns the cell as an answer: "row,col".
+func (cell Location) String() string { return strconv.Itoa(cell.Row) + "," + strconv.Itoa(cell.Col) }

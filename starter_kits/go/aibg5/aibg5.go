@@ -10,29 +10,52 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	SEATS           = 4
-	RADIUS          = 14
-	SIZE            = 29
-	ATTACK_RANGE    = 3
-	ASTEROID_HEALTH = 350
-	TRAP_TURNS      = 2
-	BOSS_POWER      = 250
-	LEVEL_XP        = 1000
+	Seats          = 4
+	Radius         = 14
+	Size           = 29
+	AttackRange    = 3
+	AsteroidHealth = 350
+	TrapTurns      = 2
+	BossPower      = 250
+	LevelXp        = 1000
 )
 
-// MAX_HEALTH is a list of the rules.
-var MAX_HEALTH = [...]int{1000, 1300, 1600, 1900, 2200}
+// MaxHealth is a list of the rules.
+var MaxHealth = [...]int{1000, 1300, 1600, 1900, 2200}
 
-// POWER is a list of the rules.
-var POWER = [...]int{150, 200, 250, 300, 350}
+// Power is a list of the rules.
+var Power = [...]int{150, 200, 250, 300, 350}
+
+// EntityType is a text on the wire, one of the constants below.
+type EntityType string
+
+// The values of EntityType.
+const (
+	EntityTypeAsteroid   EntityType = "ASTEROID"
+	EntityTypeBlackhole  EntityType = "BLACKHOLE"
+	EntityTypeBoss       EntityType = "BOSS"
+	EntityTypeEmpty      EntityType = "EMPTY"
+	EntityTypeExperience EntityType = "EXPERIENCE"
+	EntityTypeHealth     EntityType = "HEALTH"
+	EntityTypeWormhole   EntityType = "WORMHOLE"
+)
+
+// TileType is a text on the wire, one of the constants below.
+type TileType string
+
+// The values of TileType.
+const (
+	Full   TileType = "FULL"
+	Normal TileType = "NORMAL"
+)
 
 // Terrain is the content of a tile that the boss has attacked: never the boss.
 type Terrain struct {
-	Type   string // its kind
-	ID     *int   // of a WORMHOLE: the pair
-	Health *int   // of an ASTEROID
+	Type   EntityType // its kind
+	ID     *int       // of a WORMHOLE: the pair
+	Health *int       // of an ASTEROID
 }
 
 // AttackedTile is a tile that the boss has attacked, as it is now.
@@ -40,12 +63,12 @@ type AttackedTile struct {
 	Q        int // column, slanting: the first axial coordinate
 	R        int // row: the second axial coordinate
 	Entity   Terrain
-	TileType string // FULL: cannot be entered
+	TileType TileType // FULL: cannot be entered
 }
 
 // Entity is the content of a tile. Players are not part of the map.
 type Entity struct {
-	Type              string         // its kind
+	Type              EntityType     // its kind
 	ID                *int           // of a WORMHOLE: the pair
 	Health            *int           // of an ASTEROID
 	BossAction        *bool          // of a BOSS: see Boss
@@ -57,7 +80,7 @@ type Tile struct {
 	Q        int // column, slanting: the first axial coordinate
 	R        int // row: the second axial coordinate
 	Entity   Entity
-	TileType string // FULL: cannot be entered
+	TileType TileType // FULL: cannot be entered
 }
 
 // Map is the board.
@@ -118,16 +141,17 @@ type GameOver struct {
 	Players []Player // all four, best first
 }
 
-// Bot plays one match of AIBG 5; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of AIBG 5. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// JoinGame: The game begins. All four players are asked at once, and the answer does not matter.
+	// JoinGame answers the call joinGame. The game begins. All four players are asked at once, and the answer does not
+	// matter.
 	JoinGame(playerIdx int, gameState GameState)
 
-	// DoAction: Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells
-	// away.
+	// DoAction answers the call doAction. Your turn: move to a cell next to yours, or attack a player, an asteroid or
+	// the boss at most 3 cells away.
 	DoAction(playerIdx int, gameState GameState, message *string) Action
 
-	// GameOver: The game is over.
+	// GameOver hears the notification gameOver. The game is over.
 	GameOver(gameOver GameOver)
 }
 
@@ -140,7 +164,7 @@ func (Base) JoinGame(playerIdx int, gameState GameState) {}
 // GameOver does nothing.
 func (Base) GameOver(gameOver GameOver) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "aibg5"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -185,11 +209,15 @@ func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
 
+func readEntityType(r *wire.Reader) EntityType { return EntityType(r.String()) }
+
+func readTileType(r *wire.Reader) TileType { return TileType(r.String()) }
+
 func readTerrain(r *wire.Reader) (value Terrain) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "type":
-			value.Type = r.String()
+			value.Type = readEntityType(r)
 		case "id":
 			value.ID = wire.Maybe(r, (*wire.Reader).Int)
 		case "health":
@@ -211,7 +239,7 @@ func readAttackedTile(r *wire.Reader) (value AttackedTile) {
 		case "entity":
 			value.Entity = readTerrain(r)
 		case "tileType":
-			value.TileType = r.String()
+			value.TileType = readTileType(r)
 		default:
 			r.Raw()
 		}
@@ -223,7 +251,7 @@ func readEntity(r *wire.Reader) (value Entity) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "type":
-			value.Type = r.String()
+			value.Type = readEntityType(r)
 		case "id":
 			value.ID = wire.Maybe(r, (*wire.Reader).Int)
 		case "health":
@@ -249,7 +277,7 @@ func readTile(r *wire.Reader) (value Tile) {
 		case "entity":
 			value.Entity = readEntity(r)
 		case "tileType":
-			value.TileType = r.String()
+			value.TileType = readTileType(r)
 		default:
 			r.Raw()
 		}

@@ -6,42 +6,118 @@
 package cardgame
 
 import (
+	"strconv"
+
 	"referee.internal/referee"
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	HERO_POWER        = 0
-	PLACE_MINION      = 1
-	PLAY_SPELL        = 2
-	ATTACK            = 3
-	END_TURN          = 4
-	MOLE              = 0
-	COBRA             = 1
-	DEADLY_SHOT       = 2
-	ARCANE_SHOT       = 3
-	HATCHLING         = 4
-	RHINO             = 5
-	SNAPJAW           = 6
-	TIMBER_WOLF       = 7
-	RAPTOR            = 8
-	FIREBALL          = 9
-	ULTRASAUR         = 10
-	SCAVENGER         = 11
-	KILL_COMMAND      = 12
-	HOUNDS            = 13
-	HIGHMANE          = 14
-	ALPHA             = 15
-	HOUND             = 16
-	CUB               = 17
-	BOARD_SIZE        = 7
-	HAND_SIZE         = 10
-	START_HEALTH      = 30
-	MAX_MANA          = 10
-	HERO_POWER_COST   = 2
-	HERO_POWER_DAMAGE = 2
+	BoardSize       = 7
+	HandSize        = 10
+	StartHealth     = 30
+	MaxMana         = 10
+	HeroPowerCost   = 2
+	HeroPowerDamage = 2
 )
+
+// CardID is a number on the wire, one of the constants below.
+type CardID int
+
+// The values of CardID.
+const (
+	Mole        CardID = 0
+	Cobra       CardID = 1
+	DeadlyShot  CardID = 2
+	ArcaneShot  CardID = 3
+	Hatchling   CardID = 4
+	Rhino       CardID = 5
+	Snapjaw     CardID = 6
+	TimberWolf  CardID = 7
+	Raptor      CardID = 8
+	Fireball    CardID = 9
+	Ultrasaur   CardID = 10
+	Scavenger   CardID = 11
+	KillCommand CardID = 12
+	Hounds      CardID = 13
+	Highmane    CardID = 14
+	Alpha       CardID = 15
+	Hound       CardID = 16
+	Cub         CardID = 17
+)
+
+// String returns the value's name.
+func (value CardID) String() string {
+	switch value {
+	case Mole:
+		return "Mole"
+	case Cobra:
+		return "Cobra"
+	case DeadlyShot:
+		return "DeadlyShot"
+	case ArcaneShot:
+		return "ArcaneShot"
+	case Hatchling:
+		return "Hatchling"
+	case Rhino:
+		return "Rhino"
+	case Snapjaw:
+		return "Snapjaw"
+	case TimberWolf:
+		return "TimberWolf"
+	case Raptor:
+		return "Raptor"
+	case Fireball:
+		return "Fireball"
+	case Ultrasaur:
+		return "Ultrasaur"
+	case Scavenger:
+		return "Scavenger"
+	case KillCommand:
+		return "KillCommand"
+	case Hounds:
+		return "Hounds"
+	case Highmane:
+		return "Highmane"
+	case Alpha:
+		return "Alpha"
+	case Hound:
+		return "Hound"
+	case Cub:
+		return "Cub"
+	}
+	return "CardID(" + strconv.Itoa(int(value)) + ")"
+}
+
+// ActionType is a number on the wire, one of the constants below.
+type ActionType int
+
+// The values of ActionType.
+const (
+	HeroPower   ActionType = 0
+	PlaceMinion ActionType = 1
+	PlaySpell   ActionType = 2
+	Attack      ActionType = 3
+	EndTurn     ActionType = 4
+)
+
+// String returns the value's name.
+func (value ActionType) String() string {
+	switch value {
+	case HeroPower:
+		return "HeroPower"
+	case PlaceMinion:
+		return "PlaceMinion"
+	case PlaySpell:
+		return "PlaySpell"
+	case Attack:
+		return "Attack"
+	case EndTurn:
+		return "EndTurn"
+	}
+	return "ActionType(" + strconv.Itoa(int(value)) + ")"
+}
 
 // Card is a Minion or a Spell.
 type Card interface{ isCard() }
@@ -59,16 +135,16 @@ func (Minion) isTarget() {}
 
 // Buff is an effect that strengthens a minion now.
 type Buff struct {
-	ID     int  // the card that causes it
-	Atk    int  // attack that it adds
-	Health int  // maximum health that it adds
-	Charge bool // it lets the minion attack in the turn in which it arrives
+	ID     CardID // the card that causes it
+	Atk    int    // attack that it adds
+	Health int    // maximum health that it adds
+	Charge bool   // it lets the minion attack in the turn in which it arrives
 }
 
 // Minion is a minion in the hand (as printed) or on a board (as it now is).
 type Minion struct {
 	Type         string
-	ID           int    // the card
+	ID           CardID // the card
 	Atk          int    // attack, with growth and auras
 	Health       int    // health left
 	MaxHealth    int    // health without damage, with growth
@@ -86,9 +162,9 @@ type Minion struct {
 // Spell is a spell in the hand.
 type Spell struct {
 	Type         string
-	ID           int // the card
-	Cost         int // mana that it costs to play
-	ZonePosition int // its place in the hand, from 1
+	ID           CardID // the card
+	Cost         int    // mana that it costs to play
+	ZonePosition int    // its place in the hand, from 1
 }
 
 // Hero is a player's hero: number 0 of the player's targets.
@@ -116,21 +192,23 @@ type GameState struct {
 
 // Action is an answer to `play`.
 type Action struct {
-	Action int // 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
+	Action ActionType // 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
 	// 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
 	// points into opponent_target. Else null
 	Arguments []int
 }
 
-// Bot plays one match of Card game; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of Card game. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// Start: The game begins: set up what you need. The answer is null; a player who fails here loses.
+	// Start answers the call start. The game begins: set up what you need. The answer is null; a player who fails here
+	// loses.
 	Start()
 
-	// Play: One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.
+	// Play answers the call play. One action of your turn. Asked again until you end the turn; an action that is not
+	// valid ends it too.
 	Play(state GameState) Action
 
-	// End: The game is over. The answer is null; a fault here changes nothing.
+	// End answers the call end. The game is over. The answer is null; a fault here changes nothing.
 	End(victory bool)
 }
 
@@ -143,7 +221,7 @@ func (Base) Start() {}
 // End does nothing.
 func (Base) End(victory bool) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "cardgame"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -180,11 +258,15 @@ func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
 
+func readCardID(r *wire.Reader) CardID { return CardID(r.Int()) }
+
+func readActionType(r *wire.Reader) ActionType { return ActionType(r.Int()) }
+
 func readBuff(r *wire.Reader) (value Buff) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "id":
-			value.ID = r.Int()
+			value.ID = readCardID(r)
 		case "atk":
 			value.Atk = r.Int()
 		case "health":
@@ -204,7 +286,7 @@ func readMinion(r *wire.Reader) (value Minion) {
 		case "type":
 			value.Type = r.String()
 		case "id":
-			value.ID = r.Int()
+			value.ID = readCardID(r)
 		case "atk":
 			value.Atk = r.Int()
 		case "health":
@@ -242,7 +324,7 @@ func readSpell(r *wire.Reader) (value Spell) {
 		case "type":
 			value.Type = r.String()
 		case "id":
-			value.ID = r.Int()
+			value.ID = readCardID(r)
 		case "cost":
 			value.Cost = r.Int()
 		case "zone_position":
@@ -306,7 +388,7 @@ func readGameState(r *wire.Reader) (value GameState) {
 
 func writeAction(w *wire.Writer, value Action) {
 	w.List(2)
-	w.Int(value.Action)
+	w.Int(int(value.Action))
 	if value.Arguments == nil {
 		w.Null()
 	} else {

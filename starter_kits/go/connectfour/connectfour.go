@@ -10,41 +10,80 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	ROWS   = 6
-	RED    = "🔴"
-	YELLOW = "🟡"
-	FLIP   = "(╯°□°)╯︵ ┻━┻"
+	Rows = 6
 )
 
-// COLUMNS is a list of the rules.
-var COLUMNS = [...]string{"A", "B", "C", "D", "E", "F", "G"}
+// Columns is a list of the rules.
+var Columns = [...]Column{ColumnA, ColumnB, ColumnC, ColumnD, ColumnE, ColumnF, ColumnG}
+
+// ActionType is a text on the wire, one of the constants below.
+type ActionType string
+
+// The values of ActionType.
+const (
+	Flip     ActionType = "(╯°□°)╯︵ ┻━┻"
+	PutToken ActionType = "putToken"
+)
+
+// Column is a text on the wire, one of the constants below.
+type Column string
+
+// The values of Column.
+const (
+	ColumnA Column = "A"
+	ColumnB Column = "B"
+	ColumnC Column = "C"
+	ColumnD Column = "D"
+	ColumnE Column = "E"
+	ColumnF Column = "F"
+	ColumnG Column = "G"
+)
+
+// Side is a text on the wire, one of the constants below.
+type Side string
+
+// The values of Side.
+const (
+	SideRed    Side = "🔴"
+	SideYellow Side = "🟡"
+)
+
+// Winner is a text on the wire, one of the constants below.
+type Winner string
+
+// The values of Winner.
+const (
+	WinnerDraw   Winner = "draw"
+	WinnerRed    Winner = "🔴"
+	WinnerYellow Winner = "🟡"
+)
 
 // Action is an answer to `play`: a token dropped into a column, or the table flipped.
 type Action struct {
-	Action string  // putToken, or the flip in kaomoji
-	Column *string // where the token falls, for putToken only
+	Action ActionType // putToken, or the flip in kaomoji
+	Column *Column    // where the token falls, for putToken only
 }
 
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre *string // your token; the first event
+	YouAre *Side   // your token; the first event
 	ID     *string // the battle's id, with youAre
-	Player *string // the side that answered
+	Player *Side   // the side that answered
 	Action any     // putToken, the flip, or whatever was sent
 	Column any     // the column, or whatever was sent
-	Winner *string // the last event
+	Winner *Winner // the last event
 }
 
-// Bot plays one match of Connect Four; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of Connect Four. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// Play: Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the
-	// rival.
+	// Play answers the call play. Your turn: drop a token into a column that has room, or flip the table right after an
+	// invalid move of the rival.
 	Play(id string) Action
 
-	// Event: Something happened: see the members that are there.
+	// Event hears the notification event. Something happened: see the members that are there.
 	Event(event ArenaEvent)
 }
 
@@ -54,7 +93,7 @@ type Base struct{}
 // Event does nothing.
 func (Base) Event(event ArenaEvent) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "connectfour"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -89,6 +128,14 @@ func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
 
+func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
+
+func readColumn(r *wire.Reader) Column { return Column(r.String()) }
+
+func readSide(r *wire.Reader) Side { return Side(r.String()) }
+
+func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
+
 func writeAction(w *wire.Writer, value Action) {
 	size := 2
 	if value.Column == nil {
@@ -96,10 +143,10 @@ func writeAction(w *wire.Writer, value Action) {
 	}
 	w.Object(size)
 	w.Name("action")
-	w.String(value.Action)
+	w.String(string(value.Action))
 	if value.Column != nil {
 		w.Name("column")
-		w.String(*value.Column)
+		w.String(string(*value.Column))
 	}
 	w.EndObject()
 }
@@ -108,17 +155,17 @@ func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "youAre":
-			value.YouAre = wire.Maybe(r, (*wire.Reader).String)
+			value.YouAre = wire.Maybe(r, readSide)
 		case "id":
 			value.ID = wire.Maybe(r, (*wire.Reader).String)
 		case "player":
-			value.Player = wire.Maybe(r, (*wire.Reader).String)
+			value.Player = wire.Maybe(r, readSide)
 		case "action":
 			value.Action = r.Any()
 		case "column":
 			value.Column = r.Any()
 		case "winner":
-			value.Winner = wire.Maybe(r, (*wire.Reader).String)
+			value.Winner = wire.Maybe(r, readWinner)
 		default:
 			r.Raw()
 		}

@@ -2,7 +2,7 @@
 // stands where.
 //
 // A cell is (q, r). r is the row and grows downwards, q grows to the right along a row; the third coordinate of a
-// hexagon is -q-r. The board holds the cells at most RADIUS from the centre, (0, 0).
+// hexagon is -q-r. The board holds the cells at most Radius from the centre, (0, 0).
 package hexgrid
 
 import (
@@ -11,10 +11,10 @@ import (
 	"referee.internal/referee/aibg5"
 )
 
-// A Cell is a place, or the way from one to another. It can be the key of a map.
+// Cell is a place, or the way from one to another. It can be the key of a map.
 type Cell struct{ Q, R int }
 
-// Plus is the cell at the end of a way.
+// Plus returns the cell at the end of a way.
 func (c Cell) Plus(way Cell) Cell { return Cell{c.Q + way.Q, c.R + way.R} }
 
 // Centre is the middle of the board.
@@ -24,9 +24,9 @@ var Centre = Cell{}
 var Directions = [...]Cell{{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}}
 
 // Cells are all cells, row by row.
-var Cells = Within(Centre, aibg5.RADIUS)
+var Cells = Within(Centre, aibg5.Radius)
 
-// CellOf is where a player stands.
+// CellOf returns the cell of a player.
 func CellOf(player *aibg5.Player) Cell { return Cell{player.Q, player.R} }
 
 func abs(number int) int { return max(number, -number) }
@@ -37,10 +37,10 @@ func Distance(one, other Cell) int {
 	return max(abs(dq), abs(dr), abs(dq+dr))
 }
 
-// IsOnBoard tells whether there is such a cell.
-func IsOnBoard(cell Cell) bool { return Distance(Centre, cell) <= aibg5.RADIUS }
+// IsOnBoard reports whether a cell is on the board.
+func IsOnBoard(cell Cell) bool { return Distance(Centre, cell) <= aibg5.Radius }
 
-// Within are the cells of the board at most so far from this one, row by row.
+// Within returns the cells of the board at most steps from middle, row by row.
 func Within(middle Cell, steps int) (cells []Cell) {
 	for r := middle.R - steps; r <= middle.R+steps; r++ {
 		for q := middle.Q - steps; q <= middle.Q+steps; q++ {
@@ -52,7 +52,7 @@ func Within(middle Cell, steps int) (cells []Cell) {
 	return cells
 }
 
-// Neighbours are the neighbouring cells on the board, in the order of Directions.
+// Neighbours returns the neighbouring cells on the board, in the order of Directions.
 func Neighbours(cell Cell) (beside []Cell) {
 	for _, way := range Directions {
 		if next := cell.Plus(way); IsOnBoard(next) {
@@ -62,7 +62,7 @@ func Neighbours(cell Cell) (beside []Cell) {
 	return beside
 }
 
-// Ring has the cells of a ring around the centre, clockwise from (0, -radius).
+// Ring returns the cells of a ring around the centre, clockwise from (0, -radius).
 func Ring(radius int) (cells []Cell) {
 	if radius == 0 {
 		return []Cell{Centre}
@@ -77,7 +77,7 @@ func Ring(radius int) (cells []Cell) {
 	return cells
 }
 
-// LineOfFire has the cells strictly between, nearest first.
+// LineOfFire returns the cells strictly between two others, nearest first.
 func LineOfFire(shooter, target Cell) (line []Cell) {
 	steps := Distance(shooter, target)
 	for i := 1; i < steps; i++ {
@@ -108,23 +108,23 @@ func quotient(part, steps int) int {
 	return whole
 }
 
-// Move is the answer that goes there.
+// Move returns the answer that moves to a cell.
 func Move(cell Cell) aibg5.Action {
 	return aibg5.Action{Action: fmt.Sprintf("move,%d,%d", cell.Q, cell.R)}
 }
 
-// Attack is the answer that shoots there.
+// Attack returns the answer that attacks a cell.
 func Attack(cell Cell) aibg5.Action {
 	return aibg5.Action{Action: fmt.Sprintf("attack,%d,%d", cell.Q, cell.R)}
 }
 
-// A Board is what a call shows.
+// Board holds the position that a call shows.
 type Board struct {
 	Players []*aibg5.Player // without the disqualified
 	rows    [][]aibg5.Tile
 }
 
-// NewBoard takes the state of any call.
+// NewBoard returns the board of a state.
 func NewBoard(state *aibg5.GameState) *Board {
 	board := &Board{rows: state.Map.Tiles}
 	for _, player := range []*aibg5.Player{state.Player1, state.Player2, state.Player3, state.Player4} {
@@ -135,7 +135,7 @@ func NewBoard(state *aibg5.GameState) *Board {
 	return board
 }
 
-// Player has this number; nil: it is disqualified.
+// Player returns the player with this number, or nil if it is disqualified.
 func (b *Board) Player(playerIdx int) *aibg5.Player {
 	for _, player := range b.Players {
 		if player.PlayerIdx == playerIdx {
@@ -145,7 +145,7 @@ func (b *Board) Player(playerIdx int) *aibg5.Player {
 	return nil
 }
 
-// PlayerOn is the player on this cell, or nil.
+// PlayerOn returns the player on this cell, or nil.
 func (b *Board) PlayerOn(cell Cell) *aibg5.Player {
 	for _, player := range b.Players {
 		if CellOf(player) == cell {
@@ -155,44 +155,45 @@ func (b *Board) PlayerOn(cell Cell) *aibg5.Player {
 	return nil
 }
 
-// Tile is what is there, on the board.
+// Tile returns the tile of a cell on the board.
 func (b *Board) Tile(cell Cell) *aibg5.Tile {
-	return &b.rows[cell.R+aibg5.RADIUS][cell.Q-max(-aibg5.RADIUS, -aibg5.RADIUS-cell.R)]
+	return &b.rows[cell.R+aibg5.Radius][cell.Q-max(-aibg5.Radius, -aibg5.Radius-cell.R)]
 }
 
-// Type is that of the tile's entity: "EMPTY", "ASTEROID", …
-func (b *Board) Type(cell Cell) string { return b.Tile(cell).Entity.Type }
+// Type returns the type of a tile's entity.
+func (b *Board) Type(cell Cell) aibg5.EntityType { return b.Tile(cell).Entity.Type }
 
-// MayEnter: nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board.
+// MayEnter reports whether a cell is on the board with nothing in the way. It is false for a wormhole, whose exit may be
+// blocked.
 func (b *Board) MayEnter(cell Cell) bool {
-	return IsOnBoard(cell) && b.Tile(cell).TileType == "NORMAL" && b.Type(cell) != "WORMHOLE" && b.PlayerOn(cell) == nil
+	return IsOnBoard(cell) && b.Tile(cell).TileType == aibg5.Normal && b.Type(cell) != aibg5.EntityTypeWormhole && b.PlayerOn(cell) == nil
 }
 
-// IsTarget: a player, an asteroid or the boss is there; false off the board, too.
+// IsTarget reports whether a player, an asteroid or the boss is on a cell of the board.
 func (b *Board) IsTarget(cell Cell) bool {
-	return IsOnBoard(cell) && (b.PlayerOn(cell) != nil || b.Type(cell) == "ASTEROID" || b.Type(cell) == "BOSS")
+	return IsOnBoard(cell) && (b.PlayerOn(cell) != nil || b.Type(cell) == aibg5.EntityTypeAsteroid || b.Type(cell) == aibg5.EntityTypeBoss)
 }
 
-// Hit is the cell that an attack on target really hits; false if the attack is not legal.
+// Hit returns the cell that an attack on target really hits, or false if the attack is not legal.
 func (b *Board) Hit(shooter, target Cell) (Cell, bool) {
 	steps := Distance(shooter, target)
-	if !IsOnBoard(shooter) || steps == 0 || steps > aibg5.ATTACK_RANGE || !b.IsTarget(target) {
+	if !IsOnBoard(shooter) || steps == 0 || steps > aibg5.AttackRange || !b.IsTarget(target) {
 		return Cell{}, false
 	}
 	for _, cell := range LineOfFire(shooter, target) {
 		if b.IsTarget(cell) {
 			return cell, true
 		}
-		if b.Type(cell) == "BLACKHOLE" || b.Type(cell) == "WORMHOLE" {
+		if b.Type(cell) == aibg5.EntityTypeBlackhole || b.Type(cell) == aibg5.EntityTypeWormhole {
 			return Cell{}, false
 		}
 	}
 	return target, true
 }
 
-// Targets are the cells that may be attacked, row by row.
+// Targets returns the cells that may be attacked, row by row.
 func (b *Board) Targets(shooter Cell) (targets []Cell) {
-	for _, cell := range Within(shooter, aibg5.ATTACK_RANGE) {
+	for _, cell := range Within(shooter, aibg5.AttackRange) {
 		if _, legal := b.Hit(shooter, cell); legal {
 			targets = append(targets, cell)
 		}

@@ -10,16 +10,44 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	BOARD_LENGTH = 9
-	WALLS_EACH   = 10
-	FLIP         = "(╯°□°)╯︵ ┻━┻"
+	BoardLength = 9
+	WallsEach   = 10
+)
+
+// ActionType is a text on the wire, one of the constants below.
+type ActionType string
+
+// The values of ActionType.
+const (
+	Flip    ActionType = "(╯°□°)╯︵ ┻━┻"
+	Move    ActionType = "move"
+	PutWall ActionType = "putWall"
+)
+
+// Side is a text on the wire, one of the constants below.
+type Side string
+
+// The values of Side.
+const (
+	SideFirst  Side = "first"
+	SideSecond Side = "second"
+)
+
+// Winner is a text on the wire, one of the constants below.
+type Winner string
+
+// The values of Winner.
+const (
+	WinnerDraw   Winner = "draw"
+	WinnerFirst  Winner = "first"
+	WinnerSecond Winner = "second"
 )
 
 // Action is an answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped.
 type Action struct {
-	Action string // move, putWall, or the flip in kaomoji
+	Action ActionType // move, putWall, or the flip in kaomoji
 	// move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
 	// flip has none
 	Position *string
@@ -28,20 +56,21 @@ type Action struct {
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre   *string // your side; the first event
+	YouAre   *Side   // your side; the first event
 	ID       *string // the battle's id, with youAre
-	Player   *string // the side that answered
+	Player   *Side   // the side that answered
 	Action   any     // move, putWall, the flip, or whatever was sent
 	Position any     // the square or the wall, or whatever was sent
-	Winner   *string // the last event
+	Winner   *Winner // the last event
 }
 
-// Bot plays one match of Quoridor; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of Quoridor. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// Play: Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.
+	// Play answers the call play. Your turn: move your pawn or put a wall, or flip the table right after an invalid
+	// move of the rival.
 	Play(id string) Action
 
-	// Event: Something happened: see the members that are there.
+	// Event hears the notification event. Something happened: see the members that are there.
 	Event(event ArenaEvent)
 }
 
@@ -51,7 +80,7 @@ type Base struct{}
 // Event does nothing.
 func (Base) Event(event ArenaEvent) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "quoridor"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -86,6 +115,12 @@ func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
 
+func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
+
+func readSide(r *wire.Reader) Side { return Side(r.String()) }
+
+func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
+
 func writeAction(w *wire.Writer, value Action) {
 	size := 2
 	if value.Position == nil {
@@ -93,7 +128,7 @@ func writeAction(w *wire.Writer, value Action) {
 	}
 	w.Object(size)
 	w.Name("action")
-	w.String(value.Action)
+	w.String(string(value.Action))
 	if value.Position != nil {
 		w.Name("position")
 		w.String(*value.Position)
@@ -105,17 +140,17 @@ func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "youAre":
-			value.YouAre = wire.Maybe(r, (*wire.Reader).String)
+			value.YouAre = wire.Maybe(r, readSide)
 		case "id":
 			value.ID = wire.Maybe(r, (*wire.Reader).String)
 		case "player":
-			value.Player = wire.Maybe(r, (*wire.Reader).String)
+			value.Player = wire.Maybe(r, readSide)
 		case "action":
 			value.Action = r.Any()
 		case "position":
 			value.Position = r.Any()
 		case "winner":
-			value.Winner = wire.Maybe(r, (*wire.Reader).String)
+			value.Winner = wire.Maybe(r, readWinner)
 		default:
 			r.Raw()
 		}

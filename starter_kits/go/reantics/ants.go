@@ -2,21 +2,27 @@ package reantics
 
 import "referee.internal/referee"
 
-// What a bot asks of a position, under the names that the original gave its agents (rules, section 11.3). The functions
-// look at the inventories and never at Board. Orders, and paths that come twice, are part of what is promised.
+// The helper functions of the original agents (rules, section 11.3) are methods here: getAntAt is GameState.AntAt,
+// listAllLegalMoves is GameState.LegalMoves, listAdjacent is Coord.Adjacent. They look at the inventories and never at
+// Board. The order of results, and paths that come twice, are part of the contract.
 
-// UnitStats says what an ant of a type can do.
+// UnitStats holds the abilities of a type of ant.
 type UnitStats struct {
 	Movement, Health, Attack, Range int
 	Cost                            int // in food; a queen cannot be built
 	IgnoresGrass                    bool
 }
 
-// UNIT_STATS are the stats by type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER. The kit sets a worker's health to
-// the option worker_health when a match begins, before the bot is made.
-var UNIT_STATS = [...]UnitStats{
-	{2, 10, 4, 1, 0, false}, {2, 4, 0, 1, 1, false}, {3, 4, 2, 1, 2, true}, {2, 8, 4, 1, 2, false}, {1, 2, 3, 3, 2, true},
+var unitStats = [...]UnitStats{
+	Queen:    {2, 10, 4, 1, 0, false},
+	Worker:   {2, 4, 0, 1, 1, false},
+	Drone:    {3, 4, 2, 1, 2, true},
+	Soldier:  {2, 8, 4, 1, 2, false},
+	RSoldier: {1, 2, 3, 3, 2, true},
 }
+
+// Stats returns the abilities of a type of ant in the current match, whose options may change a worker's health.
+func (value AntType) Stats() UnitStats { return unitStats[value] }
 
 func init() {
 	referee.OnMatch(func(match *referee.Match) {
@@ -24,22 +30,22 @@ func init() {
 		if !given {
 			health = 4
 		}
-		UNIT_STATS[WORKER].Health = health
+		unitStats[Worker].Health = health
 	})
 }
 
-// NEUTRAL is the index of the inventory that holds grass and food.
-const NEUTRAL = 2
+// Neutral is the index of the inventory that holds grass and food.
+const Neutral = 2
 
 // What stands where.
 
-// LegalCoord tells whether that is a tile of the board.
-func LegalCoord(tile Coord) bool {
-	return tile.X >= 0 && tile.X < BOARD_LENGTH && tile.Y >= 0 && tile.Y < BOARD_LENGTH
+// IsLegal reports whether that is a tile of the board.
+func (tile Coord) IsLegal() bool {
+	return tile.X >= 0 && tile.X < BoardLength && tile.Y >= 0 && tile.Y < BoardLength
 }
 
-// GetAntAt gives the ant on a tile, or nil.
-func GetAntAt(state *GameState, tile Coord) *Ant {
+// AntAt returns the ant on a tile, or nil.
+func (state *GameState) AntAt(tile Coord) *Ant {
 	for i := range state.Inventories {
 		ants := state.Inventories[i].Ants
 		for j := range ants {
@@ -51,8 +57,8 @@ func GetAntAt(state *GameState, tile Coord) *Ant {
 	return nil
 }
 
-// GetConstrAt gives the construction on a tile, or nil.
-func GetConstrAt(state *GameState, tile Coord) *Construction {
+// ConstrAt returns the construction on a tile, or nil.
+func (state *GameState) ConstrAt(tile Coord) *Construction {
 	for i := range state.Inventories {
 		constrs := state.Inventories[i].Constrs
 		for j := range constrs {
@@ -64,35 +70,34 @@ func GetConstrAt(state *GameState, tile Coord) *Construction {
 	return nil
 }
 
-// GetCurrPlayerInventory gives what the player to move has.
-func GetCurrPlayerInventory(state *GameState) *Inventory { return &state.Inventories[state.WhoseTurn] }
+// OwnInventory returns what the player to move has.
+func (state *GameState) OwnInventory() *Inventory { return &state.Inventories[state.WhoseTurn] }
 
-// GetEnemyInv gives what the opponent of the player to move has.
-func GetEnemyInv(state *GameState) *Inventory { return &state.Inventories[1-state.WhoseTurn] }
+// EnemyInventory returns what the opponent of the player to move has.
+func (state *GameState) EnemyInventory() *Inventory { return &state.Inventories[1-state.WhoseTurn] }
 
-// GetCurrPlayerQueen gives the queen of the player to move, or nil.
-func GetCurrPlayerQueen(state *GameState) *Ant { return queenOf(GetCurrPlayerInventory(state)) }
-
-func queenOf(inventory *Inventory) *Ant {
+// Queen returns the queen, or nil.
+func (inventory *Inventory) Queen() *Ant {
 	for i := range inventory.Ants {
-		if inventory.Ants[i].Type == QUEEN {
+		if inventory.Ants[i].Type == Queen {
 			return &inventory.Ants[i]
 		}
 	}
 	return nil
 }
 
-func anthillOf(inventory *Inventory) *Construction {
+// Anthill returns the anthill, or nil.
+func (inventory *Inventory) Anthill() *Construction {
 	for i := range inventory.Constrs {
-		if inventory.Constrs[i].Type == ANTHILL {
+		if inventory.Constrs[i].Type == Anthill {
 			return &inventory.Constrs[i]
 		}
 	}
 	return nil
 }
 
-// GetWinner gives 1 if the player to move has won, 0 if its opponent has, else -1 (section 6).
-func GetWinner(state *GameState) int {
+// Winner returns 1 if the player to move has won, 0 if its opponent has, else -1 (section 6).
+func (state *GameState) Winner() int {
 	if hasWon(state, state.WhoseTurn) {
 		return 1
 	}
@@ -104,44 +109,44 @@ func GetWinner(state *GameState) int {
 
 func hasWon(state *GameState, player int) bool {
 	own, enemy := &state.Inventories[player], &state.Inventories[1-player]
-	if queenOf(enemy) == nil {
+	if enemy.Queen() == nil {
 		return true
 	}
-	if hill := anthillOf(enemy); hill != nil && hill.CaptureHealth != nil && *hill.CaptureHealth <= 0 {
+	if hill := enemy.Anthill(); hill != nil && hill.CaptureHealth != nil && *hill.CaptureHealth <= 0 {
 		return true
 	}
-	return own.FoodCount >= FOOD_GOAL || enemy.FoodCount == 0 && len(enemy.Ants) == 1
+	return own.FoodCount >= FoodGoal || enemy.FoodCount == 0 && len(enemy.Ants) == 1
 }
 
 // Distances and ways.
 
-// ApproxDist counts the columns plus the rows between two tiles.
-func ApproxDist(one, other Coord) int {
-	return max(one.X-other.X, other.X-one.X) + max(one.Y-other.Y, other.Y-one.Y)
+// Distance counts the columns plus the rows between two tiles.
+func (tile Coord) Distance(other Coord) int {
+	return max(tile.X-other.X, other.X-tile.X) + max(tile.Y-other.Y, other.Y-tile.Y)
 }
 
 var steps = [...]Coord{{-1, 0}, {1, 0}, {0, -1}, {0, 1}}
 
-// ListAdjacent gives the tiles left, right, above and below, in this order, as far as they are on the board.
-func ListAdjacent(tile Coord) []Coord {
-	if !LegalCoord(tile) {
+// Adjacent returns the tiles left, right, above and below, in this order, as far as they are on the board.
+func (tile Coord) Adjacent() []Coord {
+	if !tile.IsLegal() {
 		return nil
 	}
 	found := make([]Coord, 0, len(steps))
 	for _, step := range steps {
-		if near := (Coord{tile.X + step.X, tile.Y + step.Y}); LegalCoord(near) {
+		if near := (Coord{tile.X + step.X, tile.Y + step.Y}); near.IsLegal() {
 			found = append(found, near)
 		}
 	}
 	return found
 }
 
-// ListAttackable gives the tiles at a distance of 1 to reach, by column and then by row.
-func ListAttackable(tile Coord, reach int) (found []Coord) {
+// Attackable returns the tiles at a distance of 1 to reach, by column and then by row.
+func (tile Coord) Attackable(reach int) (found []Coord) {
 	for x := tile.X - reach; x <= tile.X+reach; x++ {
 		for y := tile.Y - reach; y <= tile.Y+reach; y++ {
 			near := Coord{x, y}
-			if distance := ApproxDist(tile, near); LegalCoord(near) && distance > 0 && distance <= reach {
+			if distance := tile.Distance(near); near.IsLegal() && distance > 0 && distance <= reach {
 				found = append(found, near)
 			}
 		}
@@ -151,8 +156,8 @@ func ListAttackable(tile Coord, reach int) (found []Coord) {
 
 // What a walker has to know of a state, gathered once for many questions.
 type ground struct {
-	occupied [BOARD_LENGTH][BOARD_LENGTH]bool
-	costs    [BOARD_LENGTH][BOARD_LENGTH]int8
+	occupied [BoardLength][BoardLength]bool
+	costs    [BoardLength][BoardLength]int8
 	found    [][]Coord
 	way      []Coord
 }
@@ -166,13 +171,13 @@ func groundOf(state *GameState) *ground {
 	}
 	for i := range state.Inventories {
 		for j := range state.Inventories[i].Ants {
-			if at := state.Inventories[i].Ants[j].Coords; LegalCoord(at) {
+			if at := state.Inventories[i].Ants[j].Coords; at.IsLegal() {
 				g.occupied[at.X][at.Y] = true
 			}
 		}
 		for j := range state.Inventories[i].Constrs {
 			constr := &state.Inventories[i].Constrs[j]
-			if LegalCoord(constr.Coords) {
+			if constr.Coords.IsLegal() {
 				g.costs[constr.Coords.X][constr.Coords.Y] = int8(constr.MovementCost)
 			}
 		}
@@ -182,7 +187,7 @@ func groundOf(state *GameState) *ground {
 
 // Whether a tile can be entered, and what is left of the movement then.
 func (g *ground) enter(tile Coord, movement int, ignoresGrass bool) (left int, may bool) {
-	if !LegalCoord(tile) || g.occupied[tile.X][tile.Y] {
+	if !tile.IsLegal() || g.occupied[tile.X][tile.Y] {
 		return 0, false
 	}
 	left = movement - 1
@@ -225,7 +230,7 @@ func (g *ground) paths(movement int, ignoresGrass bool) {
 }
 
 func (g *ground) toward(tile, goal Coord, movement int, ignoresGrass bool) ([]Coord, int) {
-	distance := ApproxDist(tile, goal)
+	distance := tile.Distance(goal)
 	best, rest := []Coord{tile}, distance
 	if distance == 0 || movement <= 0 {
 		return best, rest
@@ -246,10 +251,10 @@ func (g *ground) toward(tile, goal Coord, movement int, ignoresGrass bool) ([]Co
 	return best, rest
 }
 
-// ListReachableAdjacent gives the neighbours without an ant that cost at most movement to enter.
-func ListReachableAdjacent(state *GameState, tile Coord, movement int, ignoresGrass bool) (found []Coord) {
+// ReachableAdjacent returns the neighbours without an ant that cost at most movement to enter.
+func (state *GameState) ReachableAdjacent(tile Coord, movement int, ignoresGrass bool) (found []Coord) {
 	g := groundOf(state)
-	for _, near := range ListAdjacent(tile) {
+	for _, near := range tile.Adjacent() {
 		if _, may := g.enter(near, movement, ignoresGrass); may {
 			found = append(found, near)
 		}
@@ -257,10 +262,10 @@ func ListReachableAdjacent(state *GameState, tile Coord, movement int, ignoresGr
 	return found
 }
 
-// ListAllMovementPaths gives every path from a tile: first those of one step, then each of them with what may follow,
+// MovementPaths returns every path from a tile: first those of one step, then each of them with what may follow,
 // at last staying. Shorter paths come more than once, since each step may be followed by staying. A queen's may leave
 // her home.
-func ListAllMovementPaths(state *GameState, tile Coord, movement int, ignoresGrass bool) [][]Coord {
+func (state *GameState) MovementPaths(tile Coord, movement int, ignoresGrass bool) [][]Coord {
 	g := groundOf(state)
 	g.way = append(g.way, tile)
 	g.paths(movement, ignoresGrass)
@@ -269,14 +274,14 @@ func ListAllMovementPaths(state *GameState, tile Coord, movement int, ignoresGra
 
 // StepsToReach says about what it costs to walk from one tile to another, grass at 2, ants not counted; -1 for no tile.
 // Each tile is looked at once, in the order found: the way that is found first through grass may not be the cheapest.
-func StepsToReach(state *GameState, from, to Coord) int {
-	if !LegalCoord(from) || !LegalCoord(to) {
+func (state *GameState) StepsToReach(from, to Coord) int {
+	if !from.IsLegal() || !to.IsLegal() {
 		return -1
 	}
 	g := groundOf(state)
-	var costs [BOARD_LENGTH][BOARD_LENGTH]int // 1 more than the way costs; 0 = not found yet
+	var costs [BoardLength][BoardLength]int // 1 more than the way costs; 0 = not found yet
 	costs[from.X][from.Y] = 1
-	queue := append(make([]Coord, 0, BOARD_LENGTH*BOARD_LENGTH), from)
+	queue := append(make([]Coord, 0, BoardLength*BoardLength), from)
 	for i := 0; i < len(queue); i++ {
 		here := queue[i]
 		if here == to {
@@ -284,7 +289,7 @@ func StepsToReach(state *GameState, from, to Coord) int {
 		}
 		for _, step := range steps {
 			near := Coord{here.X + step.X, here.Y + step.Y}
-			if !LegalCoord(near) {
+			if !near.IsLegal() {
 				continue
 			}
 			cost := costs[here.X][here.Y] + int(g.costs[near.X][near.Y])
@@ -299,17 +304,17 @@ func StepsToReach(state *GameState, from, to Coord) int {
 	return costs[to.X][to.Y] - 1
 }
 
-// CreatePathToward gives the path that brings the ant on a tile nearest to another within movement, the first of
+// PathToward returns the path that brings the ant on a tile nearest to another within movement, the first of
 // equals. Each step is taken for the distance alone, so that it may stay where a way round would help.
-func CreatePathToward(state *GameState, from, to Coord, movement int) []Coord {
-	ant := GetAntAt(state, from)
-	path, _ := groundOf(state).toward(from, to, movement, ant != nil && UNIT_STATS[ant.Type].IgnoresGrass)
+func (state *GameState) PathToward(from, to Coord, movement int) []Coord {
+	ant := state.AntAt(from)
+	path, _ := groundOf(state).toward(from, to, movement, ant != nil && ant.Type.Stats().IgnoresGrass)
 	return path
 }
 
 // Moves.
 
-// IsPathOkForQueen tells whether a path keeps out of the two rows in the middle.
+// IsPathOkForQueen reports whether a path keeps out of the two rows in the middle.
 func IsPathOkForQueen(path []Coord) bool {
 	for _, tile := range path {
 		if tile.Y == 4 || tile.Y == 5 {
@@ -319,51 +324,51 @@ func IsPathOkForQueen(path []Coord) bool {
 	return true
 }
 
-// ListAllMovementMoves gives a MOVE_ANT for every path of every ant of the player to move that has not moved yet.
-func ListAllMovementMoves(state *GameState) (moves []Move) {
+// MovementMoves returns a MoveAnt for every path of every ant of the player to move that has not moved yet.
+func (state *GameState) MovementMoves() (moves []Move) {
 	g := groundOf(state)
-	own := GetCurrPlayerInventory(state)
+	own := state.OwnInventory()
 	for i := range own.Ants {
 		ant := &own.Ants[i]
 		if ant.HasMoved {
 			continue
 		}
 		g.way, g.found = append(g.way[:0], ant.Coords), nil
-		g.paths(UNIT_STATS[ant.Type].Movement, UNIT_STATS[ant.Type].IgnoresGrass)
+		g.paths(ant.Type.Stats().Movement, ant.Type.Stats().IgnoresGrass)
 		for _, path := range g.found {
-			if ant.Type != QUEEN || IsPathOkForQueen(path) {
-				moves = append(moves, Move{MoveType: MOVE_ANT, CoordList: path})
+			if ant.Type != Queen || IsPathOkForQueen(path) {
+				moves = append(moves, Move{MoveType: MoveAnt, CoordList: path})
 			}
 		}
 	}
 	return moves
 }
 
-// ListAllBuildMoves gives a BUILD for every ant that the player to move can pay, if its anthill is free.
-func ListAllBuildMoves(state *GameState) (moves []Move) {
-	own := GetCurrPlayerInventory(state)
-	hill := anthillOf(own)
-	if hill == nil || GetAntAt(state, hill.Coords) != nil {
+// BuildMoves returns a Build for every ant that the player to move can pay, if its anthill is free.
+func (state *GameState) BuildMoves() (moves []Move) {
+	own := state.OwnInventory()
+	hill := own.Anthill()
+	if hill == nil || state.AntAt(hill.Coords) != nil {
 		return nil
 	}
-	for kind := WORKER; kind <= R_SOLDIER; kind++ {
-		if own.FoodCount >= UNIT_STATS[kind].Cost {
-			moves = append(moves, Move{MoveType: BUILD, CoordList: []Coord{hill.Coords}, BuildType: &kind})
+	for kind := Worker; kind <= RSoldier; kind++ {
+		if own.FoodCount >= kind.Stats().Cost {
+			moves = append(moves, Move{MoveType: Build, CoordList: []Coord{hill.Coords}, BuildType: &kind})
 		}
 	}
 	return moves
 }
 
-// ListAllLegalMoves gives all that the player to move may do: its ants' paths, what it can build, and END.
-func ListAllLegalMoves(state *GameState) []Move {
-	moves := append(ListAllMovementMoves(state), ListAllBuildMoves(state)...)
-	return append(moves, Move{MoveType: END})
+// LegalMoves returns all that the player to move may do: its ants' paths, what it can build, and End.
+func (state *GameState) LegalMoves() []Move {
+	moves := append(state.MovementMoves(), state.BuildMoves()...)
+	return append(moves, Move{MoveType: End})
 }
 
 // Looking ahead.
 
-// Clone gives a copy whose ants, constructions and inventories are its own, without Board.
-func Clone(state *GameState) *GameState {
+// Clone returns a copy whose ants, constructions and inventories are its own, without Board.
+func (state *GameState) Clone() *GameState {
 	copied := &GameState{Phase: state.Phase, WhoseTurn: state.WhoseTurn}
 	copied.Inventories = append(make([]Inventory, 0, len(state.Inventories)), state.Inventories...)
 	for i := range copied.Inventories {
@@ -374,13 +379,13 @@ func Clone(state *GameState) *GameState {
 	return copied
 }
 
-// GetNextState gives about what a move leads to, in a new state: an ant may move again, food is taken and dropped at
-// once, and an ant attacks the first enemy that it finds. END changes nothing.
-func GetNextState(state *GameState, move Move) *GameState {
-	after := Clone(state)
-	own, enemy := GetCurrPlayerInventory(after), GetEnemyInv(after)
+// Next returns about what a move leads to, in a new state: an ant may move again, food is taken and dropped at
+// once, and an ant attacks the first enemy that it finds. End changes nothing.
+func (state *GameState) Next(move Move) *GameState {
+	after := state.Clone()
+	own, enemy := after.OwnInventory(), after.EnemyInventory()
 	for i := range own.Constrs {
-		if hill := &own.Constrs[i]; hill.Type == ANTHILL && hill.CaptureHealth != nil && antOf(enemy, hill.Coords) != nil {
+		if hill := &own.Constrs[i]; hill.Type == Anthill && hill.CaptureHealth != nil && enemy.AntAt(hill.Coords) != nil {
 			left := *hill.CaptureHealth - 1
 			hill.CaptureHealth = &left // the old number belongs to the old state too
 		}
@@ -389,16 +394,16 @@ func GetNextState(state *GameState, move Move) *GameState {
 		return after
 	}
 	switch move.MoveType {
-	case BUILD:
+	case Build:
 		if move.BuildType != nil {
 			kind := *move.BuildType
 			own.Ants = append(own.Ants, Ant{
-				ID: nextID(after), Coords: move.CoordList[0], Type: kind, Player: after.WhoseTurn, Health: UNIT_STATS[kind].Health,
+				ID: nextID(after), Coords: move.CoordList[0], Type: kind, Player: after.WhoseTurn, Health: kind.Stats().Health,
 			})
-			own.FoodCount -= UNIT_STATS[kind].Cost
+			own.FoodCount -= kind.Stats().Cost
 		}
-	case MOVE_ANT:
-		if ant := antOf(own, move.CoordList[0]); ant != nil {
+	case MoveAnt:
+		if ant := own.AntAt(move.CoordList[0]); ant != nil {
 			ant.Coords, ant.HasMoved = move.CoordList[len(move.CoordList)-1], false
 			carry(after, own, ant)
 			attack(enemy, ant)
@@ -407,7 +412,8 @@ func GetNextState(state *GameState, move Move) *GameState {
 	return after
 }
 
-func antOf(inventory *Inventory, tile Coord) *Ant {
+// AntAt returns this player's ant on a tile, or nil.
+func (inventory *Inventory) AntAt(tile Coord) *Ant {
 	for i := range inventory.Ants {
 		if inventory.Ants[i].Coords == tile {
 			return &inventory.Ants[i]
@@ -427,25 +433,25 @@ func nextID(state *GameState) int {
 }
 
 func carry(state *GameState, own *Inventory, ant *Ant) {
-	under := GetConstrAt(state, ant.Coords)
+	under := state.ConstrAt(ant.Coords)
 	if under == nil {
 		return
 	}
 	isOwn := under.Player != nil && *under.Player == own.Player
-	if ant.Carrying && isOwn && (under.Type == ANTHILL || under.Type == TUNNEL) {
+	if ant.Carrying && isOwn && (under.Type == Anthill || under.Type == Tunnel) {
 		ant.Carrying = false
 		own.FoodCount++
 	}
-	if !ant.Carrying && ant.Type == WORKER && under.Type == FOOD {
+	if !ant.Carrying && ant.Type == Worker && under.Type == Food {
 		ant.Carrying = true
 	}
 }
 
 func attack(enemy *Inventory, ant *Ant) {
-	for _, tile := range ListAttackable(ant.Coords, UNIT_STATS[ant.Type].Range) {
+	for _, tile := range ant.Coords.Attackable(ant.Type.Stats().Range) {
 		for i := range enemy.Ants {
 			if enemy.Ants[i].Coords == tile {
-				enemy.Ants[i].Health -= UNIT_STATS[ant.Type].Attack
+				enemy.Ants[i].Health -= ant.Type.Stats().Attack
 				if enemy.Ants[i].Health <= 0 {
 					enemy.Ants = append(enemy.Ants[:i], enemy.Ants[i+1:]...)
 				}
@@ -455,19 +461,19 @@ func attack(enemy *Inventory, ant *Ant) {
 	}
 }
 
-// GetNextStateAdversarial is GetNextState for searches over several turns: an ant that moves has moved, and END passes
+// NextAdversarial is Next for searches over several turns: an ant that moves has moved, and End passes
 // the turn on. The board is not turned: coordinates stay those of the player whose turn it was.
-func GetNextStateAdversarial(state *GameState, move Move) *GameState {
-	after := GetNextState(state, move)
-	own := GetCurrPlayerInventory(after)
+func (state *GameState) NextAdversarial(move Move) *GameState {
+	after := state.Next(move)
+	own := after.OwnInventory()
 	switch move.MoveType {
-	case MOVE_ANT:
+	case MoveAnt:
 		if len(move.CoordList) > 0 {
-			if ant := antOf(own, move.CoordList[len(move.CoordList)-1]); ant != nil {
+			if ant := own.AntAt(move.CoordList[len(move.CoordList)-1]); ant != nil {
 				ant.HasMoved = true
 			}
 		}
-	case END:
+	case End:
 		for i := range own.Ants {
 			own.Ants[i].HasMoved = false
 		}

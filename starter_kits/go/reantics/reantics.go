@@ -6,53 +6,141 @@
 package reantics
 
 import (
+	"strconv"
+
 	"referee.internal/referee"
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Constants of the rules.
 const (
-	BOARD_LENGTH  = 10
-	SETUP_PHASE_1 = 1
-	SETUP_PHASE_2 = 2
-	PLAY_PHASE    = 3
-	FOOD_GOAL     = 11
-	QUEEN         = 0
-	WORKER        = 1
-	DRONE         = 2
-	SOLDIER       = 3
-	R_SOLDIER     = 4
-	ANTHILL       = -4
-	TUNNEL        = -3
-	GRASS         = -2
-	FOOD          = -1
-	MOVE_ANT      = 0
-	BUILD         = 1
-	END           = 2
-	UNDO          = 3
+	BoardLength = 10
+	FoodGoal    = 11
+	Undo        = 3
 )
 
-// Coord is [x, y]: column 0-9 from the left, row 0-9 from the top
+// Phase is a number on the wire, one of the constants below.
+type Phase int
+
+// The values of Phase.
+const (
+	SetupPhase1 Phase = 1
+	SetupPhase2 Phase = 2
+	PlayPhase   Phase = 3
+)
+
+// String returns the value's name.
+func (value Phase) String() string {
+	switch value {
+	case SetupPhase1:
+		return "SetupPhase1"
+	case SetupPhase2:
+		return "SetupPhase2"
+	case PlayPhase:
+		return "PlayPhase"
+	}
+	return "Phase(" + strconv.Itoa(int(value)) + ")"
+}
+
+// AntType is a number on the wire, one of the constants below.
+type AntType int
+
+// The values of AntType.
+const (
+	Queen    AntType = 0
+	Worker   AntType = 1
+	Drone    AntType = 2
+	Soldier  AntType = 3
+	RSoldier AntType = 4
+)
+
+// String returns the value's name.
+func (value AntType) String() string {
+	switch value {
+	case Queen:
+		return "Queen"
+	case Worker:
+		return "Worker"
+	case Drone:
+		return "Drone"
+	case Soldier:
+		return "Soldier"
+	case RSoldier:
+		return "RSoldier"
+	}
+	return "AntType(" + strconv.Itoa(int(value)) + ")"
+}
+
+// ConstructionType is a number on the wire, one of the constants below.
+type ConstructionType int
+
+// The values of ConstructionType.
+const (
+	Anthill ConstructionType = -4
+	Tunnel  ConstructionType = -3
+	Grass   ConstructionType = -2
+	Food    ConstructionType = -1
+)
+
+// String returns the value's name.
+func (value ConstructionType) String() string {
+	switch value {
+	case Anthill:
+		return "Anthill"
+	case Tunnel:
+		return "Tunnel"
+	case Grass:
+		return "Grass"
+	case Food:
+		return "Food"
+	}
+	return "ConstructionType(" + strconv.Itoa(int(value)) + ")"
+}
+
+// MoveType is a number on the wire, one of the constants below.
+type MoveType int
+
+// The values of MoveType.
+const (
+	MoveAnt MoveType = 0
+	Build   MoveType = 1
+	End     MoveType = 2
+)
+
+// String returns the value's name.
+func (value MoveType) String() string {
+	switch value {
+	case MoveAnt:
+		return "MoveAnt"
+	case Build:
+		return "Build"
+	case End:
+		return "End"
+	}
+	return "MoveType(" + strconv.Itoa(int(value)) + ")"
+}
+
+// Coord is [x, y]: column 0-9 from the left, row 0-9 from the top.
 type Coord struct{ X, Y int }
 
 // Ant is one ant.
 type Ant struct {
 	ID       int // stable for the whole game, never used again
 	Coords   Coord
-	Type     int  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
-	Player   int  // the owner
-	Health   int  // health left
-	Carrying bool // carries a unit of food
-	HasMoved bool // has moved or was built in this turn
+	Type     AntType // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
+	Player   int     // the owner
+	Health   int     // health left
+	Carrying bool    // carries a unit of food
+	HasMoved bool    // has moved or was built in this turn
 }
 
 // Construction is an anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
 type Construction struct {
 	Coords        Coord
-	Type          int  // -4 anthill, -3 tunnel, -2 grass, -1 food
-	MovementCost  int  // moves that it costs to enter: 2 for grass
-	Player        *int // the owner of a building
-	CaptureHealth *int // turns until captured; an anthill at 0 loses
+	Type          ConstructionType // -4 anthill, -3 tunnel, -2 grass, -1 food
+	MovementCost  int              // moves that it costs to enter: 2 for grass
+	Player        *int             // the owner of a building
+	CaptureHealth *int             // turns until captured; an anthill at 0 loses
 }
 
 // Inventory is a player's ants, buildings and food; the third inventory is neutral.
@@ -65,13 +153,13 @@ type Inventory struct {
 
 // Cell is a tile that is not empty.
 type Cell struct {
-	Ant    *int // the ant's id
-	Constr *int // the construction's type
+	Ant    *int              // the ant's id
+	Constr *ConstructionType // the construction's type
 }
 
 // GameState is the state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 type GameState struct {
-	Phase       int         // 1 anthill, tunnel and grass; 2 food; 3 play
+	Phase       Phase       // 1 anthill, tunnel and grass; 2 food; 3 play
 	WhoseTurn   int         // the seat of the player to move
 	Inventories []Inventory // player one, player two, neutral
 	Board       [][]*Cell   // board[x][y], null = empty; left out by the option board=false
@@ -79,24 +167,25 @@ type GameState struct {
 
 // Move is an answer to `getMove`.
 type Move struct {
-	MoveType  int     // 0 move an ant, 1 build an ant, 2 end the turn
-	CoordList []Coord // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
-	BuildType *int    // 1: the ant's type, 1-4; else null
+	MoveType  MoveType // 0 move an ant, 1 build an ant, 2 end the turn
+	CoordList []Coord  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
+	BuildType *AntType // 1: the ant's type, 1-4; else null
 }
 
-// Bot plays one match of ReAntics; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of ReAntics. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// GetPlacement: Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order.
-	// Phase 2: two tiles on the enemy's side (y 6-9) for food.
-	GetPlacement(currentState GameState) []Coord
+	// Placement answers the call getPlacement. Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine
+	// grass, in this order. Phase 2: two tiles on the enemy's side (y 6-9) for food.
+	Placement(currentState GameState) []Coord
 
-	// GetMove: One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
-	GetMove(currentState GameState) Move
+	// Move answers the call getMove. One action of your turn: move an ant, build an ant, or end the turn. Asked again
+	// until you end it.
+	Move(currentState GameState) Move
 
-	// GetAttack: The ant that has just moved must attack: name one of `enemyLocations`.
-	GetAttack(currentState GameState, attackingAnt Ant, enemyLocations []Coord) Coord
+	// Attack answers the call getAttack. The ant that has just moved must attack: name one of `enemyLocations`.
+	Attack(currentState GameState, attackingAnt Ant, enemyLocations []Coord) Coord
 
-	// RegisterWin: The game is over. The answer is null; a fault here changes nothing.
+	// RegisterWin answers the call registerWin. The game is over. The answer is null; a fault here changes nothing.
 	RegisterWin(hasWon bool)
 }
 
@@ -106,7 +195,7 @@ type Base struct{}
 // RegisterWin does nothing.
 func (Base) RegisterWin(hasWon bool) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "reantics"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -121,7 +210,7 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		if params.Err() != nil {
 			return params.Err()
 		}
-		answer := u.bot.GetPlacement(currentState)
+		answer := u.bot.Placement(currentState)
 		result.List(len(answer))
 		for _, item := range answer {
 			writeCoord(result, item)
@@ -132,7 +221,7 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		if params.Err() != nil {
 			return params.Err()
 		}
-		answer := u.bot.GetMove(currentState)
+		answer := u.bot.Move(currentState)
 		writeMove(result, answer)
 	case "getAttack":
 		currentState := referee.Param(params, "currentState", readGameState)
@@ -141,7 +230,7 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 		if params.Err() != nil {
 			return params.Err()
 		}
-		answer := u.bot.GetAttack(currentState, attackingAnt, enemyLocations)
+		answer := u.bot.Attack(currentState, attackingAnt, enemyLocations)
 		writeCoord(result, answer)
 	case "registerWin":
 		hasWon := referee.Param(params, "hasWon", (*wire.Reader).Bool)
@@ -159,6 +248,14 @@ func (u untyped) Answer(method string, params *referee.Params, result *wire.Writ
 func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
+
+func readPhase(r *wire.Reader) Phase { return Phase(r.Int()) }
+
+func readAntType(r *wire.Reader) AntType { return AntType(r.Int()) }
+
+func readConstructionType(r *wire.Reader) ConstructionType { return ConstructionType(r.Int()) }
+
+func readMoveType(r *wire.Reader) MoveType { return MoveType(r.Int()) }
 
 func readCoord(r *wire.Reader) (value Coord) {
 	value.X, value.Y = r.Pair()
@@ -180,7 +277,7 @@ func readAnt(r *wire.Reader) (value Ant) {
 		case "coords":
 			value.Coords = readCoord(r)
 		case "type":
-			value.Type = r.Int()
+			value.Type = readAntType(r)
 		case "player":
 			value.Player = r.Int()
 		case "health":
@@ -202,7 +299,7 @@ func readConstruction(r *wire.Reader) (value Construction) {
 		case "coords":
 			value.Coords = readCoord(r)
 		case "type":
-			value.Type = r.Int()
+			value.Type = readConstructionType(r)
 		case "movementCost":
 			value.MovementCost = r.Int()
 		case "player":
@@ -240,7 +337,7 @@ func readCell(r *wire.Reader) (value Cell) {
 		case "ant":
 			value.Ant = wire.Maybe(r, (*wire.Reader).Int)
 		case "constr":
-			value.Constr = wire.Maybe(r, (*wire.Reader).Int)
+			value.Constr = wire.Maybe(r, readConstructionType)
 		default:
 			r.Raw()
 		}
@@ -252,7 +349,7 @@ func readGameState(r *wire.Reader) (value GameState) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "phase":
-			value.Phase = r.Int()
+			value.Phase = readPhase(r)
 		case "whoseTurn":
 			value.WhoseTurn = r.Int()
 		case "inventories":
@@ -276,7 +373,7 @@ func writeMove(w *wire.Writer, value Move) {
 	}
 	w.Object(size)
 	w.Name("moveType")
-	w.Int(value.MoveType)
+	w.Int(int(value.MoveType))
 	if value.CoordList != nil {
 		w.Name("coordList")
 		w.List(len(value.CoordList))
@@ -287,7 +384,7 @@ func writeMove(w *wire.Writer, value Move) {
 	}
 	if value.BuildType != nil {
 		w.Name("buildType")
-		w.Int(*value.BuildType)
+		w.Int(int(*value.BuildType))
 	}
 	w.EndObject()
 }

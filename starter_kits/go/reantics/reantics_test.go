@@ -54,9 +54,9 @@ func TestWithoutABoardThereIsNone(t *testing.T) {
 
 func TestMovesAreWrittenAsTheDocumentShowsThem(t *testing.T) {
 	for wanted, move := range map[string]Move{
-		`{"moveType":2}`: {MoveType: END},
+		`{"moveType":2}`: {MoveType: End},
 		`{"moveType":0,"coordList":[[4,1],[4,2],[5,2]]}`:   {CoordList: []Coord{{X: 4, Y: 1}, {X: 4, Y: 2}, {X: 5, Y: 2}}},
-		`{"moveType":1,"coordList":[[0,3]],"buildType":3}`: {BUILD, []Coord{{X: 0, Y: 3}}, referee.Some(SOLDIER)},
+		`{"moveType":1,"coordList":[[0,3]],"buildType":3}`: {Build, []Coord{{X: 0, Y: 3}}, referee.Some(Soldier)},
 	} {
 		w := &wire.Writer{}
 		w.Reset(wire.JSON)

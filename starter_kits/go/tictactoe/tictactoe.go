@@ -10,37 +10,77 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Names of the rules.
+// Cells is a list of the rules.
+var Cells = [...]Cell{CellNw, CellN, CellNe, CellW, CellC, CellE, CellSw, CellS, CellSe}
+
+// ActionType is a text on the wire, one of the constants below.
+type ActionType string
+
+// The values of ActionType.
 const (
-	FLIP = "(╯°□°)╯︵ ┻━┻"
+	Flip      ActionType = "(╯°□°)╯︵ ┻━┻"
+	PutSymbol ActionType = "putSymbol"
 )
 
-// CELLS is a list of the rules.
-var CELLS = [...]string{"NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"}
+// Cell is a text on the wire, one of the constants below.
+type Cell string
+
+// The values of Cell.
+const (
+	CellNw Cell = "NW"
+	CellN  Cell = "N"
+	CellNe Cell = "NE"
+	CellW  Cell = "W"
+	CellC  Cell = "C"
+	CellE  Cell = "E"
+	CellSw Cell = "SW"
+	CellS  Cell = "S"
+	CellSe Cell = "SE"
+)
+
+// Symbol is a text on the wire, one of the constants below.
+type Symbol string
+
+// The values of Symbol.
+const (
+	SymbolO Symbol = "O"
+	SymbolX Symbol = "X"
+)
+
+// Winner is a text on the wire, one of the constants below.
+type Winner string
+
+// The values of Winner.
+const (
+	WinnerO    Winner = "O"
+	WinnerX    Winner = "X"
+	WinnerDraw Winner = "draw"
+)
 
 // Action is an answer to `play`: a symbol put into an empty cell, or the table flipped.
 type Action struct {
-	Action   string  // putSymbol, or the flip in kaomoji
-	Position *string // the cell, for putSymbol only
+	Action   ActionType // putSymbol, or the flip in kaomoji
+	Position *Cell      // the cell, for putSymbol only
 }
 
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre   *string // your symbol; the first event
+	YouAre   *Symbol // your symbol; the first event
 	ID       *string // the battle's id, with youAre
-	Player   *string // the side that answered
+	Player   *Symbol // the side that answered
 	Action   any     // putSymbol, the flip, or whatever was sent
 	Position any     // the cell, or whatever was sent
-	Winner   *string // the last event
+	Winner   *Winner // the last event
 }
 
-// Bot plays one match of Tic-tac-toe; each match gets a new one. Embed Base for what may be left out.
+// Bot plays one match of Tic-tac-toe. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// Play: Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.
+	// Play answers the call play. Your turn: put your symbol into an empty cell, or flip the table right after an
+	// invalid move of the rival.
 	Play(id string) Action
 
-	// Event: Something happened: see the members that are there.
+	// Event hears the notification event. Something happened: see the members that are there.
 	Event(event ArenaEvent)
 }
 
@@ -50,7 +90,7 @@ type Base struct{}
 // Event does nothing.
 func (Base) Event(event ArenaEvent) {}
 
-// Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program.
+// Run plays matches until the referee ends the program. It calls fresh for the bot of each match.
 func Run(name, version string, fresh func(*referee.Match) Bot) {
 	program := referee.Program{Name: name, Version: version, Game: "tictactoe"}
 	referee.Run(program, func(match *referee.Match) referee.Bot { return untyped{fresh(match)} })
@@ -85,6 +125,14 @@ func (u untyped) Notice(method string, params *referee.Params) error {
 	return nil
 }
 
+func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
+
+func readCell(r *wire.Reader) Cell { return Cell(r.String()) }
+
+func readSymbol(r *wire.Reader) Symbol { return Symbol(r.String()) }
+
+func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
+
 func writeAction(w *wire.Writer, value Action) {
 	size := 2
 	if value.Position == nil {
@@ -92,10 +140,10 @@ func writeAction(w *wire.Writer, value Action) {
 	}
 	w.Object(size)
 	w.Name("action")
-	w.String(value.Action)
+	w.String(string(value.Action))
 	if value.Position != nil {
 		w.Name("position")
-		w.String(*value.Position)
+		w.String(string(*value.Position))
 	}
 	w.EndObject()
 }
@@ -104,17 +152,17 @@ func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
 	for name := range r.Members() {
 		switch string(name) {
 		case "youAre":
-			value.YouAre = wire.Maybe(r, (*wire.Reader).String)
+			value.YouAre = wire.Maybe(r, readSymbol)
 		case "id":
 			value.ID = wire.Maybe(r, (*wire.Reader).String)
 		case "player":
-			value.Player = wire.Maybe(r, (*wire.Reader).String)
+			value.Player = wire.Maybe(r, readSymbol)
 		case "action":
 			value.Action = r.Any()
 		case "position":
 			value.Position = r.Any()
 		case "winner":
-			value.Winner = wire.Maybe(r, (*wire.Reader).String)
+			value.Winner = wire.Maybe(r, readWinner)
 		default:
 			r.Raw()
 		}

@@ -22,14 +22,14 @@ func TestAnEventMayShowAnything(t *testing.T) {
 		"null": nil, "7": 7, "1e300": 1e300, `"SE"`: "SE", "[]": []any{}, `{"a":[null]}`: map[string]any{"a": []any{nil}},
 	} {
 		event := shown(t, `{"player":"X","action":`+text+`,"position":`+text+`}`)
-		if *event.Player != "X" || !reflect.DeepEqual(event.Action, value) || !reflect.DeepEqual(event.Position, value) {
+		if *event.Player != SymbolX || !reflect.DeepEqual(event.Action, value) || !reflect.DeepEqual(event.Position, value) {
 			t.Errorf("%s: %v", text, event)
 		}
 	}
 	if event := shown(t, `{"player":"X","winner":5,"youAre":{},"id":[]}`); event.Winner != nil || event.YouAre != nil {
 		t.Errorf("a rival's nonsense: %v", event)
 	}
-	if event := shown(t, `{"action":"(\u256f\u00b0\u25a1\u00b0)\u256f\ufe35 \u253b\u2501\u253b"}`); event.Action != FLIP {
+	if event := shown(t, `{"action":"(\u256f\u00b0\u25a1\u00b0)\u256f\ufe35 \u253b\u2501\u253b"}`); event.Action != string(Flip) {
 		t.Errorf("a flip: %v", event)
 	}
 }

@@ -6,35 +6,37 @@ import (
 	"strings"
 
 	"referee.internal/referee"
-	. "referee.internal/referee/reantics"
+	"referee.internal/referee/reantics"
 )
 
 const every = 5
 
-type ants struct{ Base }
+type ants struct{ reantics.Base }
 
-func (*ants) GetPlacement(GameState) []Coord          { return nil }
-func (*ants) GetAttack(GameState, Ant, []Coord) Coord { return Coord{} }
-func (*ants) GetMove(currentState GameState) Move {
+func (*ants) Placement(reantics.GameState) []reantics.Coord { return nil }
+func (*ants) Attack(reantics.GameState, reantics.Ant, []reantics.Coord) reantics.Coord {
+	return reantics.Coord{}
+}
+func (*ants) Move(currentState reantics.GameState) reantics.Move {
 	report(&currentState)
-	return Move{MoveType: END}
+	return reantics.Move{MoveType: reantics.End}
 }
 
-func report(state *GameState) {
+func report(state *reantics.GameState) {
 	var out strings.Builder
 	say := func(words string, values ...any) { fmt.Fprintf(&out, words+"\n", values...) }
-	say("winner %d", GetWinner(state))
-	if queen := GetCurrPlayerQueen(state); queen != nil {
+	say("winner %d", state.Winner())
+	if queen := state.OwnInventory().Queen(); queen != nil {
 		say("queen %s", tile(queen.Coords))
 	} else {
 		say("queen -")
 	}
 	var healths []string
-	for _, stats := range UNIT_STATS {
-		healths = append(healths, fmt.Sprint(stats.Health))
+	for kind := reantics.Queen; kind <= reantics.RSoldier; kind++ {
+		healths = append(healths, fmt.Sprint(kind.Stats().Health))
 	}
 	say("health %s", strings.Join(healths, " "))
-	var goals []Coord
+	var goals []reantics.Coord
 	number := 0
 	for _, inventory := range state.Inventories {
 		for _, constr := range inventory.Constrs {
@@ -44,45 +46,45 @@ func report(state *GameState) {
 			number++
 		}
 	}
-	for _, ant := range GetCurrPlayerInventory(state).Ants {
-		stats := UNIT_STATS[ant.Type]
-		if under := GetConstrAt(state, ant.Coords); under == nil {
+	for _, ant := range state.OwnInventory().Ants {
+		stats := ant.Type.Stats()
+		if under := state.ConstrAt(ant.Coords); under == nil {
 			say("ant %s none", tile(ant.Coords))
 		} else {
 			say("ant %s %d", tile(ant.Coords), under.Type)
 		}
 		var costs []string
 		for i := 0; i < 100; i += 7 {
-			costs = append(costs, fmt.Sprint(StepsToReach(state, ant.Coords, Coord{X: i / 10, Y: i % 10})))
+			costs = append(costs, fmt.Sprint(state.StepsToReach(ant.Coords, reantics.Coord{X: i / 10, Y: i % 10})))
 		}
 		say("steps %s", strings.Join(costs, " "))
-		say("near %s", tiles(ListReachableAdjacent(state, ant.Coords, stats.Movement, stats.IgnoresGrass)))
-		say("range %s", tiles(ListAttackable(ant.Coords, stats.Range)))
+		say("near %s", tiles(state.ReachableAdjacent(ant.Coords, stats.Movement, stats.IgnoresGrass)))
+		say("range %s", tiles(ant.Coords.Attackable(stats.Range)))
 		var ways []string
 		for _, goal := range goals {
-			ways = append(ways, tiles(CreatePathToward(state, ant.Coords, goal, stats.Movement)))
+			ways = append(ways, tiles(state.PathToward(ant.Coords, goal, stats.Movement)))
 		}
 		say("toward %s", strings.Join(ways, ";"))
-		paths := ListAllMovementPaths(state, ant.Coords, stats.Movement, stats.IgnoresGrass)
+		paths := state.MovementPaths(ant.Coords, stats.Movement, stats.IgnoresGrass)
 		say("paths %d %s", len(paths), tiles(paths[len(paths)/2]))
 	}
-	for number, move := range ListAllLegalMoves(state) {
-		kind := 0
+	for number, move := range state.LegalMoves() {
+		kind := reantics.Queen
 		if move.BuildType != nil {
 			kind = *move.BuildType
 		}
 		say("move %d %s %d", move.MoveType, tiles(move.CoordList), kind)
-		if number%every == 0 || move.MoveType == BUILD {
-			say("next %s", position(GetNextState(state, move)))
-			say("then %s", position(GetNextStateAdversarial(state, move)))
+		if number%every == 0 || move.MoveType == reantics.Build {
+			say("next %s", position(state.Next(move)))
+			say("then %s", position(state.NextAdversarial(move)))
 		}
 	}
 	fmt.Print(out.String(), "=\n")
 }
 
-func tile(at Coord) string { return fmt.Sprintf("%d,%d", at.X, at.Y) }
+func tile(at reantics.Coord) string { return fmt.Sprintf("%d,%d", at.X, at.Y) }
 
-func tiles(path []Coord) string {
+func tiles(path []reantics.Coord) string {
 	var shown []string
 	for _, at := range path {
 		shown = append(shown, tile(at))
@@ -90,7 +92,7 @@ func tiles(path []Coord) string {
 	return strings.Join(shown, " ")
 }
 
-func position(state *GameState) string {
+func position(state *reantics.GameState) string {
 	var out strings.Builder
 	fmt.Fprint(&out, state.WhoseTurn)
 	for _, inventory := range state.Inventories[:2] {
@@ -112,5 +114,5 @@ func position(state *GameState) string {
 }
 
 func main() {
-	Run("Ants", "1", func(*referee.Match) Bot { return &ants{} })
+	reantics.Run("Ants", "1", func(*referee.Match) reantics.Bot { return &ants{} })
 }

@@ -12,13 +12,13 @@ import (
 type grids struct{}
 
 func (b *grids) PlayPowerup(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
-) string {
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int,
+) PowerUp {
 	return ""
 }
 
 func (b *grids) PlayTurn(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int,
 ) string {
 	grid, here, there := NewGrid(gameMap), me.Location, opponent.Location
 	rows := []string{}
@@ -37,13 +37,13 @@ func (b *grids) PlayTurn(
 }
 
 func (b *grids) PlayAuction(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int,
 ) int {
 	return 0
 }
 
 func (b *grids) PlayTransport(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]Item, heatmap [][]float64, remainingTurns int,
 ) string {
 	return ""
 }
@@ -58,7 +58,7 @@ func flag(value bool) string {
 func listed(cells []Location) string {
 	texts := []string{}
 	for _, cell := range cells {
-		texts = append(texts, Name(cell))
+		texts = append(texts, cell.String())
 	}
 	return strings.Join(texts, " ")
 }

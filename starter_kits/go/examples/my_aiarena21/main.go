@@ -6,39 +6,45 @@ import (
 	"math/rand/v2"
 
 	"referee.internal/referee"
-	. "referee.internal/referee/aiarena21"
+	"referee.internal/referee/aiarena21"
 )
 
 type myBot struct{ luck *rand.Rand }
 
 func (b *myBot) PlayPowerup(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
-) string {
-	return "" // or BIKE, or PORTAL_GUN
+	gameMap aiarena21.Map, me, opponent aiarena21.Player, items [][]int, newItems [][][]aiarena21.Item,
+	heatmap [][]float64, remainingTurns int,
+) aiarena21.PowerUp {
+	return aiarena21.None // or aiarena21.Bike, or aiarena21.PortalGun
 }
 
 func (b *myBot) PlayTurn(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap aiarena21.Map, me, opponent aiarena21.Player, items [][]int, newItems [][][]aiarena21.Item,
+	heatmap [][]float64, remainingTurns int,
 ) string {
-	return Name(b.any(NewGrid(gameMap).Reach(me)))
+	return b.any(aiarena21.NewGrid(gameMap).Reach(me)).String()
 }
 
 func (b *myBot) PlayAuction(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap aiarena21.Map, me, opponent aiarena21.Player, items [][]int, newItems [][][]aiarena21.Item,
+	heatmap [][]float64, remainingTurns int,
 ) int {
 	return b.luck.IntN(me.Score + 1)
 }
 
 func (b *myBot) PlayTransport(
-	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
+	gameMap aiarena21.Map, me, opponent aiarena21.Player, items [][]int, newItems [][][]aiarena21.Item,
+	heatmap [][]float64, remainingTurns int,
 ) string {
-	return Name(b.any(NewGrid(gameMap).Free))
+	return b.any(aiarena21.NewGrid(gameMap).Free).String()
 }
 
-func (b *myBot) any(cells []Location) Location { return cells[b.luck.IntN(len(cells))] }
+func (b *myBot) any(cells []aiarena21.Location) aiarena21.Location {
+	return cells[b.luck.IntN(len(cells))]
+}
 
 func main() {
-	Run("My AI Arena 21 bot", "1", func(match *referee.Match) Bot {
+	aiarena21.Run("My AI Arena 21 bot", "1", func(match *referee.Match) aiarena21.Bot {
 		return &myBot{luck: rand.New(rand.NewPCG(match.Seed, 0))}
 	})
 }

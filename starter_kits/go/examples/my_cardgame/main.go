@@ -6,55 +6,55 @@ import (
 	"math/rand/v2"
 
 	"referee.internal/referee"
-	. "referee.internal/referee/cardgame"
+	"referee.internal/referee/cardgame"
 )
 
 type myBot struct {
-	Base
+	cardgame.Base
 	luck      *rand.Rand
 	powerUsed bool // in this turn; the state does not tell
 }
 
-func (b *myBot) Play(state GameState) Action {
+func (b *myBot) Play(state cardgame.GameState) cardgame.Action {
 	actions := b.legal(state)
 	answer := actions[b.luck.IntN(len(actions))]
-	b.powerUsed = answer.Action == HERO_POWER || b.powerUsed && answer.Action != END_TURN
+	b.powerUsed = answer.Action == cardgame.HeroPower || b.powerUsed && answer.Action != cardgame.EndTurn
 	return answer
 }
 
 // legal gives all that may be done now. Target 0 is the enemy hero, 1 the first enemy minion.
-func (b *myBot) legal(state GameState) []Action {
+func (b *myBot) legal(state cardgame.GameState) []cardgame.Action {
 	own, enemies := len(state.PlayerTarget)-1, len(state.OpponentTarget)-1 // without the heroes
-	actions := []Action{{Action: END_TURN}}
-	add := func(action int, arguments ...int) {
-		actions = append(actions, Action{Action: action, Arguments: arguments})
+	actions := []cardgame.Action{{Action: cardgame.EndTurn}}
+	add := func(action cardgame.ActionType, arguments ...int) {
+		actions = append(actions, cardgame.Action{Action: action, Arguments: arguments})
 	}
-	if state.PlayerMana >= HERO_POWER_COST && !b.powerUsed {
-		add(HERO_POWER)
+	if state.PlayerMana >= cardgame.HeroPowerCost && !b.powerUsed {
+		add(cardgame.HeroPower)
 	}
 	for index, card := range state.PlayerHand {
 		switch card := card.(type) {
-		case Minion:
-			if card.Cost <= state.PlayerMana && own < BOARD_SIZE {
-				add(PLACE_MINION, index)
+		case cardgame.Minion:
+			if card.Cost <= state.PlayerMana && own < cardgame.BoardSize {
+				add(cardgame.PlaceMinion, index)
 			}
-		case Spell:
+		case cardgame.Spell:
 			if card.Cost > state.PlayerMana {
 				continue
 			}
-			if card.ID == ARCANE_SHOT || card.ID == FIREBALL || card.ID == KILL_COMMAND {
+			if card.ID == cardgame.ArcaneShot || card.ID == cardgame.Fireball || card.ID == cardgame.KillCommand {
 				for target := range enemies + 1 {
-					add(PLAY_SPELL, index, target)
+					add(cardgame.PlaySpell, index, target)
 				}
-			} else if enemies > 0 && (card.ID != HOUNDS || own < BOARD_SIZE) {
-				add(PLAY_SPELL, index)
+			} else if enemies > 0 && (card.ID != cardgame.Hounds || own < cardgame.BoardSize) {
+				add(cardgame.PlaySpell, index)
 			}
 		}
 	}
 	for source, attacker := range state.PlayerTarget {
-		if minion, ok := attacker.(Minion); ok && minion.CanAttack {
+		if minion, ok := attacker.(cardgame.Minion); ok && minion.CanAttack {
 			for target := range enemies + 1 {
-				add(ATTACK, source, target)
+				add(cardgame.Attack, source, target)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (b *myBot) legal(state GameState) []Action {
 }
 
 func main() {
-	Run("My card game bot", "1", func(match *referee.Match) Bot {
+	cardgame.Run("My card game bot", "1", func(match *referee.Match) cardgame.Bot {
 		return &myBot{luck: rand.New(rand.NewPCG(match.Seed, 0))}
 	})
 }

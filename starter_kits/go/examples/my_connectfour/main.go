@@ -10,30 +10,31 @@ import (
 )
 
 type myBot struct {
-	filled map[string]int
+	filled map[connectfour.Column]int
 	luck   *rand.Rand
 }
 
 func (b *myBot) Play(id string) connectfour.Action {
-	// After an invalid move of the rival the one right answer is {Action: connectfour.FLIP}: it wins.
-	var open []string
-	for _, column := range connectfour.COLUMNS {
-		if b.filled[column] < connectfour.ROWS {
+	// After an invalid move of the rival, flip the table to win: {Action: connectfour.Flip}.
+	var open []connectfour.Column
+	for _, column := range connectfour.Columns {
+		if b.filled[column] < connectfour.Rows {
 			open = append(open, column)
 		}
 	}
-	return connectfour.Action{Action: "putToken", Column: &open[b.luck.IntN(len(open))]}
+	return connectfour.Action{Action: connectfour.PutToken, Column: &open[b.luck.IntN(len(open))]}
 }
 
 // Event shows every answer, the rival's and your own, as it was sent.
 func (b *myBot) Event(event connectfour.ArenaEvent) {
-	if column, isText := event.Column.(string); isText && event.Player != nil && event.Action == "putToken" {
-		b.filled[column]++
+	column, isText := event.Column.(string)
+	if isText && event.Player != nil && event.Action == string(connectfour.PutToken) {
+		b.filled[connectfour.Column(column)]++
 	}
 }
 
 func main() {
 	connectfour.Run("My Connect Four bot", "1", func(match *referee.Match) connectfour.Bot {
-		return &myBot{filled: map[string]int{}, luck: rand.New(rand.NewPCG(match.Seed, 0))}
+		return &myBot{filled: map[connectfour.Column]int{}, luck: rand.New(rand.NewPCG(match.Seed, 0))}
 	})
 }

@@ -45,16 +45,16 @@ func newBot(match *referee.Match) quoridor.Bot {
 }
 
 func (b *myBot) Play(id string) quoridor.Action {
-	// A wall: {Action: "putWall", Position: referee.Some("e3h")}. After an invalid answer of the rival the one right
-	// answer is {Action: quoridor.FLIP}: it wins.
+	// A wall: {Action: quoridor.PutWall, Position: referee.Some("e3h")}. After an invalid answer of the rival, flip the
+	// table to win: {Action: quoridor.Flip}.
 	targets := b.targets()
-	return quoridor.Action{Action: "move", Position: referee.Some(nameOf(targets[b.luck.IntN(len(targets))]))}
+	return quoridor.Action{Action: quoridor.Move, Position: referee.Some(nameOf(targets[b.luck.IntN(len(targets))]))}
 }
 
 // Event shows every answer, the rival's and your own, as it was sent: look before you trust Position.
 func (b *myBot) Event(event quoridor.ArenaEvent) {
 	if event.Player == nil {
-		if event.YouAre != nil && *event.YouAre == "second" {
+		if event.YouAre != nil && *event.YouAre == quoridor.SideSecond {
 			b.me = 1
 		}
 		return
@@ -65,13 +65,13 @@ func (b *myBot) Event(event quoridor.ArenaEvent) {
 	}
 	square := squareOf(name[:2])
 	switch {
-	case event.Action == "move" && *event.Player == "first":
+	case event.Action == string(quoridor.Move) && *event.Player == quoridor.SideFirst:
 		b.pawns[0] = square
-	case event.Action == "move":
+	case event.Action == string(quoridor.Move):
 		b.pawns[1] = square
-	case event.Action == "putWall" && square < 72 && name[2:] == "h":
+	case event.Action == string(quoridor.PutWall) && square < 72 && name[2:] == "h":
 		b.opensUp[square], b.opensUp[square+1] = false, false
-	case event.Action == "putWall" && square < 72:
+	case event.Action == string(quoridor.PutWall) && square < 72:
 		b.opensRight[square], b.opensRight[square+9] = false, false
 	}
 }

@@ -14,10 +14,10 @@ type myBot struct {
 	luck *rand.Rand
 }
 
-// GetPlacement: the anthill, the tunnel and nine grass on our side; later two foods on the enemy's.
-func (b *myBot) GetPlacement(currentState reantics.GameState) []reantics.Coord {
+// Placement chooses the anthill, the tunnel and nine grass on our side, and later two foods on the enemy's.
+func (b *myBot) Placement(currentState reantics.GameState) []reantics.Coord {
 	top, count := 0, 11
-	if currentState.Phase == reantics.SETUP_PHASE_2 {
+	if currentState.Phase == reantics.SetupPhase2 {
 		top, count = 6, 2
 	}
 	tiles := []reantics.Coord{}
@@ -30,23 +30,23 @@ func (b *myBot) GetPlacement(currentState reantics.GameState) []reantics.Coord {
 	return tiles[:count]
 }
 
-func (b *myBot) GetMove(currentState reantics.GameState) reantics.Move {
-	// Move an ant: {MoveType: reantics.MOVE_ANT, CoordList: [from, …, to]}.
-	// Build one: {MoveType: reantics.BUILD, CoordList: [anthill], BuildType: referee.Some(reantics.WORKER)}.
-	moves := []reantics.Move{{MoveType: reantics.END}}
+func (b *myBot) Move(currentState reantics.GameState) reantics.Move {
+	// Move an ant: {MoveType: reantics.MoveAnt, CoordList: [from, …, to]}.
+	// Build one: {MoveType: reantics.Build, CoordList: [anthill], BuildType: referee.Some(reantics.Worker)}.
+	moves := []reantics.Move{{MoveType: reantics.End}}
 	for _, ant := range currentState.Inventories[currentState.WhoseTurn].Ants {
 		for _, step := range []reantics.Coord{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
 			tile := reantics.Coord{X: ant.Coords.X + step.X, Y: ant.Coords.Y + step.Y}
 			if !ant.HasMoved && mayEnter(currentState, ant, tile) {
 				path := []reantics.Coord{ant.Coords, tile}
-				moves = append(moves, reantics.Move{MoveType: reantics.MOVE_ANT, CoordList: path})
+				moves = append(moves, reantics.Move{MoveType: reantics.MoveAnt, CoordList: path})
 			}
 		}
 	}
 	return moves[b.luck.IntN(len(moves))]
 }
 
-func (b *myBot) GetAttack(
+func (b *myBot) Attack(
 	currentState reantics.GameState, attackingAnt reantics.Ant, enemyLocations []reantics.Coord,
 ) reantics.Coord {
 	return enemyLocations[b.luck.IntN(len(enemyLocations))]
@@ -65,8 +65,8 @@ func isFree(state reantics.GameState, tile reantics.Coord) bool {
 
 // mayEnter keeps the queen on our side, and every ant on the board and off the others' tiles.
 func mayEnter(state reantics.GameState, ant reantics.Ant, tile reantics.Coord) bool {
-	last := reantics.BOARD_LENGTH - 1
-	if ant.Type == reantics.QUEEN {
+	last := reantics.BoardLength - 1
+	if ant.Type == reantics.Queen {
 		last = 3
 	}
 	for _, inventory := range state.Inventories {
@@ -76,7 +76,7 @@ func mayEnter(state reantics.GameState, ant reantics.Ant, tile reantics.Coord) b
 			}
 		}
 	}
-	return tile.X >= 0 && tile.X < reantics.BOARD_LENGTH && tile.Y >= 0 && tile.Y <= last
+	return tile.X >= 0 && tile.X < reantics.BoardLength && tile.Y >= 0 && tile.Y <= last
 }
 
 func main() {

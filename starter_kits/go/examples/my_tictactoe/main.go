@@ -11,24 +11,24 @@ import (
 )
 
 type myBot struct {
-	free []string
+	free []tictactoe.Cell
 	luck *rand.Rand
 }
 
 func (b *myBot) Play(id string) tictactoe.Action {
-	// After an invalid move of the rival the one right answer is {Action: tictactoe.FLIP}: it wins.
-	return tictactoe.Action{Action: "putSymbol", Position: &b.free[b.luck.IntN(len(b.free))]}
+	// After an invalid move of the rival, flip the table to win: {Action: tictactoe.Flip}.
+	return tictactoe.Action{Action: tictactoe.PutSymbol, Position: &b.free[b.luck.IntN(len(b.free))]}
 }
 
 // Event shows every answer, the rival's and your own, as it was sent.
 func (b *myBot) Event(event tictactoe.ArenaEvent) {
-	if event.Player != nil && event.Action == "putSymbol" {
-		b.free = slices.DeleteFunc(b.free, func(cell string) bool { return event.Position == cell })
+	if event.Player != nil && event.Action == string(tictactoe.PutSymbol) {
+		b.free = slices.DeleteFunc(b.free, func(cell tictactoe.Cell) bool { return event.Position == string(cell) })
 	}
 }
 
 func main() {
 	tictactoe.Run("My tic-tac-toe bot", "1", func(match *referee.Match) tictactoe.Bot {
-		return &myBot{free: slices.Clone(tictactoe.CELLS[:]), luck: rand.New(rand.NewPCG(match.Seed, 0))}
+		return &myBot{free: slices.Clone(tictactoe.Cells[:]), luck: rand.New(rand.NewPCG(match.Seed, 0))}
 	})
 }

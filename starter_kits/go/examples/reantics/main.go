@@ -1,7 +1,7 @@
 // Forager: two workers carry food home by the quickest way, the queen waits next to the anthill, and soldiers are built
 // when enemies come near.
 //
-// It keeps nothing between calls. Each GetMove looks at the state afresh and gives one order to one ant that has not
+// It keeps nothing between calls. Each Move looks at the state afresh and gives one order to one ant that has not
 // moved yet; when there is nothing left to order, the turn ends.
 package main
 
@@ -10,14 +10,7 @@ import (
 	"slices"
 
 	"referee.internal/referee"
-	. "referee.internal/referee/reantics"
-)
-
-var ( // by type of ant
-	moves  = [...]int{2, 2, 3, 2, 1}
-	reach  = [...]int{1, 0, 1, 1, 3}
-	cost   = [...]int{0, 1, 2, 2, 2}
-	attack = [...]int{4, 0, 2, 4, 3}
+	"referee.internal/referee/reantics"
 )
 
 const (
@@ -26,15 +19,9 @@ const (
 	frail   = 4 // a queen with so little health left runs away
 )
 
-func abs(number int) int { return max(number, -number) }
-
-func distance(a, b Coord) int { return abs(a.X-b.X) + abs(a.Y-b.Y) }
-
-func onBoard(tile Coord) bool {
-	return tile.X >= 0 && tile.X < BOARD_LENGTH && tile.Y >= 0 && tile.Y < BOARD_LENGTH
+func isFighter(ant reantics.Ant) bool {
+	return ant.Type != reantics.Queen && ant.Type != reantics.Worker
 }
-
-func isFighter(ant Ant) bool { return ant.Type != QUEEN && ant.Type != WORKER }
 
 // number is 1 for true, so that truths can be ranked.
 func number(truth bool) int {
@@ -44,24 +31,24 @@ func number(truth bool) int {
 	return 0
 }
 
-// best is the tile with the least rank, the first of equals. There is at least one tile.
-func best(tiles []Coord, rank func(Coord) []int) Coord {
-	return slices.MinFunc(tiles, func(a, b Coord) int { return slices.Compare(rank(a), rank(b)) })
+// best returns the tile with the least rank, the first of equals. There is at least one tile.
+func best(tiles []reantics.Coord, rank func(reantics.Coord) []int) reantics.Coord {
+	return slices.MinFunc(tiles, func(a, b reantics.Coord) int { return slices.Compare(rank(a), rank(b)) })
 }
 
 // Tiles are columns of something.
-type tiles[T any] [BOARD_LENGTH][BOARD_LENGTH]T
+type tiles[T any] [reantics.BoardLength][reantics.BoardLength]T
 
-func (t *tiles[T]) at(tile Coord) *T { return &t[tile.X][tile.Y] }
+func (t *tiles[T]) at(tile reantics.Coord) *T { return &t[tile.X][tile.Y] }
 
 // board is the state, laid out by tile.
 type board struct {
-	mine, theirs Inventory
-	constr       tiles[int] // the construction's type, 0 = none
+	mine, theirs reantics.Inventory
+	constr       tiles[reantics.ConstructionType] // 0 = none
 	ants         tiles[bool]
 }
 
-func newBoard(state GameState) *board {
+func newBoard(state reantics.GameState) *board {
 	b := &board{mine: state.Inventories[state.WhoseTurn], theirs: state.Inventories[1-state.WhoseTurn]}
 	for _, inventory := range state.Inventories {
 		for _, constr := range inventory.Constrs {
@@ -74,10 +61,10 @@ func newBoard(state GameState) *board {
 	return b
 }
 
-func (b *board) isGrass(tile Coord) bool { return *b.constr.at(tile) == GRASS }
+func (b *board) isGrass(tile reantics.Coord) bool { return *b.constr.at(tile) == reantics.Grass }
 
-func find(constrs []Construction, types ...int) []Coord {
-	found := []Coord{}
+func find(constrs []reantics.Construction, types ...reantics.ConstructionType) []reantics.Coord {
+	found := []reantics.Coord{}
 	for _, constr := range constrs {
 		if slices.Contains(types, constr.Type) {
 			found = append(found, constr.Coords)
@@ -86,8 +73,8 @@ func find(constrs []Construction, types ...int) []Coord {
 	return found
 }
 
-func (b *board) nearEnemies() []Coord {
-	found := []Coord{}
+func (b *board) nearEnemies() []reantics.Coord {
+	found := []reantics.Coord{}
 	for _, enemy := range b.theirs.Ants {
 		if enemy.Coords.Y <= near {
 			found = append(found, enemy.Coords)
@@ -109,23 +96,23 @@ func (a arrival) rank() []int { return []int{a.turns, a.spent} }
 // turn later at the earliest, so the part of a way that is walked in this turn is always free.
 type ways struct {
 	board    *board
-	from     Coord
-	kind     int
+	from     reantics.Coord
+	kind     reantics.AntType
 	arrivals tiles[arrival]
-	before   tiles[Coord]
+	before   tiles[reantics.Coord]
 }
 
 // visit is a tile that has been reached, and when.
 type visit struct {
 	when arrival
-	tile Coord
+	tile reantics.Coord
 }
 
 func (v visit) compare(w visit) int {
 	return cmp.Or(v.when.compare(w.when), v.tile.X-w.tile.X, v.tile.Y-w.tile.Y)
 }
 
-func newWays(b *board, from Coord, kind int) *ways {
+func newWays(b *board, from reantics.Coord, kind reantics.AntType) *ways {
 	w := &ways{board: b, from: from, kind: kind}
 	for x := range w.arrivals {
 		for y := range w.arrivals[x] {
@@ -141,7 +128,7 @@ func newWays(b *board, from Coord, kind int) *ways {
 			continue // a quicker way was found meanwhile
 		}
 		x, y := now.tile.X, now.tile.Y
-		for _, next := range []Coord{{X: x - 1, Y: y}, {X: x + 1, Y: y}, {X: x, Y: y - 1}, {X: x, Y: y + 1}} {
+		for _, next := range []reantics.Coord{{X: x - 1, Y: y}, {X: x + 1, Y: y}, {X: x, Y: y - 1}, {X: x, Y: y + 1}} {
 			if !w.mayEnter(next) {
 				continue
 			}
@@ -156,32 +143,32 @@ func newWays(b *board, from Coord, kind int) *ways {
 	return w
 }
 
-func (w *ways) when(tile Coord) arrival { return *w.arrivals.at(tile) }
+func (w *ways) when(tile reantics.Coord) arrival { return *w.arrivals.at(tile) }
 
-func (w *ways) mayEnter(tile Coord) bool {
-	return onBoard(tile) && !(w.kind == QUEEN && (tile.Y == 4 || tile.Y == 5))
+func (w *ways) mayEnter(tile reantics.Coord) bool {
+	return tile.IsLegal() && !(w.kind == reantics.Queen && (tile.Y == 4 || tile.Y == 5))
 }
 
-func (w *ways) enter(tile Coord, before arrival) arrival {
+func (w *ways) enter(tile reantics.Coord, before arrival) arrival {
 	step := 1
-	if w.board.isGrass(tile) && w.kind != DRONE && w.kind != R_SOLDIER {
+	if w.board.isGrass(tile) && !w.kind.Stats().IgnoresGrass {
 		step = 2
 	}
 	switch {
 	case *w.board.ants.at(tile):
 		return arrival{before.turns + 1, step}
-	case before.spent+step <= moves[w.kind]:
+	case before.spent+step <= w.kind.Stats().Movement:
 		return arrival{before.turns, before.spent + step}
 	}
-	return arrival{before.turns + 1, min(step, moves[w.kind])}
+	return arrival{before.turns + 1, min(step, w.kind.Stats().Movement)}
 }
 
-// now gives all tiles where the ant can be in this turn, its own first.
-func (w *ways) now() []Coord {
-	found := []Coord{w.from}
-	for x := range BOARD_LENGTH {
-		for y := range BOARD_LENGTH {
-			if tile := (Coord{X: x, Y: y}); tile != w.from && w.when(tile).turns == 0 {
+// now returns all tiles where the ant can be in this turn, its own first.
+func (w *ways) now() []reantics.Coord {
+	found := []reantics.Coord{w.from}
+	for x := range reantics.BoardLength {
+		for y := range reantics.BoardLength {
+			if tile := (reantics.Coord{X: x, Y: y}); tile != w.from && w.when(tile).turns == 0 {
 				found = append(found, tile)
 			}
 		}
@@ -189,9 +176,9 @@ func (w *ways) now() []Coord {
 	return found
 }
 
-// path is this turn's part of the way to a tile, the ant's own tile first.
-func (w *ways) path(to Coord) []Coord {
-	path := []Coord{}
+// path returns this turn's part of the way to a tile, the ant's own tile first.
+func (w *ways) path(to reantics.Coord) []reantics.Coord {
+	path := []reantics.Coord{}
 	if w.when(to) != never {
 		for tile := to; tile != w.from; tile = *w.before.at(tile) {
 			if w.when(tile).turns == 0 {
@@ -204,50 +191,50 @@ func (w *ways) path(to Coord) []Coord {
 	return path
 }
 
-// walk goes to a tile; nil when the ant would stay where it is.
-func (w *ways) walk(to Coord) *Move {
+// walk returns the move towards a tile, or nil if the ant would stay.
+func (w *ways) walk(to reantics.Coord) *reantics.Move {
 	path := w.path(to)
 	if len(path) == 1 {
 		return nil
 	}
-	return &Move{MoveType: MOVE_ANT, CoordList: path}
+	return &reantics.Move{MoveType: reantics.MoveAnt, CoordList: path}
 }
 
-// nearest is the tile that is reached first.
-func (w *ways) nearest(tiles []Coord) Coord {
-	return best(tiles, func(tile Coord) []int { return w.when(tile).rank() })
+// nearest returns the tile that is reached first.
+func (w *ways) nearest(tiles []reantics.Coord) reantics.Coord {
+	return best(tiles, func(tile reantics.Coord) []int { return w.when(tile).rank() })
 }
 
-// attackNow is a move that attacks one of the targets in this turn: from the tile that is quickest to reach.
-func (w *ways) attackNow(targets []Coord) *Move {
-	stands := slices.DeleteFunc(w.now(), func(tile Coord) bool {
-		inReach := func(target Coord) bool { return distance(tile, target) <= reach[w.kind] }
+// attackNow returns a move that attacks one of the targets in this turn: from the tile that is quickest to reach.
+func (w *ways) attackNow(targets []reantics.Coord) *reantics.Move {
+	stands := slices.DeleteFunc(w.now(), func(tile reantics.Coord) bool {
+		inReach := func(target reantics.Coord) bool { return tile.Distance(target) <= w.kind.Stats().Range }
 		return !slices.ContainsFunc(targets, inReach)
 	})
 	if len(stands) == 0 {
 		return nil
 	}
-	return &Move{MoveType: MOVE_ANT, CoordList: w.path(w.nearest(stands))}
+	return &reantics.Move{MoveType: reantics.MoveAnt, CoordList: w.path(w.nearest(stands))}
 }
 
-// work: a worker goes for food, or home with it, to whichever is reached first.
-func work(b *board, worker Ant, foods []Coord) *Move {
+// work sends a worker for food, or home with it, by the quickest way.
+func work(b *board, worker reantics.Ant, foods []reantics.Coord) *reantics.Move {
 	goals := foods
 	if worker.Carrying {
-		goals = find(b.mine.Constrs, ANTHILL, TUNNEL)
+		goals = find(b.mine.Constrs, reantics.Anthill, reantics.Tunnel)
 	}
 	if len(goals) == 0 {
 		return nil
 	}
-	w := newWays(b, worker.Coords, WORKER)
+	w := newWays(b, worker.Coords, reantics.Worker)
 	return w.walk(w.nearest(goals))
 }
 
-// stepAside: two workers that got no work and block each other; the first steps aside.
-func stepAside(b *board) *Move {
-	waiting := []Ant{}
+// stepAside moves the first of two workers that block each other and have nothing to do.
+func stepAside(b *board) *reantics.Move {
+	waiting := []reantics.Ant{}
 	for _, ant := range b.mine.Ants {
-		if ant.Type == WORKER && !ant.HasMoved {
+		if ant.Type == reantics.Worker && !ant.HasMoved {
 			waiting = append(waiting, ant)
 		}
 	}
@@ -255,15 +242,14 @@ func stepAside(b *board) *Move {
 		return nil
 	}
 	from := waiting[0].Coords
-	w := newWays(b, from, WORKER)
-	return w.walk(best(w.now(), func(tile Coord) []int {
+	w := newWays(b, from, reantics.Worker)
+	return w.walk(best(w.now(), func(tile reantics.Coord) []int {
 		return append([]int{number(tile == from)}, w.when(tile).rank()...)
 	}))
 }
 
-// fight: a fighter attacks whom it can, else walks towards the enemy that it reaches first, else leaves the tiles that
-// the workers need.
-func fight(b *board, fighter Ant, enemies []Coord) *Move {
+// fight attacks an enemy in reach, else walks towards the nearest one, else leaves the tiles that the workers need.
+func fight(b *board, fighter reantics.Ant, enemies []reantics.Coord) *reantics.Move {
 	w := newWays(b, fighter.Coords, fighter.Type)
 	if move := w.attackNow(enemies); move != nil {
 		return move
@@ -274,11 +260,11 @@ func fight(b *board, fighter Ant, enemies []Coord) *Move {
 	if *b.constr.at(fighter.Coords) == 0 && fighter.Coords.Y >= 3 {
 		return nil
 	}
-	posts := []Coord{}
-	for x := range BOARD_LENGTH {
+	posts := []reantics.Coord{}
+	for x := range reantics.BoardLength {
 		for y := 3; y <= 4; y++ {
-			if *b.constr.at(Coord{X: x, Y: y}) == 0 {
-				posts = append(posts, Coord{X: x, Y: y})
+			if *b.constr.at(reantics.Coord{X: x, Y: y}) == 0 {
+				posts = append(posts, reantics.Coord{X: x, Y: y})
 			}
 		}
 	}
@@ -288,53 +274,53 @@ func fight(b *board, fighter Ant, enemies []Coord) *Move {
 	return w.walk(w.nearest(posts))
 }
 
-// rule: the queen strikes at who comes near, runs when she is frail, and otherwise keeps off the tiles that others need.
-func rule(b *board, queen Ant, enemies []Coord) *Move {
-	w := newWays(b, queen.Coords, QUEEN)
+// rule has the queen attack enemies near her, run when she is frail, and else keep off the tiles that others need.
+func rule(b *board, queen reantics.Ant, enemies []reantics.Coord) *reantics.Move {
+	w := newWays(b, queen.Coords, reantics.Queen)
 	if queen.Health > frail || len(w.now()) == 1 {
 		if move := w.attackNow(enemies); move != nil {
 			return move
 		}
 	}
-	danger := func(tile Coord) (sum int) {
+	danger := func(tile reantics.Coord) (sum int) {
 		for _, enemy := range b.theirs.Ants {
 			if isFighter(enemy) && queen.Health <= frail {
-				sum += max(0, 8-distance(tile, enemy.Coords))
+				sum += max(0, 8-tile.Distance(enemy.Coords))
 			}
 		}
 		return sum
 	}
-	return w.walk(best(w.now(), func(tile Coord) []int {
+	return w.walk(best(w.now(), func(tile reantics.Coord) []int {
 		inTheWay := *b.constr.at(tile) != 0 && !b.isGrass(tile)
 		return []int{number(inTheWay), danger(tile), tile.Y}
 	}))
 }
 
-// wanted returns what the anthill should make now: soldiers against enemies that are near, else the second worker.
-func wanted(b *board, enemies int) (kind int, any bool) {
+// wanted returns the ant to build now: soldiers against near enemies, else the second worker.
+func wanted(b *board, enemies int) (kind reantics.AntType, any bool) {
 	working, fighting := 0, 0
 	for _, ant := range b.mine.Ants {
-		working += number(ant.Type == WORKER)
+		working += number(ant.Type == reantics.Worker)
 		fighting += number(isFighter(ant))
 	}
 	switch {
 	case working == 0:
-		return WORKER, true
+		return reantics.Worker, true
 	case fighting < enemies:
-		return SOLDIER, true
+		return reantics.Soldier, true
 	case working < workers:
-		return WORKER, true
+		return reantics.Worker, true
 	}
 	return 0, false
 }
 
-type forager struct{ Base }
+type forager struct{ reantics.Base }
 
-// GetPlacement puts anthill and tunnel so that no tile of our side is far from both; the grass lies where food would be
+// Placement puts anthill and tunnel so that no tile of our side is far from both; the grass lies where food would be
 // farthest.
-func (f *forager) GetPlacement(currentState GameState) []Coord {
-	if currentState.Phase == SETUP_PHASE_1 {
-		return []Coord{
+func (f *forager) Placement(currentState reantics.GameState) []reantics.Coord {
+	if currentState.Phase == reantics.SetupPhase1 {
+		return []reantics.Coord{
 			{X: 2, Y: 1}, {X: 7, Y: 1},
 			{X: 0, Y: 3}, {X: 4, Y: 3}, {X: 5, Y: 3}, {X: 9, Y: 3}, {X: 0, Y: 0}, {X: 9, Y: 0}, {X: 4, Y: 0}, {X: 5, Y: 0},
 			{X: 1, Y: 3},
@@ -343,19 +329,19 @@ func (f *forager) GetPlacement(currentState GameState) []Coord {
 	return farFromHome(currentState)
 }
 
-func (f *forager) GetMove(currentState GameState) Move {
+func (f *forager) Move(currentState reantics.GameState) reantics.Move {
 	b := newBoard(currentState)
 	enemies := b.nearEnemies()
-	foods := find(currentState.Inventories[2].Constrs, FOOD)
+	foods := find(currentState.Inventories[2].Constrs, reantics.Food)
 	for _, ant := range b.mine.Ants {
 		if ant.HasMoved {
 			continue
 		}
-		var move *Move
+		var move *reantics.Move
 		switch ant.Type {
-		case QUEEN:
+		case reantics.Queen:
 			move = rule(b, ant, enemies)
-		case WORKER:
+		case reantics.Worker:
 			move = work(b, ant, foods)
 		default:
 			move = fight(b, ant, enemies)
@@ -367,35 +353,37 @@ func (f *forager) GetMove(currentState GameState) Move {
 	if move := stepAside(b); move != nil {
 		return *move
 	}
-	hill := find(b.mine.Constrs, ANTHILL)[0]
-	if kind, any := wanted(b, len(enemies)); any && !*b.ants.at(hill) && b.mine.FoodCount >= cost[kind] {
-		return Move{MoveType: BUILD, CoordList: []Coord{hill}, BuildType: &kind}
+	hill := find(b.mine.Constrs, reantics.Anthill)[0]
+	if kind, any := wanted(b, len(enemies)); any && !*b.ants.at(hill) && b.mine.FoodCount >= kind.Stats().Cost {
+		return reantics.Move{MoveType: reantics.Build, CoordList: []reantics.Coord{hill}, BuildType: &kind}
 	}
-	return Move{MoveType: END}
+	return reantics.Move{MoveType: reantics.End}
 }
 
-// GetAttack: an ant that one blow kills, then one on our buildings, then the weakest.
-func (f *forager) GetAttack(currentState GameState, attackingAnt Ant, enemyLocations []Coord) Coord {
+// Attack prefers an ant that one blow kills, then one on our buildings, then the weakest.
+func (f *forager) Attack(
+	currentState reantics.GameState, attackingAnt reantics.Ant, enemyLocations []reantics.Coord,
+) reantics.Coord {
 	b := newBoard(currentState)
-	return best(enemyLocations, func(tile Coord) []int {
-		enemy := b.theirs.Ants[slices.IndexFunc(b.theirs.Ants, func(ant Ant) bool { return ant.Coords == tile })]
-		survives := enemy.Health > attack[attackingAnt.Type]
-		harmless := *b.constr.at(tile) != ANTHILL
-		return []int{number(enemy.Type != QUEEN), number(survives), number(harmless), enemy.Health}
+	return best(enemyLocations, func(tile reantics.Coord) []int {
+		enemy := b.theirs.Ants[slices.IndexFunc(b.theirs.Ants, func(ant reantics.Ant) bool { return ant.Coords == tile })]
+		survives := enemy.Health > attackingAnt.Type.Stats().Attack
+		harmless := *b.constr.at(tile) != reantics.Anthill
+		return []int{number(enemy.Type != reantics.Queen), number(survives), number(harmless), enemy.Health}
 	})
 }
 
-// farFromHome gives the two free tiles of the enemy's side that are the longest way from its anthill and its tunnel.
-func farFromHome(state GameState) []Coord {
+// farFromHome returns the two free tiles of the enemy's side that are the longest way from its anthill and its tunnel.
+func farFromHome(state reantics.GameState) []reantics.Coord {
 	b := newBoard(state)
 	homes := []*ways{}
-	for _, home := range find(b.theirs.Constrs, ANTHILL, TUNNEL) {
-		homes = append(homes, newWays(b, home, WORKER))
+	for _, home := range find(b.theirs.Constrs, reantics.Anthill, reantics.Tunnel) {
+		homes = append(homes, newWays(b, home, reantics.Worker))
 	}
 	free := []visit{}
-	for x := range BOARD_LENGTH {
-		for y := 6; y < BOARD_LENGTH; y++ {
-			tile := Coord{X: x, Y: y}
+	for x := range reantics.BoardLength {
+		for y := 6; y < reantics.BoardLength; y++ {
+			tile := reantics.Coord{X: x, Y: y}
 			if *b.constr.at(tile) != 0 {
 				continue
 			}
@@ -409,9 +397,9 @@ func farFromHome(state GameState) []Coord {
 		}
 	}
 	slices.SortStableFunc(free, func(v, w visit) int { return w.when.compare(v.when) })
-	return []Coord{free[0].tile, free[1].tile}
+	return []reantics.Coord{free[0].tile, free[1].tile}
 }
 
 func main() {
-	Run("Forager (Go)", "1", func(match *referee.Match) Bot { return &forager{} })
+	reantics.Run("Forager (Go)", "1", func(match *referee.Match) reantics.Bot { return &forager{} })
 }
