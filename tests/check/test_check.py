@@ -152,7 +152,7 @@ async def test_a_finding_names_the_section_of_the_rules_or_of_the_protocol(arena
 async def test_a_fault_in_the_first_call_is_not_blamed_on_the_handshake(tmp_path: Path) -> None:
     """Even if it is the first call in the first of two encodings."""
     mine = "class Mine(TicTacToeBot):\n    def play(self, id): return 1 / 0\nrun(Mine)\n"
-    source = f"from referee_kit.tictactoe import *\n{mine}"
+    source = f"from referee_kit.tictactoe import TicTacToeBot, run\n{mine}"
     (tmp_path / "mine.py").write_text(source)
     (finding,) = found(await run(entrant(str(tmp_path / "mine.py")), GENEROUS))
     assert (finding.rule, finding.level) == ("answers-every-call", Level.ERROR)

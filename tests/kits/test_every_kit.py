@@ -306,11 +306,11 @@ int main(void) {
 }
 """,
     "python": """
-from referee_kit.tictactoe import *
+from referee_kit.tictactoe import Action, TicTacToeBot, run
 
 class Spy(TicTacToeBot):
     def event(self, event):
-        heard = [event.youAre, event.id, event.player, event.action, event.position, event.winner]
+        heard = [event.you_are, event.id, event.player, event.action, event.position, event.winner]
         self.heard = " ".join("-" if member is None else str(member) for member in heard)
 
     def play(self, id):

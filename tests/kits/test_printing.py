@@ -100,7 +100,7 @@ if (!process.env.ONLY_USES_THE_KIT) run(Prints);
 """,
     "python": """
 import os
-from referee_kit.tictactoe import *
+from referee_kit.tictactoe import TicTacToeBot, run
 
 class Prints(TicTacToeBot):
     pass

@@ -3,16 +3,20 @@
 test_every_kit.py tests what all kits have in common.
 """
 
+import json
 import re
+import shutil
 import subprocess
 import sys
+import venv
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot
+from kits import WriteBot, readme_bot
 
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject, Hello
@@ -161,3 +165,29 @@ def test_the_kit_and_its_bots_are_typed_throughout(tmp_path: Path) -> None:
     for sources in (["referee_kit", "conformance.py"], *([str(file)] for file in (KIT / "examples").glob("*/bot.py"))):
         done = subprocess.run([*command, *sources], cwd=KIT, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stdout
+
+
+def test_the_wheel_is_installed_into_a_clean_environment_and_used(tmp_path: Path) -> None:
+    source = tmp_path / "kit"
+    shutil.copytree(KIT, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(source)]
+    subprocess.run(wheel, check=True, timeout=120)
+    (made,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "clean")
+    clean = tmp_path / "clean" / "bin" / "python"
+    install = [*pip, "--python", str(clean), "install", "--no-index", "--no-deps", str(made)]
+    subprocess.run(install, check=True, timeout=120)
+    files = set(zipfile.ZipFile(made).namelist())
+    assert {f"referee_kit/{path.name}" for path in (KIT / "referee_kit").glob("*.py")} | {
+        "referee_kit/py.typed"
+    } < files
+    bot = tmp_path / "sleeper.py"
+    bot.write_text(readme_bot("python"))
+    frames = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocol": 1, "game": "reantics", "seed": 1}},
+        {"jsonrpc": "2.0", "method": "exit"},
+    ]
+    text = "".join(json.dumps(frame) + "\n" for frame in frames)
+    done = subprocess.run([clean, "-I", bot], input=text, capture_output=True, text=True, timeout=30)
+    assert json.loads(done.stdout)["result"]["name"] == "Sleeper", done.stderr

@@ -23,7 +23,7 @@ from referee.protocol.messages import Encoding
 
 RANDOM_PLAYER = """
 import random
-from referee_kit.cardgame import *
+from referee_kit.cardgame import BOARD_SIZE, Action, ActionType, CardGameBot, Minion, run
 from moves import candidates, COUNT
 
 print("loaded")  # to standard error, in either way
@@ -34,16 +34,16 @@ class MyBot(CardGameBot):
 run(MyBot, "{name}", version=open("version.txt").read())
 """
 MOVES = """
-from referee_kit.cardgame import *
+from referee_kit.cardgame import BOARD_SIZE, Action, ActionType, CardGameBot, Minion, run
 COUNT = []
 def candidates(state):
-    moves = [Action(END_TURN)]
+    moves = [Action(ActionType.END_TURN)]
     for index, card in enumerate(state.player_hand):
         if isinstance(card, Minion) and card.cost <= state.player_mana and len(state.player_target) <= BOARD_SIZE:
-            moves.append(Action(PLACE_MINION, [index]))
+            moves.append(Action(ActionType.PLACE_MINION, [index]))
     for source, minion in enumerate(state.player_target):
         if source and minion.can_attack:
-            moves.append(Action(ATTACK, [source, random_target(state)]))
+            moves.append(Action(ActionType.ATTACK, [source, random_target(state)]))
     return moves
 def random_target(state):
     import random

@@ -1,10 +1,15 @@
-"""The Python bindings: one module a game, on top of `referee_kit.wire`. They run on Python 3.11 and newer."""
+"""The Python bindings: one module a game, on top of `referee_kit.wire`. They run on Python 3.11 and newer.
 
+Numbered constants are `IntEnum`s, texts are `Literal`s, and names are in snake_case; only the wire has the documents'.
+"""
+
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from referee.harness.paths import KITS
-from referee.tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from msgspec.structs import replace
+
+from referee.tools.kits.shapes import Binding, Choice, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
 from referee.tools.kits.text import WIDTH, comment, noted, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
@@ -12,11 +17,21 @@ SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": 
 
 def emit(game: Binding) -> str:
     """The module's text."""
-    body = [f"{name} = {_literal(value)}" for name, value in game.constants.items()]
+    game = _with_docs_in_snake_case(game)
+    enums = [choice for choice in game.choices if _numbered(choice)]
+    numbered = [option for choice in enums for option in choice.options]
+    body = [line for choice in game.choices if not _numbered(choice) for line in _literals(choice)]
+    body += [
+        *([""] if body else []),
+        *(_constant(game, *each) for each in game.constants.items() if each not in numbered),
+    ]
     for pair, doc in game.pairs.items():
         body += ["", *comment(doc, 0, "# "), f"{pair.name} = tuple[int, int]"]
+    for choice in enums:
+        body += ["", "", f"class {choice.name}(IntEnum):"]
+        body += [f"    {name} = {value}" for name, value in choice.options]
     for record in game.records:
-        body += ["", "", *_dataclass(record)]
+        body += ["", "", *_dataclass(record, game.tags)]
         body += [line for union in game.unions_after(record) for line in _union(union)]
     body += ["", "", *_bot(game)]
     lines = [
@@ -26,23 +41,58 @@ def emit(game: Binding) -> str:
         *_imports("\n".join(body)),
         "",
         *body,
-        *_helpers(game.game),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _helpers(game: str) -> Iterator[str]:
-    """Exports what is written by hand for a game, too."""
-    if (KITS / "python" / "referee_kit" / f"_{game}.py").is_file():
-        yield from ("", "")
-        yield f"from referee_kit._{game} import *  # noqa: E402, F403"
+def snake_case(name: str) -> str:
+    """`getMove` as `get_move`: the name in Python of what is called so on the wire."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _with_docs_in_snake_case(game: Binding) -> Binding:
+    """The same binding, whose descriptions call members and methods as Python does."""
+    fields = [field.name for record in game.records for field in record.fields]
+    fields += [field.name for function in game.functions for field in function.params]
+    names = {name for name in [*fields, *(function.name for function in game.functions)] if snake_case(name) != name}
+    if not names:
+        return game
+    pattern = re.compile(rf"\b({'|'.join(sorted(names))})\b")
+
+    def renamed(text: str) -> str:
+        return pattern.sub(lambda match: snake_case(match[0]), text)
+
+    records = []
+    for record in game.records:
+        members = tuple([replace(field, doc=renamed(field.doc)) for field in record.fields])
+        records.append(replace(record, doc=renamed(record.doc), fields=members))
+    functions = [replace(function, doc=renamed(function.doc)) for function in game.functions]
+    return replace(game, records=tuple(records), functions=tuple(functions))
+
+
+def _numbered(choice: Choice) -> bool:
+    return isinstance(choice.options[0][1], int)
+
+
+def _literals(choice: Choice) -> list[str]:
+    return on_lines(f"{choice.name} = Literal[", [_literal(value) for _, value in choice.options], "]")
+
+
+def _constant(game: Binding, name: str, value: Any) -> str:
+    if isinstance(value, list):
+        choice = game.choice_of(value)
+        return f"{name}{f': tuple[{choice.name}, ...]' if choice else ''} = {_literal(value)}"
+    return f"{name}{': Final' if isinstance(value, str) else ''} = {_literal(value)}"
 
 
 def _imports(body: str) -> Iterator[str]:
     yield "from dataclasses import dataclass"
-    yield "from typing import Any, Self" if "Self" in body else "from typing import Any"
+    if "(IntEnum)" in body:
+        yield "from enum import IntEnum"
+    typing = [name for name in ("Any", "Final", "Literal", "Self") if re.search(rf"\b{name}\b", body)]
+    yield f"from typing import {', '.join(typing)}"
     yield ""
-    readers = [name for name in ("maybe", "optional") if f"{name}(" in body]
+    readers = [name for name in ("maybe", "one_of", "optional") if f"{name}(" in body]
     yield f"from referee_kit.wire import {', '.join(['Bot', *readers])}"
     yield "from referee_kit.wire import run as run"
 
@@ -63,8 +113,8 @@ def _literal(value: Any) -> str:
 
 def _type(shape: Type) -> str:
     match shape:
-        case Scalar(kind):
-            return SCALARS[kind]
+        case Scalar(kind, choice):
+            return choice.name if choice else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(Scalar("any")):
@@ -75,7 +125,7 @@ def _type(shape: Type) -> str:
             return f"list[{_type(item)}]"
 
 
-def _dataclass(record: Record) -> Iterator[str]:
+def _dataclass(record: Record, tags: dict[str, str]) -> Iterator[str]:
     yield "@dataclass"
     yield f"class {record.name}:"
     yield from _docstring(record.doc, indent=4)
@@ -83,7 +133,8 @@ def _dataclass(record: Record) -> Iterator[str]:
     needed = max([index for index, field in enumerate(record.fields) if not isinstance(field.type, Maybe)], default=-1)
     for index, field in enumerate(record.fields):
         # Python wants the members with defaults behind all others.
-        line = f"    {field.name}: {_type(field.type)}{' = None' if index > needed else ''}"
+        kind = f'Literal["{tags[record.name]}"]' if field.name == record.tag else _type(field.type)
+        line = f"    {snake_case(field.name)}: {kind}{' = None' if index > needed else ''}"
         yield from noted(line, field.doc, "# ")
     yield ""
     yield from _to_json(record) if record.sent else _from_json(record)
@@ -114,6 +165,10 @@ def _member(name: str, shape: Type) -> str:
             return f'json.get("{name}")'
         case Maybe(Scalar("float")):
             return f'maybe(json, "{name}", float)'
+        case Maybe(Scalar("int", Choice(name=kind))):
+            return f'maybe(json, "{name}", {kind})'
+        case Maybe(Scalar("str", Choice(options=options))):
+            return f'one_of(json, "{name}", {_literal([value for _, value in options])})'
         case Maybe(Scalar(kind)):
             return f'optional(json, "{name}", {SCALARS[kind]})'
         case Maybe(item):
@@ -124,6 +179,8 @@ def _member(name: str, shape: Type) -> str:
 def _value(value: str, shape: Type, depth: int = 0) -> str:
     """Returns the expression that reads `value`, itself an expression. The loops inside run over `a`, `b`, …."""
     match shape:
+        case Scalar("int", Choice(name=name)):
+            return f"{name}({value})"
         case Scalar():
             return value
         case Pair():
@@ -142,15 +199,16 @@ def _value(value: str, shape: Type, depth: int = 0) -> str:
 def _to_json(record: Record) -> Iterator[str]:
     if record.listed:
         yield "    def to_json(self) -> list[Any]:"
-        yield f"        return [{', '.join([f'self.{field.name}' for field in record.fields])}]"
+        yield f"        return [{', '.join([f'self.{snake_case(field.name)}' for field in record.fields])}]"
         return
     yield "    def to_json(self) -> dict[str, Any]:"
-    always = [f'"{field.name}": self.{field.name}' for field in record.fields if not isinstance(field.type, Maybe)]
+    required = [field.name for field in record.fields if not isinstance(field.type, Maybe)]
+    always = [f'"{name}": self.{snake_case(name)}' for name in required]
     yield f"        json: dict[str, Any] = {{{', '.join(always)}}}"
     for field in record.fields:
         if isinstance(field.type, Maybe):
-            yield f"        if self.{field.name} is not None:"
-            yield f'            json["{field.name}"] = self.{field.name}'
+            yield f"        if self.{snake_case(field.name)} is not None:"
+            yield f'            json["{field.name}"] = self.{snake_case(field.name)}'
     yield "        return json"
 
 
@@ -173,23 +231,24 @@ def _bot(game: Binding) -> Iterator[str]:
         yield "    def notice(self, method: str, params: dict[str, Any]) -> None:"
         for event in events:
             yield f'        if method == "{event.name}":'
-            yield f"            self.{event.name}({_value('params', event.params[0].type)})"
+            yield f"            self.{snake_case(event.name)}({_value('params', event.params[0].type)})"
 
 
 def _method(function: Function) -> Iterator[str]:
     returned = "None" if function.result is None else _type(function.result)
-    arguments = ["self", *(f"{field.name}: {_type(field.type)}" for field in function.params)]
-    yield from on_lines(f"    def {function.name}(", arguments, f") -> {returned}:")
+    name = snake_case(function.name)
+    arguments = ["self", *(f"{snake_case(field.name)}: {_type(field.type)}" for field in function.params)]
+    yield from on_lines(f"    def {name}(", arguments, f") -> {returned}:")
     yield from _docstring(function.doc, indent=8)
     if function.result is not None:
-        yield f'        raise NotImplementedError("{function.name}")'
+        yield f'        raise NotImplementedError("{name}")'
 
 
 def _answer(function: Function) -> Iterator[str]:
     arguments = [_value(f'params["{field.name}"]', field.type) for field in function.params]
     yield f'        if method == "{function.name}":'
     if function.result is None:
-        yield from on_lines(f"            self.{function.name}(", arguments, ")")
+        yield from on_lines(f"            self.{snake_case(function.name)}(", arguments, ")")
         yield "            return None"
     else:
-        yield from on_lines(f"            return self.{function.name}(", arguments, ")")
+        yield from on_lines(f"            return self.{snake_case(function.name)}(", arguments, ")")

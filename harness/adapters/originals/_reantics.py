@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import _missing
-import referee_kit.reantics  # noqa: F401 - before the agent's folder is on the path
+import referee_kit.ants  # noqa: F401 - before the agent's folder is on the path
 from _folders import Folders
 from _missing import crash
 from _shared import Settings, integer, load_file

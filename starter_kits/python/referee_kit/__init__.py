@@ -1,1 +1,1 @@
-"""Everything for a bot in Python. Begin your bot with `from referee_kit.GAME import *`, before other imports."""
+"""Everything for a bot in Python. Import `referee_kit.GAME` before other modules."""

@@ -2,23 +2,26 @@
 """AI Arena 21: two players collect fruit on a grid, buy power-ups and bid for cells. Rules: aiarena21.md."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
 from referee_kit.wire import Bot
 from referee_kit.wire import run as run
 
-FREE_CHAR = "."
-BLOCK_CHAR = "#"
-SPAWN_CHAR = "S"
+Item = Literal["DragonFruit", "Onion", "Strawberry"]
+PowerUp = Literal["", "bike", "portal gun"]
+
+FREE_CHAR: Final = "."
+BLOCK_CHAR: Final = "#"
+SPAWN_CHAR: Final = "S"
 ONION = 2
 STRAWBERRY = 10
 DRAGON_FRUIT = 30
 DEPLOYMENT_TURNS = 20
-BIKE = "bike"
+BIKE: Final = "bike"
 BIKE_COST = 30
 BIKE_TURNS = 3
 BIKE_STEPS = 3
-PORTAL_GUN = "portal gun"
+PORTAL_GUN: Final = "portal gun"
 PORTAL_GUN_COST = 100
 AUCTION_TURNS = 30
 
@@ -75,10 +78,10 @@ class AIArena21Bot(Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
-    ) -> str:
+    ) -> PowerUp:
         """Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free
         cell) or nothing. Player 1 sees what player 0 has bought.
         """
@@ -90,7 +93,7 @@ class AIArena21Bot(Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
@@ -103,7 +106,7 @@ class AIArena21Bot(Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> int:
@@ -116,7 +119,7 @@ class AIArena21Bot(Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:

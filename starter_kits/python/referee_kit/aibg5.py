@@ -2,10 +2,13 @@
 """AIBG 5.0: four ships on a board of hexagons fight each other and the boss in its middle. Rules: aibg5.md."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from referee_kit.wire import Bot, maybe, optional
 from referee_kit.wire import run as run
+
+EntityType = Literal["ASTEROID", "BLACKHOLE", "BOSS", "EMPTY", "EXPERIENCE", "HEALTH", "WORMHOLE"]
+TileType = Literal["FULL", "NORMAL"]
 
 SEATS = 4
 RADIUS = 14
@@ -23,7 +26,7 @@ POWER = (150, 200, 250, 300, 350)
 class Terrain:
     """The content of a tile that the boss has attacked: never the boss."""
 
-    type: str  # its kind
+    type: EntityType  # its kind
     id: int | None = None  # of a WORMHOLE: the pair
     health: int | None = None  # of an ASTEROID
 
@@ -43,7 +46,7 @@ class AttackedTile:
     q: int  # column, slanting: the first axial coordinate
     r: int  # row: the second axial coordinate
     entity: Terrain
-    tileType: str  # FULL: cannot be entered
+    tile_type: TileType  # FULL: cannot be entered
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -59,11 +62,11 @@ class AttackedTile:
 class Entity:
     """The content of a tile. Players are not part of the map."""
 
-    type: str  # its kind
+    type: EntityType  # its kind
     id: int | None = None  # of a WORMHOLE: the pair
     health: int | None = None  # of an ASTEROID
-    bossAction: bool | None = None  # of a BOSS: see Boss
-    bossAttackedTiles: list[AttackedTile] | None = None  # of a BOSS: see Boss
+    boss_action: bool | None = None  # of a BOSS: see Boss
+    boss_attacked_tiles: list[AttackedTile] | None = None  # of a BOSS: see Boss
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -83,7 +86,7 @@ class Tile:
     q: int  # column, slanting: the first axial coordinate
     r: int  # row: the second axial coordinate
     entity: Entity
-    tileType: str  # FULL: cannot be entered
+    tile_type: TileType  # FULL: cannot be entered
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -117,7 +120,7 @@ class Player:
     type: str  # always that
     r: int  # row: the second axial coordinate
     q: int  # column, slanting: the first axial coordinate
-    playerIdx: int  # the player's number: its seat + 1
+    player_idx: int  # the player's number: its seat + 1
     name: str  # as on the command line
     health: int  # health left
     power: int  # the health that its attack takes
@@ -126,7 +129,7 @@ class Player:
     deaths: int  # times it died
     score: int  # points
     trapped: bool  # sits in a black hole
-    trapDuration: int  # turns that it still loses
+    trap_duration: int  # turns that it still loses
     kd: float  # kills / deaths; kills, if there are no deaths
 
     @classmethod
@@ -154,8 +157,8 @@ class Boss:
     """The boss. Its seven tiles repeat this."""
 
     type: str  # always that
-    bossAction: bool  # whether it has acted since the last player
-    bossAttackedTiles: list[AttackedTile]  # of its last turn: direct hits, the pattern
+    boss_action: bool  # whether it has acted since the last player
+    boss_attacked_tiles: list[AttackedTile]  # of its last turn: direct hits, the pattern
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -189,7 +192,7 @@ class GameState:
     player3: Player | None  # null: disqualified
     player4: Player | None  # null: disqualified
     boss: Boss
-    scoreBoard: ScoreBoard
+    score_board: ScoreBoard
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -206,7 +209,7 @@ class GameState:
 
 @dataclass
 class Action:
-    """An answer to `doAction`."""
+    """An answer to `do_action`."""
 
     action: str  # "move,Q,R" or "attack,Q,R"
 
@@ -235,22 +238,22 @@ class AIBG5Bot(Bot):
 
     game = "aibg5"
 
-    def joinGame(self, playerIdx: int, gameState: GameState) -> None:
+    def join_game(self, player_idx: int, game_state: GameState) -> None:
         """The game begins. All four players are asked at once, and the answer does not matter."""
 
-    def doAction(self, playerIdx: int, gameState: GameState, message: str | None) -> Action:
+    def do_action(self, player_idx: int, game_state: GameState, message: str | None) -> Action:
         """Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away."""
-        raise NotImplementedError("doAction")
+        raise NotImplementedError("do_action")
 
-    def gameOver(self, gameOver: GameOver) -> None:
+    def game_over(self, game_over: GameOver) -> None:
         """The game is over."""
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "joinGame":
-            self.joinGame(params["playerIdx"], GameState.from_json(params["gameState"]))
+            self.join_game(params["playerIdx"], GameState.from_json(params["gameState"]))
             return None
         if method == "doAction":
-            return self.doAction(
+            return self.do_action(
                 params["playerIdx"],
                 GameState.from_json(params["gameState"]),
                 None if params["message"] is None else params["message"],
@@ -259,4 +262,4 @@ class AIBG5Bot(Bot):
 
     def notice(self, method: str, params: dict[str, Any]) -> None:
         if method == "gameOver":
-            self.gameOver(GameOver.from_json(params))
+            self.game_over(GameOver.from_json(params))

@@ -2,34 +2,12 @@
 """The card game: a mirror match of two heroes with the same 25 cards. Rules: cardgame.md."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from enum import IntEnum
+from typing import Any, Literal, Self
 
 from referee_kit.wire import Bot
 from referee_kit.wire import run as run
 
-HERO_POWER = 0
-PLACE_MINION = 1
-PLAY_SPELL = 2
-ATTACK = 3
-END_TURN = 4
-MOLE = 0
-COBRA = 1
-DEADLY_SHOT = 2
-ARCANE_SHOT = 3
-HATCHLING = 4
-RHINO = 5
-SNAPJAW = 6
-TIMBER_WOLF = 7
-RAPTOR = 8
-FIREBALL = 9
-ULTRASAUR = 10
-SCAVENGER = 11
-KILL_COMMAND = 12
-HOUNDS = 13
-HIGHMANE = 14
-ALPHA = 15
-HOUND = 16
-CUB = 17
 BOARD_SIZE = 7
 HAND_SIZE = 10
 START_HEALTH = 30
@@ -38,11 +16,40 @@ HERO_POWER_COST = 2
 HERO_POWER_DAMAGE = 2
 
 
+class CardId(IntEnum):
+    MOLE = 0
+    COBRA = 1
+    DEADLY_SHOT = 2
+    ARCANE_SHOT = 3
+    HATCHLING = 4
+    RHINO = 5
+    SNAPJAW = 6
+    TIMBER_WOLF = 7
+    RAPTOR = 8
+    FIREBALL = 9
+    ULTRASAUR = 10
+    SCAVENGER = 11
+    KILL_COMMAND = 12
+    HOUNDS = 13
+    HIGHMANE = 14
+    ALPHA = 15
+    HOUND = 16
+    CUB = 17
+
+
+class ActionType(IntEnum):
+    HERO_POWER = 0
+    PLACE_MINION = 1
+    PLAY_SPELL = 2
+    ATTACK = 3
+    END_TURN = 4
+
+
 @dataclass
 class Buff:
     """An effect that strengthens a minion now."""
 
-    id: int  # the card that causes it
+    id: CardId  # the card that causes it
     atk: int  # attack that it adds
     health: int  # maximum health that it adds
     charge: bool  # it lets the minion attack in the turn in which it arrives
@@ -50,7 +57,7 @@ class Buff:
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            json["id"],
+            CardId(json["id"]),
             json["atk"],
             json["health"],
             json["charge"],
@@ -61,8 +68,8 @@ class Buff:
 class Minion:
     """A minion in the hand (as printed) or on a board (as it now is)."""
 
-    type: str
-    id: int  # the card
+    type: Literal["minion"]
+    id: CardId  # the card
     atk: int  # attack, with growth and auras
     health: int  # health left
     max_health: int  # health without damage, with growth
@@ -80,7 +87,7 @@ class Minion:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             json["type"],
-            json["id"],
+            CardId(json["id"]),
             json["atk"],
             json["health"],
             json["max_health"],
@@ -100,8 +107,8 @@ class Minion:
 class Spell:
     """A spell in the hand."""
 
-    type: str
-    id: int  # the card
+    type: Literal["spell"]
+    id: CardId  # the card
     cost: int  # mana that it costs to play
     zone_position: int  # its place in the hand, from 1
 
@@ -109,7 +116,7 @@ class Spell:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             json["type"],
-            json["id"],
+            CardId(json["id"]),
             json["cost"],
             json["zone_position"],
         )
@@ -123,7 +130,7 @@ _CARD: dict[str, Any] = {"minion": Minion, "spell": Spell}  # by `type`
 class Hero:
     """A player's hero: number 0 of the player's targets."""
 
-    type: str
+    type: Literal["hero"]
     id: str  # always HERO_05
     health: int  # health left
     damaged: bool  # its health is below 30
@@ -179,7 +186,7 @@ class GameState:
 class Action:
     """An answer to `play`."""
 
-    action: int  # 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
+    action: ActionType  # 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
     # 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
     # points into opponent_target. Else null
     arguments: list[int] | None = None

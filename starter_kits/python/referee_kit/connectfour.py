@@ -2,24 +2,29 @@
 """Connect Four, the Arena's game of 2022, with the flipped table. Rules: connectfour.md, and tictactoe.md A4-B1."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
-from referee_kit.wire import Bot, optional
+from referee_kit.wire import Bot, one_of, optional
 from referee_kit.wire import run as run
 
-COLUMNS = ("A", "B", "C", "D", "E", "F", "G")
+ActionType = Literal["(╯°□°)╯︵ ┻━┻", "putToken"]
+Column = Literal["A", "B", "C", "D", "E", "F", "G"]
+Side = Literal["🔴", "🟡"]
+Winner = Literal["draw", "🔴", "🟡"]
+
+COLUMNS: tuple[Column, ...] = ("A", "B", "C", "D", "E", "F", "G")
 ROWS = 6
-RED = "🔴"
-YELLOW = "🟡"
-FLIP = "(╯°□°)╯︵ ┻━┻"
+RED: Final = "🔴"
+YELLOW: Final = "🟡"
+FLIP: Final = "(╯°□°)╯︵ ┻━┻"
 
 
 @dataclass
 class Action:
     """An answer to `play`: a token dropped into a column, or the table flipped."""
 
-    action: str  # putToken, or the flip in kaomoji
-    column: str | None = None  # where the token falls, for putToken only
+    action: ActionType  # putToken, or the flip in kaomoji
+    column: Column | None = None  # where the token falls, for putToken only
 
     def to_json(self) -> dict[str, Any]:
         json: dict[str, Any] = {"action": self.action}
@@ -32,22 +37,22 @@ class Action:
 class ArenaEvent:
     """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
-    youAre: str | None = None  # your token; the first event
-    id: str | None = None  # the battle's id, with youAre
-    player: str | None = None  # the side that answered
+    you_are: Side | None = None  # your token; the first event
+    id: str | None = None  # the battle's id, with you_are
+    player: Side | None = None  # the side that answered
     action: Any = None  # putToken, the flip, or whatever was sent
     column: Any = None  # the column, or whatever was sent
-    winner: str | None = None  # the last event
+    winner: Winner | None = None  # the last event
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            optional(json, "youAre", str),
+            one_of(json, "youAre", ("🔴", "🟡")),
             optional(json, "id", str),
-            optional(json, "player", str),
+            one_of(json, "player", ("🔴", "🟡")),
             json.get("action"),
             json.get("column"),
-            optional(json, "winner", str),
+            one_of(json, "winner", ("draw", "🔴", "🟡")),
         )
 
 

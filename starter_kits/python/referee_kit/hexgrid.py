@@ -91,7 +91,7 @@ class Board:
         if not is_on_board(cell):
             return False
         tile = self.tile(cell)
-        return tile.tileType == "NORMAL" and tile.entity.type != "WORMHOLE" and self.player_on(cell) is None
+        return tile.tile_type == "NORMAL" and tile.entity.type != "WORMHOLE" and self.player_on(cell) is None
 
     def is_target(self, cell: Cell) -> bool:
         """A player, an asteroid or the boss is there; False off the board, too."""

@@ -2,21 +2,25 @@
 """Quoridor, level 2 of the Arena, with the flipped table. Rules: quoridor.md, and tictactoe.md A4-B1."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
-from referee_kit.wire import Bot, optional
+from referee_kit.wire import Bot, one_of, optional
 from referee_kit.wire import run as run
+
+ActionType = Literal["(╯°□°)╯︵ ┻━┻", "move", "putWall"]
+Side = Literal["first", "second"]
+Winner = Literal["draw", "first", "second"]
 
 BOARD_LENGTH = 9
 WALLS_EACH = 10
-FLIP = "(╯°□°)╯︵ ┻━┻"
+FLIP: Final = "(╯°□°)╯︵ ┻━┻"
 
 
 @dataclass
 class Action:
     """An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped."""
 
-    action: str  # move, putWall, or the flip in kaomoji
+    action: ActionType  # move, putWall, or the flip in kaomoji
     # move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
     # flip has none
     position: str | None = None
@@ -32,22 +36,22 @@ class Action:
 class ArenaEvent:
     """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
-    youAre: str | None = None  # your side; the first event
-    id: str | None = None  # the battle's id, with youAre
-    player: str | None = None  # the side that answered
+    you_are: Side | None = None  # your side; the first event
+    id: str | None = None  # the battle's id, with you_are
+    player: Side | None = None  # the side that answered
     action: Any = None  # move, putWall, the flip, or whatever was sent
     position: Any = None  # the square or the wall, or whatever was sent
-    winner: str | None = None  # the last event
+    winner: Winner | None = None  # the last event
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            optional(json, "youAre", str),
+            one_of(json, "youAre", ("first", "second")),
             optional(json, "id", str),
-            optional(json, "player", str),
+            one_of(json, "player", ("first", "second")),
             json.get("action"),
             json.get("position"),
-            optional(json, "winner", str),
+            one_of(json, "winner", ("draw", "first", "second")),
         )
 
 

@@ -2,32 +2,45 @@
 """ReAntics: two colonies of ants on a 10 × 10 board. Rules: reantics.md."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Self
 
 from referee_kit.wire import Bot, maybe, optional
 from referee_kit.wire import run as run
 
 BOARD_LENGTH = 10
-SETUP_PHASE_1 = 1
-SETUP_PHASE_2 = 2
-PLAY_PHASE = 3
 FOOD_GOAL = 11
-QUEEN = 0
-WORKER = 1
-DRONE = 2
-SOLDIER = 3
-R_SOLDIER = 4
-ANTHILL = -4
-TUNNEL = -3
-GRASS = -2
-FOOD = -1
-MOVE_ANT = 0
-BUILD = 1
-END = 2
 UNDO = 3
 
 # [x, y]: column 0-9 from the left, row 0-9 from the top
 Coord = tuple[int, int]
+
+
+class Phase(IntEnum):
+    SETUP_PHASE_1 = 1
+    SETUP_PHASE_2 = 2
+    PLAY_PHASE = 3
+
+
+class AntType(IntEnum):
+    QUEEN = 0
+    WORKER = 1
+    DRONE = 2
+    SOLDIER = 3
+    R_SOLDIER = 4
+
+
+class ConstructionType(IntEnum):
+    ANTHILL = -4
+    TUNNEL = -3
+    GRASS = -2
+    FOOD = -1
+
+
+class MoveType(IntEnum):
+    MOVE_ANT = 0
+    BUILD = 1
+    END = 2
 
 
 @dataclass
@@ -36,18 +49,18 @@ class Ant:
 
     id: int  # stable for the whole game, never used again
     coords: Coord
-    type: int  # 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
+    type: AntType  # 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     player: int  # the owner
     health: int  # health left
     carrying: bool  # carries a unit of food
-    hasMoved: bool  # has moved or was built in this turn
+    has_moved: bool  # has moved or was built in this turn
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             json["id"],
             (json["coords"][0], json["coords"][1]),
-            json["type"],
+            AntType(json["type"]),
             json["player"],
             json["health"],
             json["carrying"],
@@ -57,19 +70,19 @@ class Ant:
 
 @dataclass
 class Construction:
-    """An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`."""
+    """An anthill, tunnel, grass or food. Grass and food have no `player` and no `capture_health`."""
 
     coords: Coord
-    type: int  # -4 anthill, -3 tunnel, -2 grass, -1 food
-    movementCost: int  # moves that it costs to enter: 2 for grass
+    type: ConstructionType  # -4 anthill, -3 tunnel, -2 grass, -1 food
+    movement_cost: int  # moves that it costs to enter: 2 for grass
     player: int | None = None  # the owner of a building
-    captureHealth: int | None = None  # turns until captured; an anthill at 0 loses
+    capture_health: int | None = None  # turns until captured; an anthill at 0 loses
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             (json["coords"][0], json["coords"][1]),
-            json["type"],
+            ConstructionType(json["type"]),
             json["movementCost"],
             optional(json, "player", int),
             optional(json, "captureHealth", int),
@@ -81,7 +94,7 @@ class Inventory:
     """A player's ants, buildings and food; the third inventory is neutral."""
 
     player: int  # 0 player one, 1 player two, 2 neutral
-    foodCount: int  # units of food stored
+    food_count: int  # units of food stored
     ants: list[Ant]  # by absolute x, then y
     constrs: list[Construction]  # by absolute x, then y; neutral: as placed
 
@@ -100,13 +113,13 @@ class Cell:
     """A tile that is not empty."""
 
     ant: int | None = None  # the ant's id
-    constr: int | None = None  # the construction's type
+    constr: ConstructionType | None = None  # the construction's type
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             optional(json, "ant", int),
-            optional(json, "constr", int),
+            maybe(json, "constr", ConstructionType),
         )
 
 
@@ -114,15 +127,15 @@ class Cell:
 class GameState:
     """The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9."""
 
-    phase: int  # 1 anthill, tunnel and grass; 2 food; 3 play
-    whoseTurn: int  # the seat of the player to move
+    phase: Phase  # 1 anthill, tunnel and grass; 2 food; 3 play
+    whose_turn: int  # the seat of the player to move
     inventories: list[Inventory]  # player one, player two, neutral
     board: list[list[Cell | None]] | None = None  # board[x][y], null = empty; left out by the option board=false
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            json["phase"],
+            Phase(json["phase"]),
             json["whoseTurn"],
             [Inventory.from_json(a) for a in json["inventories"]],
             maybe(json, "board", lambda value: [[None if b is None else Cell.from_json(b) for b in a] for a in value]),
@@ -131,18 +144,18 @@ class GameState:
 
 @dataclass
 class Move:
-    """An answer to `getMove`."""
+    """An answer to `get_move`."""
 
-    moveType: int  # 0 move an ant, 1 build an ant, 2 end the turn
-    coordList: list[Coord] | None = None  # 0: the path, the ant's own tile first; 1: the own anthill; 2: null
-    buildType: int | None = None  # 1: the ant's type, 1-4; else null
+    move_type: MoveType  # 0 move an ant, 1 build an ant, 2 end the turn
+    coord_list: list[Coord] | None = None  # 0: the path, the ant's own tile first; 1: the own anthill; 2: null
+    build_type: AntType | None = None  # 1: the ant's type, 1-4; else null
 
     def to_json(self) -> dict[str, Any]:
-        json: dict[str, Any] = {"moveType": self.moveType}
-        if self.coordList is not None:
-            json["coordList"] = self.coordList
-        if self.buildType is not None:
-            json["buildType"] = self.buildType
+        json: dict[str, Any] = {"moveType": self.move_type}
+        if self.coord_list is not None:
+            json["coordList"] = self.coord_list
+        if self.build_type is not None:
+            json["buildType"] = self.build_type
         return json
 
 
@@ -151,38 +164,35 @@ class ReAnticsBot(Bot):
 
     game = "reantics"
 
-    def getPlacement(self, currentState: GameState) -> list[Coord]:
+    def get_placement(self, current_state: GameState) -> list[Coord]:
         """Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2:
         two tiles on the enemy's side (y 6-9) for food.
         """
-        raise NotImplementedError("getPlacement")
+        raise NotImplementedError("get_placement")
 
-    def getMove(self, currentState: GameState) -> Move:
+    def get_move(self, current_state: GameState) -> Move:
         """One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it."""
-        raise NotImplementedError("getMove")
+        raise NotImplementedError("get_move")
 
-    def getAttack(self, currentState: GameState, attackingAnt: Ant, enemyLocations: list[Coord]) -> Coord:
-        """The ant that has just moved must attack: name one of `enemyLocations`."""
-        raise NotImplementedError("getAttack")
+    def get_attack(self, current_state: GameState, attacking_ant: Ant, enemy_locations: list[Coord]) -> Coord:
+        """The ant that has just moved must attack: name one of `enemy_locations`."""
+        raise NotImplementedError("get_attack")
 
-    def registerWin(self, hasWon: bool) -> None:
+    def register_win(self, has_won: bool) -> None:
         """The game is over. The answer is null; a fault here changes nothing."""
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "getPlacement":
-            return self.getPlacement(GameState.from_json(params["currentState"]))
+            return self.get_placement(GameState.from_json(params["currentState"]))
         if method == "getMove":
-            return self.getMove(GameState.from_json(params["currentState"]))
+            return self.get_move(GameState.from_json(params["currentState"]))
         if method == "getAttack":
-            return self.getAttack(
+            return self.get_attack(
                 GameState.from_json(params["currentState"]),
                 Ant.from_json(params["attackingAnt"]),
                 [(a[0], a[1]) for a in params["enemyLocations"]],
             )
         if method == "registerWin":
-            self.registerWin(params["hasWon"])
+            self.register_win(params["hasWon"])
             return None
         return super().call(method, params)
-
-
-from referee_kit._reantics import *  # noqa: E402, F403

@@ -2,21 +2,26 @@
 """Tic-tac-toe, level 1 of the Arena, with the flipped table. Rules: tictactoe.md, parts A and B."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
-from referee_kit.wire import Bot, optional
+from referee_kit.wire import Bot, one_of, optional
 from referee_kit.wire import run as run
 
-CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
-FLIP = "(╯°□°)╯︵ ┻━┻"
+ActionType = Literal["(╯°□°)╯︵ ┻━┻", "putSymbol"]
+Cell = Literal["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]
+Symbol = Literal["O", "X"]
+Winner = Literal["O", "X", "draw"]
+
+CELLS: tuple[Cell, ...] = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+FLIP: Final = "(╯°□°)╯︵ ┻━┻"
 
 
 @dataclass
 class Action:
     """An answer to `play`: a symbol put into an empty cell, or the table flipped."""
 
-    action: str  # putSymbol, or the flip in kaomoji
-    position: str | None = None  # the cell, for putSymbol only
+    action: ActionType  # putSymbol, or the flip in kaomoji
+    position: Cell | None = None  # the cell, for putSymbol only
 
     def to_json(self) -> dict[str, Any]:
         json: dict[str, Any] = {"action": self.action}
@@ -29,22 +34,22 @@ class Action:
 class ArenaEvent:
     """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
-    youAre: str | None = None  # your symbol; the first event
-    id: str | None = None  # the battle's id, with youAre
-    player: str | None = None  # the side that answered
+    you_are: Symbol | None = None  # your symbol; the first event
+    id: str | None = None  # the battle's id, with you_are
+    player: Symbol | None = None  # the side that answered
     action: Any = None  # putSymbol, the flip, or whatever was sent
     position: Any = None  # the cell, or whatever was sent
-    winner: str | None = None  # the last event
+    winner: Winner | None = None  # the last event
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            optional(json, "youAre", str),
+            one_of(json, "youAre", ("O", "X")),
             optional(json, "id", str),
-            optional(json, "player", str),
+            one_of(json, "player", ("O", "X")),
             json.get("action"),
             json.get("position"),
-            optional(json, "winner", str),
+            one_of(json, "winner", ("O", "X", "draw")),
         )
 
 

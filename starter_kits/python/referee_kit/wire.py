@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -80,6 +81,14 @@ class Bot:
     match: Match = Match()
     clock: Clock = Clock()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """TypeError for a method under its name on the wire, such as `getMove`: nothing would ever call it."""
+        super().__init_subclass__(**options)
+        for name in vars(cls):
+            snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+            if snake_case != name and hasattr(super(cls, cls), snake_case):
+                raise TypeError(f"{cls.__name__}.{name} is called {snake_case} in the Python kit: rename it")
+
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """Answers a call. The referee gets whatever it raises as this bot's failure."""
         raise UnknownMethod(f"unknown method {method}")
@@ -112,6 +121,12 @@ def maybe(members: dict[str, Any], name: str, read: Callable[[Any], T]) -> T | N
     """A member that may be absent or null, read by `read`."""
     value = members.get(name)
     return None if value is None else read(value)
+
+
+def one_of(members: dict[str, Any], name: str, choices: tuple[T, ...]) -> T | None:
+    """A member that may be absent or null. A value that is none of `choices` counts as absent too."""
+    value = members.get(name)
+    return next((choice for choice in choices if choice == value), None)
 
 
 class Server:

@@ -37,16 +37,17 @@ REANTICS_STATE: dict[str, Any] = {
 def test_a_state_of_reantics_is_read_and_newer_members_are_passed_over() -> None:
     state = reantics.GameState.from_json(REANTICS_STATE)
     mine, _, neutral = state.inventories
-    assert mine.ants == [reantics.Ant(2, (4, 8), reantics.WORKER, 0, 4, False, False)]
-    assert mine.constrs[0].captureHealth == 2
-    assert (neutral.constrs[0].player, neutral.constrs[0].captureHealth) == (None, None)  # nobody's grass
+    assert mine.ants == [reantics.Ant(2, (4, 8), reantics.AntType.WORKER, 0, 4, False, False)]
+    assert mine.constrs[0].capture_health == 2
+    assert (neutral.constrs[0].player, neutral.constrs[0].capture_health) == (None, None)  # nobody's grass
     assert state.board is None  # board=false
 
 
 def test_a_tile_of_the_board_is_empty_or_says_what_stands_there() -> None:
     board = [[None, {"ant": 2, "constr": -3}, {"constr": -1}]]
     state = reantics.GameState.from_json({**REANTICS_STATE, "board": board})
-    assert state.board == [[None, reantics.Cell(2, -3), reantics.Cell(None, -1)]]
+    tunnel, food = reantics.ConstructionType.TUNNEL, reantics.ConstructionType.FOOD
+    assert state.board == [[None, reantics.Cell(2, tunnel), reantics.Cell(None, food)]]
 
 
 def test_coordinates_are_pairs_that_can_be_compared_and_hashed() -> None:
@@ -55,16 +56,32 @@ def test_coordinates_are_pairs_that_can_be_compared_and_hashed() -> None:
 
 
 def test_a_move_is_written_as_the_document_shows_it() -> None:
-    assert plain(reantics.Move(reantics.END)) == {"moveType": 2}
+    assert plain(reantics.Move(reantics.MoveType.END)) == {"moveType": 2}
     path = [(4, 1), (4, 2), (5, 2)]
-    assert plain(reantics.Move(reantics.MOVE_ANT, path)) == {"moveType": 0, "coordList": [[4, 1], [4, 2], [5, 2]]}
+    assert plain(reantics.Move(reantics.MoveType.MOVE_ANT, path)) == {
+        "moveType": 0,
+        "coordList": [[4, 1], [4, 2], [5, 2]],
+    }
     build = {"moveType": 1, "coordList": [[0, 3]], "buildType": 3}
-    assert plain(reantics.Move(reantics.BUILD, [(0, 3)], reantics.SOLDIER)) == build
+    assert plain(reantics.Move(reantics.MoveType.BUILD, [(0, 3)], reantics.AntType.SOLDIER)) == build
 
 
 def test_a_method_that_is_not_filled_in_says_which() -> None:
-    with pytest.raises(NotImplementedError, match="getMove"):
+    with pytest.raises(NotImplementedError, match="get_move"):
         reantics.ReAnticsBot().call("getMove", {"currentState": REANTICS_STATE})
+
+
+def test_a_method_under_its_name_on_the_wire_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match=r"Mine\.getMove is called get_move in the Python kit: rename it"):
+
+        class Mine(reantics.ReAnticsBot):
+            def getMove(self, currentState: Any) -> Any:
+                pass
+
+
+def test_a_text_that_is_none_of_the_choices_counts_as_absent() -> None:
+    event = tictactoe.ArenaEvent.from_json({"youAre": "Z", "player": ["X"], "winner": "draw"})
+    assert event == tictactoe.ArenaEvent(winner="draw")
 
 
 # Tic-tac-toe: an event shows what a rival sent.
@@ -89,7 +106,7 @@ def test_an_event_reaches_the_bot_and_an_unknown_notice_is_ignored() -> None:
     bot = Listener()
     bot.notice("event", {"youAre": "O", "id": "1"})
     bot.notice("weather", {"youAre": "X"})
-    assert bot.last == tictactoe.ArenaEvent(youAre="O", id="1")
+    assert bot.last == tictactoe.ArenaEvent(you_are="O", id="1")
 
 
 def test_an_answer_leaves_out_what_it_does_not_say() -> None:
@@ -117,15 +134,15 @@ def test_a_card_or_target_is_of_the_kind_that_its_type_tells() -> None:
     state = cardgame.GameState.from_json(CARDGAME_STATE)
     assert [type(card) for card in state.player_hand] == [cardgame.Spell, cardgame.Minion]
     assert [type(target) for target in state.player_target] == [cardgame.Hero, cardgame.Minion]
-    assert state.player_hand[0] == cardgame.Spell("spell", cardgame.FIREBALL, 4, 1)
+    assert state.player_hand[0] == cardgame.Spell("spell", cardgame.CardId.FIREBALL, 4, 1)
     minion = state.player_target[1]
     assert isinstance(minion, cardgame.Minion)
-    assert minion.buffs == [cardgame.Buff(cardgame.TIMBER_WOLF, 1, 0, False)]
+    assert minion.buffs == [cardgame.Buff(cardgame.CardId.TIMBER_WOLF, 1, 0, False)]
 
 
 def test_an_action_is_a_list_of_its_number_and_its_arguments() -> None:
-    assert plain(cardgame.Action(cardgame.PLAY_SPELL, [3, 0])) == [2, [3, 0]]
-    assert plain(cardgame.Action(cardgame.END_TURN)) == [4, None]
+    assert plain(cardgame.Action(cardgame.ActionType.PLAY_SPELL, [3, 0])) == [2, [3, 0]]
+    assert plain(cardgame.Action(cardgame.ActionType.END_TURN)) == [4, None]
 
 
 def test_functions_that_need_no_answer_answer_null() -> None:
@@ -156,4 +173,4 @@ def test_an_entity_has_only_the_members_of_its_kind() -> None:
     assert aibg5.Entity.from_json({"type": "ASTEROID", "health": 350}) == aibg5.Entity("ASTEROID", health=350)
     tile = {"q": 1, "r": -2, "entity": {"type": "BLACKHOLE"}, "tileType": "NORMAL"}
     boss = aibg5.Entity.from_json({"type": "BOSS", "bossAction": True, "bossAttackedTiles": [tile]})
-    assert boss.bossAttackedTiles == [aibg5.AttackedTile(1, -2, aibg5.Terrain("BLACKHOLE"), "NORMAL")]
+    assert boss.boss_attacked_tiles == [aibg5.AttackedTile(1, -2, aibg5.Terrain("BLACKHOLE"), "NORMAL")]

@@ -42,7 +42,7 @@ def board(entities: dict[Cell, str], players: dict[int, Cell]) -> Board:
         player3=seated(3),
         player4=seated(4),
         boss=Boss("BOSS", False, []),
-        scoreBoard=ScoreBoard([]),
+        score_board=ScoreBoard([]),
     )
     return Board(state)
 
@@ -121,7 +121,7 @@ def test_a_shot_reaches_three_cells_and_needs_a_target() -> None:
     assert space.targets(CENTRE) == [(3, 0), (0, 3)]
     assert space.hit(CENTRE, CENTRE) is None
     assert space.player_on((-4, 0)) == player(4, (-4, 0))
-    assert [known.playerIdx for known in space.players] == [1, 2, 4]  # the third is disqualified
+    assert [known.player_idx for known in space.players] == [1, 2, 4]  # the third is disqualified
 
 
 def test_answers_name_the_cell() -> None:

@@ -3,8 +3,8 @@
 Paths lead from the player to its opponent; distances are those from both.
 """
 
-from referee_kit.aiarena21 import *
-from referee_kit.grid import *
+from referee_kit.aiarena21 import AIArena21Bot, run
+from referee_kit.grid import Grid, name
 
 
 class Grids(AIArena21Bot):

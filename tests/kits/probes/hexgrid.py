@@ -3,13 +3,13 @@
 Player 1 is the shooter; its kills and deaths are the target's q and r, its level is a radius.
 """
 
-from referee_kit.aibg5 import *
-from referee_kit.hexgrid import *
+from referee_kit.aibg5 import Action, AIBG5Bot, run
+from referee_kit.hexgrid import Board, distance, is_on_board, line_of_fire, neighbours, ring, within
 
 
 class Hexes(AIBG5Bot):
-    def doAction(self, playerIdx, gameState, message):
-        board, me = Board(gameState), gameState.player1
+    def do_action(self, player_idx, game_state, message):
+        board, me = Board(game_state), game_state.player1
         here, there, steps = (me.q, me.r), (me.kills, me.deaths), me.level
         hit = board.hit(here, there)
         says = [

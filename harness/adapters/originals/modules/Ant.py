@@ -2,14 +2,17 @@
 
 import itertools as _itertools
 
+from _names import kit_name
 from Constants import *
-from referee_kit.reantics import UNIT_STATS
+from referee_kit.ants import UNIT_STATS
 
 _numbers = _itertools.count(1 << 30)  # far above the ids on the wire
 
 
 class Ant:
     """One ant."""
+
+    has_moved = kit_name("hasMoved")
 
     def __init__(self, inputCoordinates, inputType, inputPlayer):
         self.coords = inputCoordinates

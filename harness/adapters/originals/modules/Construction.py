@@ -1,11 +1,14 @@
 """Grass and food, which belong to no player (reantics.md, 4 and 11.2)."""
 
+from _names import kit_name
 from Constants import *
-from referee_kit.reantics import CONSTR_STATS
+from referee_kit.ants import CONSTR_STATS
 
 
 class Construction:
     """Grass or food."""
+
+    movement_cost = kit_name("movementCost")
 
     def __init__(self, inputCoordinates, inputType):
         self.coords = inputCoordinates

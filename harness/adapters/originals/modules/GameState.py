@@ -2,6 +2,7 @@
 
 import copy
 
+from _names import kit_name as _kit_name
 from Ant import Ant
 from Building import Building
 from Constants import *
@@ -9,7 +10,7 @@ from Construction import Construction
 from Inventory import Inventory
 from Location import Location
 from Move import Move
-from referee_kit import reantics as _kit
+from referee_kit import ants as _kit
 
 
 def addCoords(coord1, coord2):
@@ -28,8 +29,13 @@ _COORDS = [[(x, y) for y in range(BOARD_LENGTH)] for x in range(BOARD_LENGTH)]
 class GameState:
     """The board as `board[x][y]`, the three inventories, the phase and the player to move."""
 
-    makeMove = Move
-    makeAnt = Ant
+    make_ant = Ant
+    whose_turn = _kit_name("whoseTurn")
+
+    @staticmethod
+    def make_move(kind, coords, built):
+        """Makes the moves that the kit's functions list: with plain numbers, as in the original."""
+        return Move(int(kind), coords, None if built is None else int(built))
 
     def __init__(self, inputBoard, inputInventories, inputPhase, inputTurn):
         self.board = inputBoard

@@ -1,10 +1,13 @@
 """The possessions of a player (reantics.md, 11.2)."""
 
+from _names import kit_name
 from Constants import *
 
 
 class Inventory:
     """The ants, constructions and food of a player, or of no player."""
+
+    food_count = kit_name("foodCount")
 
     def __init__(self, inputPlayer, inputAnts, inputConstrs, inputFoodCount):
         self.player = inputPlayer

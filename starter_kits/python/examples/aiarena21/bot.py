@@ -3,7 +3,19 @@ heat of what comes next. Buys a bike when it collects more than it costs, and bi
 
 from collections.abc import Sequence
 
-from referee_kit.aiarena21 import *
+from referee_kit.aiarena21 import (
+    BIKE,
+    BIKE_COST,
+    BIKE_STEPS,
+    BIKE_TURNS,
+    AIArena21Bot,
+    Item,
+    Location,
+    Map,
+    Player,
+    PowerUp,
+    run,
+)
 from referee_kit.grid import FAR, Grid, name, speed
 
 
@@ -17,10 +29,10 @@ class Picker(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
-    ) -> str:
+    ) -> PowerUp:
         if me.bike or me.score < BIKE_COST:
             return ""
         plan = Plan(self.walkable(game_map), items, heatmap)
@@ -34,7 +46,7 @@ class Picker(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
@@ -51,7 +63,7 @@ class Picker(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> int:
@@ -65,7 +77,7 @@ class Picker(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:

@@ -1,7 +1,7 @@
 """Does what brings most points a turn: shoots the boss as long as it lives, for who dies comes back healed; shoots
 players and takes items, which is experience; and keeps out of the boss's next pattern."""
 
-from referee_kit.aibg5 import *
+from referee_kit.aibg5 import BOSS_POWER, LEVEL_XP, MAX_HEALTH, POWER, Action, AIBG5Bot, GameState, run
 from referee_kit.hexgrid import CELLS, CENTRE, Board, Cell, attack, distance, move, neighbours, ring
 
 ROUNDS = 300  # how long a match is expected to be if nothing is said
@@ -18,10 +18,10 @@ class Duellist(AIBG5Bot):
         self.schedule = Schedule()
         self.rounds_left = self.match.options.get("rounds") or ROUNDS
 
-    def doAction(self, playerIdx: int, gameState: GameState, message: str | None) -> Action:
-        self.schedule.watch([(tile.q, tile.r) for tile in gameState.boss.bossAttackedTiles])
+    def do_action(self, player_idx: int, game_state: GameState, message: str | None) -> Action:
+        self.schedule.watch([(tile.q, tile.r) for tile in game_state.boss.boss_attacked_tiles])
         self.rounds_left = max(0, self.rounds_left - 1)
-        return Turn(Board(gameState), playerIdx, self.schedule.struck(), self.rounds_left).best()
+        return Turn(Board(game_state), player_idx, self.schedule.struck(), self.rounds_left).best()
 
 
 class Schedule:
@@ -64,7 +64,7 @@ class Turn:
 
     def __init__(self, board: Board, player: int, struck: list[Cell], rounds_left: int) -> None:
         self.board, self.struck = board, struck
-        self.me = next(shown for shown in board.players if shown.playerIdx == player)
+        self.me = next(shown for shown in board.players if shown.player_idx == player)
         self.here = (self.me.q, self.me.r)
         self.xp_worth = 0.0 if self.me.level == len(POWER) else LEVEL_WORTH * rounds_left / LEVEL_XP
         self.turns: dict[Cell, int] = {}  # to each cell that can be reached

@@ -3,7 +3,19 @@ mana before it attacks: auras and charge help at once."""
 
 from collections.abc import Iterator
 
-from referee_kit.cardgame import *
+from referee_kit.cardgame import (
+    BOARD_SIZE,
+    HERO_POWER_COST,
+    HERO_POWER_DAMAGE,
+    Action,
+    ActionType,
+    Card,
+    CardGameBot,
+    CardId,
+    GameState,
+    Minion,
+    run,
+)
 
 # Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 # hand for each mana that it costs are worth.
@@ -22,7 +34,9 @@ class Trader(CardGameBot):
     def play(self, state: GameState) -> Action:
         turn = Turn(state, self.power_used)
         action = turn.lethal() or turn.best()
-        self.power_used = action.action == HERO_POWER or (self.power_used and action.action != END_TURN)
+        self.power_used = action.action == ActionType.HERO_POWER or (
+            self.power_used and action.action != ActionType.END_TURN
+        )
         return action
 
 
@@ -42,7 +56,7 @@ class Turn:
         attackers = [minion for minion in self.own if minion.can_attack]
         missing = self.hero_health - sum(minion.atk for minion in attackers)
         if missing <= 0:
-            return Action(ATTACK, [attackers[0].zone_position, 0])
+            return Action(ActionType.ATTACK, [attackers[0].zone_position, 0])
         burn = list(self.burn())
         for chosen in range(1, 1 << len(burn)):  # a bit for each
             parts = [part for bit, part in enumerate(burn) if chosen >> bit & 1]
@@ -53,23 +67,23 @@ class Turn:
     def burn(self) -> Iterator[tuple[int, int, Action]]:
         """What hurts the enemy hero for mana: cost, damage, action."""
         if self.has_power:
-            yield HERO_POWER_COST, HERO_POWER_DAMAGE, Action(HERO_POWER)
+            yield HERO_POWER_COST, HERO_POWER_DAMAGE, Action(ActionType.HERO_POWER)
         for index, card in enumerate(self.hand):
             if self.damage(card):
-                yield card.cost, self.damage(card), Action(PLAY_SPELL, [index, 0])
+                yield card.cost, self.damage(card), Action(ActionType.PLAY_SPELL, [index, 0])
 
     def best(self) -> Action:
         """What gains most, the first of several."""
         for choices in (self.purchases(), self.attacks()):
-            gain, action = max(choices, key=lambda choice: choice[0], default=(0, Action(END_TURN)))
+            gain, action = max(choices, key=lambda choice: choice[0], default=(0, Action(ActionType.END_TURN)))
             if gain > 0:
                 return action
-        return Action(END_TURN)
+        return Action(ActionType.END_TURN)
 
     def purchases(self) -> Iterator[Choice]:
         """All that the mana buys."""
         if self.has_power:
-            yield HERO_POWER_DAMAGE * HERO_HEALTH, Action(HERO_POWER)
+            yield HERO_POWER_DAMAGE * HERO_HEALTH, Action(ActionType.HERO_POWER)
         room = BOARD_SIZE - len(self.own)
         for index, card in enumerate(self.hand):
             price = MANA * card.cost
@@ -77,27 +91,27 @@ class Turn:
                 continue
             if isinstance(card, Minion):
                 if room:
-                    yield worth(card) - price, Action(PLACE_MINION, [index])
+                    yield worth(card) - price, Action(ActionType.PLACE_MINION, [index])
             elif self.damage(card):
                 for target, enemy in enumerate(self.enemies, 1):
-                    yield hurt(enemy, self.damage(card)) - price, Action(PLAY_SPELL, [index, target])
-            elif card.id == DEADLY_SHOT and self.enemies:  # it kills any of them
-                yield sum(map(loss, self.enemies)) // len(self.enemies) - price, Action(PLAY_SPELL, [index])
-            elif card.id == HOUNDS and self.enemies and room:
-                yield min(len(self.enemies), room) * HOUND_WORTH - price, Action(PLAY_SPELL, [index])
+                    yield hurt(enemy, self.damage(card)) - price, Action(ActionType.PLAY_SPELL, [index, target])
+            elif card.id == CardId.DEADLY_SHOT and self.enemies:  # it kills any of them
+                yield sum(map(loss, self.enemies)) // len(self.enemies) - price, Action(ActionType.PLAY_SPELL, [index])
+            elif card.id == CardId.HOUNDS and self.enemies and room:
+                yield min(len(self.enemies), room) * HOUND_WORTH - price, Action(ActionType.PLAY_SPELL, [index])
 
     def attacks(self) -> Iterator[Choice]:
         for source, minion in enumerate(self.own, 1):
             if minion.can_attack:
-                yield minion.atk * HERO_HEALTH, Action(ATTACK, [source, 0])
+                yield minion.atk * HERO_HEALTH, Action(ActionType.ATTACK, [source, 0])
                 for target, enemy in enumerate(self.enemies, 1):
-                    yield struck(enemy, minion) - struck(minion, enemy), Action(ATTACK, [source, target])
+                    yield struck(enemy, minion) - struck(minion, enemy), Action(ActionType.ATTACK, [source, target])
 
     def damage(self, card: Card) -> int:
         """The card's damage to one target; 0 for another kind of card."""
-        if card.id == KILL_COMMAND:
+        if card.id == CardId.KILL_COMMAND:
             return 5 if self.own else 3
-        return {ARCANE_SHOT: 2, FIREBALL: 6}.get(card.id, 0)
+        return {CardId.ARCANE_SHOT: 2, CardId.FIREBALL: 6}.get(card.id, 0)
 
 
 def worth(minion: Minion) -> int:
@@ -106,7 +120,7 @@ def worth(minion: Minion) -> int:
 
 def loss(minion: Minion) -> int:
     """The loss of its owner when it dies: a Highmane leaves two cubs."""
-    return worth(minion) - (2 * CUB_WORTH if minion.id == HIGHMANE else 0)
+    return worth(minion) - (2 * CUB_WORTH if minion.id == CardId.HIGHMANE else 0)
 
 
 def hurt(minion: Minion, damage: int) -> int:

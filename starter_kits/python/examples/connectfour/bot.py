@@ -1,6 +1,6 @@
 """Looks six plies ahead, and flips the table when, and only when, the rival's move was invalid or out of turn."""
 
-from referee_kit.connectfour import *
+from referee_kit.connectfour import COLUMNS, FLIP, RED, ROWS, YELLOW, Action, ArenaEvent, ConnectFourBot, run
 
 DEPTH = 6
 ORDER = (3, 2, 4, 1, 5, 0, 6)  # the columns from the middle outwards
@@ -20,7 +20,7 @@ class Dropper(ConnectFourBot):
 
     def event(self, event: ArenaEvent) -> None:
         if event.player is None:
-            self.me = event.youAre or self.me
+            self.me = event.you_are or self.me
             return
         cell = 0
         if event.action == "putToken" and event.column in COLUMNS and event.player == self.to_move:

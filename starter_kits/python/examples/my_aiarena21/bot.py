@@ -3,7 +3,7 @@ the same match gives the same luck."""
 
 import random
 
-from referee_kit.aiarena21 import *
+from referee_kit.aiarena21 import AIArena21Bot, Item, Map, Player, PowerUp, run
 from referee_kit.grid import Grid, name
 
 
@@ -14,11 +14,11 @@ class MyBot(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
-    ) -> str:
-        return ""  # or BIKE, or PORTAL_GUN
+    ) -> PowerUp:
+        return ""  # or "bike", or "portal gun"
 
     def play_turn(
         self,
@@ -26,7 +26,7 @@ class MyBot(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
@@ -38,7 +38,7 @@ class MyBot(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> int:
@@ -50,7 +50,7 @@ class MyBot(AIArena21Bot):
         me: Player,
         opponent: Player,
         items: list[list[int]],
-        new_items: list[list[list[str]]],
+        new_items: list[list[list[Item]]],
         heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:

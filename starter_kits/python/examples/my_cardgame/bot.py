@@ -4,7 +4,17 @@ gives the same luck."""
 import random
 from collections.abc import Iterator
 
-from referee_kit.cardgame import *
+from referee_kit.cardgame import (
+    BOARD_SIZE,
+    HERO_POWER_COST,
+    Action,
+    ActionType,
+    CardGameBot,
+    CardId,
+    GameState,
+    Minion,
+    run,
+)
 
 
 class MyBot(CardGameBot):
@@ -13,30 +23,32 @@ class MyBot(CardGameBot):
 
     def play(self, state: GameState) -> Action:
         action = random.choice(list(self.legal(state)))
-        self.power_used = action.action == HERO_POWER or (self.power_used and action.action != END_TURN)
+        self.power_used = action.action == ActionType.HERO_POWER or (
+            self.power_used and action.action != ActionType.END_TURN
+        )
         return action
 
     def legal(self, state: GameState) -> Iterator[Action]:
         """All that may be done now. Target 0 is the enemy hero, 1 the first enemy minion."""
         own, enemies = len(state.player_target) - 1, len(state.opponent_target) - 1  # without the heroes
-        yield Action(END_TURN)
+        yield Action(ActionType.END_TURN)
         if state.player_mana >= HERO_POWER_COST and not self.power_used:
-            yield Action(HERO_POWER)
+            yield Action(ActionType.HERO_POWER)
         for index, card in enumerate(state.player_hand):
             if card.cost > state.player_mana:
                 continue
             if isinstance(card, Minion):
                 if own < BOARD_SIZE:
-                    yield Action(PLACE_MINION, [index])
-            elif card.id in (ARCANE_SHOT, FIREBALL, KILL_COMMAND):
+                    yield Action(ActionType.PLACE_MINION, [index])
+            elif card.id in (CardId.ARCANE_SHOT, CardId.FIREBALL, CardId.KILL_COMMAND):
                 for target in range(enemies + 1):
-                    yield Action(PLAY_SPELL, [index, target])
-            elif enemies and (card.id != HOUNDS or own < BOARD_SIZE):
-                yield Action(PLAY_SPELL, [index])
+                    yield Action(ActionType.PLAY_SPELL, [index, target])
+            elif enemies and (card.id != CardId.HOUNDS or own < BOARD_SIZE):
+                yield Action(ActionType.PLAY_SPELL, [index])
         for source, minion in enumerate(state.player_target):
             if isinstance(minion, Minion) and minion.can_attack:
                 for target in range(enemies + 1):
-                    yield Action(ATTACK, [source, target])
+                    yield Action(ActionType.ATTACK, [source, target])
 
 
 if __name__ == "__main__":

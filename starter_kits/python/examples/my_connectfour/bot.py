@@ -3,7 +3,7 @@ win. The kit seeds `random`: the same match gives the same luck."""
 
 import random
 
-from referee_kit.connectfour import *
+from referee_kit.connectfour import COLUMNS, ROWS, Action, ArenaEvent, ConnectFourBot, run
 
 
 class MyBot(ConnectFourBot):
@@ -16,7 +16,7 @@ class MyBot(ConnectFourBot):
             self.room[event.column] -= 1
 
     def play(self, id: str) -> Action:
-        # After an invalid move of the rival, flip the table and win: Action(FLIP)
+        # After an invalid move of the rival, flip the table and win: import FLIP, and return Action(FLIP)
         return Action("putToken", random.choice([column for column in COLUMNS if self.room[column] > 0]))
 
 

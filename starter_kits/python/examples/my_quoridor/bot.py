@@ -3,7 +3,7 @@ the table; make it win. The kit seeds `random`: the same match gives the same lu
 
 import random
 
-from referee_kit.quoridor import *
+from referee_kit.quoridor import Action, ArenaEvent, QuoridorBot, run
 
 SIDES = ["first", "second"]
 SQUARES = [column + row for row in "123456789" for column in "abcdefghi"]  # a1 = 0, b1 = 1, a2 = 9
@@ -21,8 +21,8 @@ class MyBot(QuoridorBot):
     def event(self, event: ArenaEvent) -> None:
         """Every answer comes here, your own too. A rival may send anything: look before you trust `position`."""
         if event.player is None:
-            if event.youAre is not None:
-                self.me = SIDES.index(event.youAre)
+            if event.you_are is not None:
+                self.me = SIDES.index(event.you_are)
         elif event.action == "move" and event.position in SQUARES:
             self.pawns[SIDES.index(event.player)] = SQUARES.index(event.position)
         elif event.action == "putWall" and isinstance(event.position, str) and event.position[:2] in SQUARES[:72]:
@@ -33,7 +33,8 @@ class MyBot(QuoridorBot):
                 self.right[square] = self.right[square + 9] = False
 
     def play(self, id: str) -> Action:
-        # A wall: Action("putWall", "e3h"). After an invalid answer of the rival, flip the table and win: Action(FLIP)
+        # A wall: Action("putWall", "e3h")
+        # After an invalid answer of the rival, flip the table and win: import FLIP, and return Action(FLIP)
         return Action("move", SQUARES[random.choice(self.targets())])
 
     def targets(self) -> list[int]:

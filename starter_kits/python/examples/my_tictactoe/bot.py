@@ -3,7 +3,7 @@ win. The kit seeds `random`: the same match gives the same luck."""
 
 import random
 
-from referee_kit.tictactoe import *
+from referee_kit.tictactoe import CELLS, Action, ArenaEvent, TicTacToeBot, run
 
 
 class MyBot(TicTacToeBot):
@@ -16,7 +16,7 @@ class MyBot(TicTacToeBot):
             self.taken.add(event.position)
 
     def play(self, id: str) -> Action:
-        # After an invalid move of the rival, flip the table and win: Action(FLIP)
+        # After an invalid move of the rival, flip the table and win: import FLIP, and return Action(FLIP)
         empty = [cell for cell in CELLS if cell not in self.taken]
         return Action("putSymbol", random.choice(empty))
 

@@ -1,7 +1,7 @@
 """Steps along its shortest way, puts a wall where it is behind and that gains more than a step, and flips the table
 when, and only when, the rival's answer was invalid."""
 
-from referee_kit.quoridor import *
+from referee_kit.quoridor import FLIP, WALLS_EACH, Action, ArenaEvent, QuoridorBot, run
 
 SIDES = ["first", "second"]
 SQUARES = [column + row for row in "123456789" for column in "abcdefghi"]  # a1 = 0, b1 = 1, a2 = 9
@@ -110,8 +110,8 @@ class Mason(QuoridorBot):
 
     def event(self, event: ArenaEvent) -> None:
         if event.player is None:
-            if event.youAre is not None:
-                self.me = SIDES.index(event.youAre)
+            if event.you_are is not None:
+                self.me = SIDES.index(event.you_are)
             return
         player = SIDES.index(event.player)
         if player == self.to_move and self.board.apply(player, event.action, event.position):

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from referee_kit.tictactoe import *
+from referee_kit.tictactoe import CELLS, FLIP, Action, ArenaEvent, TicTacToeBot, run
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
@@ -16,7 +16,7 @@ class Perfect(TicTacToeBot):
 
     def event(self, event: ArenaEvent) -> None:
         if event.player is None:
-            self.me = event.youAre or self.me
+            self.me = event.you_are or self.me
             return
         cell = CELLS.index(event.position) if event.position in CELLS else None
         if (
