@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built
+from kits import WriteBot, built, readme_bot
 
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
@@ -423,3 +423,22 @@ def test_the_bindings_know_every_shape(encoding: Encoding, tmp_path: Path) -> No
             picked = {"kind": "one", "answer": [[2, 2], 0.5, ['a "name"', "right", words]]}
             assert bot.call("pick", {**shown, "goal": [1, 1]}) == picked
         assert bot.stderr() == ""
+
+
+def test_the_npm_package_is_installed_into_a_clean_folder_and_used(tmp_path: Path) -> None:
+    pack = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(tmp_path)]
+    subprocess.run(pack, cwd=built("javascript"), check=True, capture_output=True, timeout=120)
+    (made,) = tmp_path.glob("*.tgz")
+    clean = tmp_path / "clean"
+    clean.mkdir()
+    (clean / "package.json").write_text('{"type": "module"}')
+    install = ["npm", "install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", str(made)]
+    subprocess.run(install, cwd=clean, check=True, timeout=120)
+    (clean / "sleeper.js").write_text(readme_bot("javascript"))
+    frames = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocol": 1, "game": "reantics", "seed": 1}},
+        {"jsonrpc": "2.0", "method": "exit"},
+    ]
+    text = "".join(json.dumps(frame) + "\n" for frame in frames)
+    done = subprocess.run(["node", "sleeper.js"], cwd=clean, input=text, capture_output=True, text=True, timeout=30)
+    assert json.loads(done.stdout)["result"]["name"] == "Sleeper", done.stderr
