@@ -37,7 +37,8 @@ GROUPS = {
 LINK = re.compile(r"(!?)\[([^\[\]]*(?:\[[^\[\]]*\]\([^()]*\))?[^\[\]]*)\]\(([^)\s]+)\)")
 SETTINGS = {
     "project": "Referee",
-    "extensions": ["myst_parser"],
+    "extensions": ["myst_parser", "sphinxcontrib.mermaid"],
+    "myst_fence_as_directive": ["mermaid"],
     "html_theme": "furo",
     "html_title": "Referee",
     "html_copy_source": False,
