@@ -77,6 +77,15 @@ def test_every_link_of_a_page_has_a_target() -> None:
     assert broken == []
 
 
+def test_every_message_on_the_page_of_errors_is_in_the_code() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
+    code = "".join(path.read_text("utf-8") for path in tracked("harness/*.py", "protocol/*.py", "games/*.py"))
+    messages = re.findall(r"^\| `(.+?)` \| ", page, flags=re.MULTILINE)
+    assert len(messages) > 40
+    parts = {part.strip(" ,:;()") for message in messages for part in message.split("…")}
+    assert sorted(part for part in parts if part not in code) == []
+
+
 def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
     attack = section("reantics", "5.2")
     assert attack.text.startswith("### 5.2 Attack\nDirectly after each legal MOVE_ANT")
@@ -106,6 +115,20 @@ def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
     for command in re.findall(r"^referee (.*mybot\.pl.*)$", page, flags=re.MULTILINE):
         assert main([*shlex.split(command), "--seed", "1"]) == 0, capfd.readouterr()
     assert "passed: nothing found" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_first_bot_in_the_readme_wins_as_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    (source,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (command, shown) = re.findall(r"^```\nreferee (.*mybot.*)\n```\n\n```\n(.*)\n```$", page, flags=re.MULTILINE)[0]
+    monkeypatch.chdir(tmp_path)
+    Path("mybot.py").write_text(source)
+    assert main(shlex.split(command)) == 0
+    assert capfd.readouterr().out.splitlines()[0] == shown
+    assert len(page.splitlines()) <= 120
 
 
 @pytest.mark.slow
