@@ -13,7 +13,8 @@ from defects import bot
 
 pytestmark = pytest.mark.slow
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "run-a-contest.md"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE, REFERENCE = DOCS / "how-to" / "run-a-contest.md", DOCS / "reference" / "tournaments.md"
 
 
 def commands() -> list[str]:
@@ -57,11 +58,11 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     assert '"played":30' in whole and '"played":60' in cup
 
 
-def test_the_guide_names_every_format_and_only_existing_options() -> None:
+def test_the_pages_name_every_format_and_only_existing_options() -> None:
     from referee.harness.tournament.formats.schedules import FORMATS
 
-    told = GUIDE.read_text("utf-8").split("## Formats")[1].split("## A file")[0]
-    assert set(FORMATS) == set(re.findall(r"`([a-z]+(?:-[a-z]+)?)`(?= \||, `|: )", told)) & set(FORMATS)
+    formats = REFERENCE.read_text("utf-8").split("## Formats")[1].split("## A file")[0]
+    assert set(FORMATS) == set(re.findall(r"^\| `([a-z]+(?:-[a-z]+)?)` \|", formats, re.MULTILINE))
     shown = re.findall(r"referee (tournament(?: [a-z]+)?) [^`\n]*?(--[a-z-]+)", GUIDE.read_text("utf-8"))
     for command, option in set(shown):
         assert option in run(f"referee {command} --help", GUIDE.parent.parent), (command, option)
