@@ -25,7 +25,7 @@ NOT_SHOWN = ("starter_kits/new/",)
 """Pages of a new bot, with markers in them."""
 GROUPS = {
     "Tutorials": ("docs/tutorials/first-bot", "docs/tutorials/*"),
-    "How-to guides": ("docs/how-to/run-matches", "docs/how-to/write-a-bot", "docs/how-to/*"),
+    "How-to guides": ("docs/how-to/install", "docs/how-to/run-matches", "docs/how-to/write-a-bot", "docs/how-to/*"),
     "Reference": ("protocol/SPEC", "docs/reference/*"),
     "Games": ("docs/reference/games/*",),
     "Rules": ("docs/reference/rules/*",),
