@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
+from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.rules import Section, section, sections
@@ -84,6 +85,15 @@ def test_every_message_on_the_page_of_errors_is_in_the_code() -> None:
     assert len(messages) > 40
     parts = {part.strip(" ,:;()") for message in messages for part in message.split("…")}
     assert sorted(part for part in parts if part not in code) == []
+
+
+def test_the_page_of_limits_lists_each_of_them_with_its_default() -> None:
+    page = (ROOT / "docs" / "reference" / "bots-and-limits.md").read_text("utf-8")
+    for flag, limits in NAMES.items():
+        for limit in limits:
+            row = next(line for line in page.splitlines() if line.startswith(f"| `{flag} {limit.name}="))
+            written = row.replace(" ", "").replace(",", "")
+            assert limit.default in ("", "false") or limit.default in written, row
 
 
 def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
