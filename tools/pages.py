@@ -91,7 +91,7 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
         limit = method["time_ms"]
         own_limit = "" if limit is None else f" Its own limit: {limit / 1000:g} s."
         page, _, section = (method["rules"] or "").partition(", ")
-        rules = f" What is legal: [{page}, {section}](../rules/{page})." if page else ""
+        rules = f" Legal answers: [{page}, {section}](../rules/{page})." if page else ""
         yield f"Answer: {in_words(method['result'], _link)}.{own_limit}{rules}"
     if frames:
         yield from ("", "```", *frames, "```")
