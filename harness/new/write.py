@@ -134,7 +134,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
 
 def first_match(game: Game, bot: str) -> str:
     """Returns the command of a new bot's first match: a short one, with random play at every other seat."""
-    options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in game.ending.items())
+    options = "".join(f" --set {name}={value}" for name, value in game.ending.items())
     return f"referee --game {game.name}{options} {bot}" + " @random" * (game.seats.start - 1)
 
 

@@ -410,7 +410,7 @@ def test_the_drawing_shows_both_sides() -> None:
     ]
     assert str(begun()).startswith("turn 0, both to start\n")
     state.stop("stopped")
-    assert str(state).startswith("turn 1, a draw, stopped\n")
+    assert str(state).startswith("turn 1, a draw: stopped\n")
 
 
 @pytest.mark.parametrize("options", [{"first": 2}, {"first": -1}, {"first": True}, {"timeouts": 0}, {"third": 1}])

@@ -478,7 +478,7 @@ def test_a_record_is_shown_move_by_move(record: Path) -> None:
     assert "    2  theirs" in text
     assert "ours: illegal: location 0,0 is not empty; the rival may flip the table and win" in text
     assert "O's invalid move waits for a flip" in text
-    assert text.rstrip().endswith("result: FLIPPED: location 0,0 is not empty, ranks (2, 1)")
+    assert text.rstrip().endswith("theirs wins: the table was flipped after ours's fault: location 0,0 is not empty")
 
 
 def test_a_changed_record_is_shown_up_to_the_change(record: Path) -> None:
