@@ -102,7 +102,7 @@ class Game(Struct, frozen=True, eq=False):
     """The page with the rules, in Markdown. This path and the next two are relative to the folder of the module that
     defines `options`; the referee's own games need no paths."""
     painter: str = ""
-    """The script that draws the board in the viewer. `docs/tutorials/game-of-your-own.md` documents its interface."""
+    """The script that draws the board in the viewer. `docs/reference/game-packages.md` documents its interface."""
     starters: str = ""
     """A folder with one for each language that `referee new` has a bot in: `python/bot.py` and its binding."""
     opponents: Mapping[str, str] = {}

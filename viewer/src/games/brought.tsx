@@ -1,4 +1,4 @@
-// Painters that the packages of other games bring. `docs/tutorials/game-of-your-own.md` documents their interface.
+// Painters that the packages of other games bring. `docs/reference/game-packages.md` documents their interface.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { BoardProps, Painter } from ".";
