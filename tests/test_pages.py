@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
+from referee.harness.cli.help import reference
 from referee.harness.cli.limit_options import NAMES
-from referee.harness.cli.main import main
+from referee.harness.cli.main import app, main
 from referee.harness.errors import UsageError
 from referee.harness.rules import Section, section, sections
 
@@ -94,6 +95,19 @@ def test_the_page_of_limits_lists_each_of_them_with_its_default() -> None:
             row = next(line for line in page.splitlines() if line.startswith(f"| `{flag} {limit.name}="))
             written = row.replace(" ", "").replace(",", "")
             assert limit.default in ("", "false") or limit.default in written, row
+
+
+def test_the_commands_on_the_pages_have_only_options_that_exist() -> None:
+    known = set(re.findall(r"--[a-z][a-z-]+", reference(app)))
+    commands = {
+        (str(page.relative_to(ROOT)), line.split(" #")[0])
+        for page in tracked("docs/*.md", "README.md", "starter_kits/*.md")
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("referee ") and "original:" not in line
+    }
+    assert len(commands) > 60
+    used = {(page, option) for page, line in commands for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
+    assert sorted((page, option) for page, option in used if option not in known) == []
 
 
 def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
