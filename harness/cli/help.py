@@ -224,8 +224,8 @@ def _text(argument: Any) -> str:
         text = text[named.end() :]
         text = text[0].upper() + text[1:]
     default = argument.field_info.default
-    has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and "Default:" not in text
-    return f"{text} Default: {default}." if has_default else text
+    has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and str(default) != ""
+    return f"{text} Default: {default}." if has_default and "Default:" not in text else text
 
 
 def _paragraphs(command: App) -> list[str]:
