@@ -16,6 +16,26 @@ def installed() -> metadata.Distribution:
     return next((each for each in distributions if each.read_text("INSTALLER")), distributions[0])
 
 
+def version() -> str:
+    """Returns the version of the installed distribution."""
+    return installed().version
+
+
+def address() -> str:
+    """Returns the web address of the project: from its metadata, or the repository that it was installed from.
+
+    Empty if neither is known.
+    """
+    record = installed()
+    for entry in record.metadata.get_all("Project-URL") or ():
+        found = str(entry).partition(",")[2].strip()
+        if found.startswith("https://"):
+            return found
+    origin = json.loads(record.read_text("direct_url.json") or "{}")
+    url = str(origin.get("url", ""))
+    return url if "vcs_info" in origin and url.startswith("https://") else ""
+
+
 def extra_command(extra: str) -> str:
     """Returns the command that adds an extra to this installation, from where it was installed. Source: PEP 610."""
     record = installed()

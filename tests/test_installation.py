@@ -251,6 +251,15 @@ def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
     assert others == {}
 
 
+def test_the_version_is_asked_for_in_one_module() -> None:
+    """Only `harness/installed.py` gives importlib the distribution's name. A build in a checkout hides it there."""
+    asking = re.compile(r"\b(?:version|metadata|distributions?)\((?:name=)?(?:NAME|[\"']referee[\"'])\)")
+    ours = ("benchmarks", "games", "harness", "protocol", "tools")
+    paths = [*(ROOT / "referee").glob("*.py"), *(path for name in ours for path in (ROOT / name).rglob("*.py"))]
+    found = [path.relative_to(ROOT).as_posix() for path in paths if asking.search(path.read_text("utf-8"))]
+    assert found == ["harness/installed.py"]
+
+
 def record(folder: Path, origin: dict[str, object] | None) -> metadata.Distribution:
     """Returns the metadata of an installation from that origin."""
     folder = folder / "referee-1.2.dist-info"

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -10,9 +9,9 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from referee.harness import installed
 from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Finding, Level, RuleResult, Status
 from referee.harness.errors import RunError
-from referee.harness.installed import installed
 from referee.harness.markdown import escaped
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -64,29 +63,13 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
         for name, rule in RULES.items()
     ]
     results = [_result(finding, bot, prefix) for check in report.checks for finding in check.findings]
-    driver: dict[str, Any] = {"name": "referee check", "version": metadata.version("referee"), "rules": rules}
-    if address := project_address():
+    driver: dict[str, Any] = {"name": "referee check", "version": installed.version(), "rules": rules}
+    if address := installed.address():
         driver["informationUri"] = address
     properties = {"game": report.game, "seed": report.seed, "bot": _text(report.name), "passed": report.passed}
     run = {"tool": {"driver": driver}, "results": results, "properties": properties}
     log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n"
-
-
-def project_address() -> str:
-    """Returns the web address of the project: from its metadata, or the repository that it was installed from.
-
-    Empty if neither is known.
-    """
-    distribution = installed()
-    for entry in distribution.metadata.get_all("Project-URL") or ():
-        address = str(entry).partition(",")[2].strip()
-        if address.startswith("https://"):
-            return address
-    record = distribution.read_text("direct_url.json")
-    origin = msgspec.json.decode(record) if record else {}
-    url = str(origin.get("url", ""))
-    return url if "vcs_info" in origin and url.startswith("https://") else ""
 
 
 def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -25,6 +24,7 @@ from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
+from referee.harness.installed import version
 from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
 from referee.harness.match.rule_options import option_names
 
@@ -42,7 +42,7 @@ class Failure(Struct, frozen=True):
 
 app = App(
     name="referee",
-    version=metadata.version("referee"),
+    version=version,
     help="A match between any two programs: fair, fast and on the record.",
     help_on_error=False,
     result_action="return_value",

@@ -24,7 +24,7 @@ from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import installed
+from referee.harness.installed import installed, version
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
@@ -149,7 +149,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
     for source, path in chain.from_iterable(_find(lang, each, game.name) for each in places):
         origin = source.relative_to(HOME).as_posix()
-        line = f"{kit.comment} From Referee {metadata.version('referee')}, {origin} (MIT licence). Better not changed."
+        line = f"{kit.comment} From Referee {version()}, {origin} (MIT licence). Better not changed."
         yield path, f"{line}\n\n".encode() + source.read_bytes()
     for source, path in (*sources, *_find(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()

@@ -13,7 +13,6 @@
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from msgspec import Struct
 from referee.games.contract import FaultKind
 from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import version
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import Replay
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
@@ -185,7 +185,7 @@ def _write(evidence: Evidence, lines: Sequence[bytes]) -> None:
     folder = Path(evidence.details.fault.bundle)
     folder.mkdir()
     versions = {
-        "referee": metadata.version("referee"),
+        "referee": version(),
         "protocol": str(PROTOCOL_VERSION),
         "python": platform.python_version(),
         "system": platform.platform(),

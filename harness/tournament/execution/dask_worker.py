@@ -7,7 +7,6 @@ built once per machine.
 import platform
 import subprocess
 import threading
-from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +15,7 @@ import distributed
 import msgspec
 from msgspec import Struct
 
+from referee.harness import installed
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import unmet
 from referee.harness.tournament.execution import worker_messages
@@ -44,7 +44,7 @@ class WorkerDied(Exception):
 
 def version() -> str:
     """Returns what must be the same on both sides."""
-    return f"referee {metadata.version('referee')}, Python {platform.python_version()}"
+    return f"{installed.NAME} {installed.version()}, Python {platform.python_version()}"
 
 
 class _Process:

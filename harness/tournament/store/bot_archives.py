@@ -12,7 +12,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import chdir, contextmanager
-from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -20,6 +19,7 @@ from msgspec import Struct
 
 from referee.harness.check.unpack import unpack
 from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import version
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache
@@ -66,7 +66,7 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     name = name or ""
     refuse_people(rest)
     if rest.startswith("@"):
-        return Found(Entry(name or rest, "", _sha256(rest, metadata.version("referee")), rest))
+        return Found(Entry(name or rest, "", _sha256(rest, version()), rest))
     if rest.startswith(LOCAL):
         return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
     path = Path(rest).expanduser()
@@ -81,7 +81,7 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     modules = imported_by(path, game) if recognised(path, game) else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
-    hash = _sha256(content.identity, metadata.version("referee"))  # the referee brings its kit
+    hash = _sha256(content.identity, version())  # the referee brings its kit
     inside = path.relative_to(folder).as_posix()
     return Found(Entry(name or path.stem, "", hash, path.name, inside=inside), content)
 
@@ -102,7 +102,7 @@ def check_travel(entries: Iterable[Entry]) -> None:
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
     if bot_in(folder, game) is not None:  # of the game's original competition
         program = archive.read(folder.resolve())
-        return Found(Entry(name or bot, "", _sha256(program.identity, metadata.version("referee")), bot), program)
+        return Found(Entry(name or bot, "", _sha256(program.identity, version()), bot), program)
     settings = read_bot_file(folder, bot)
     folder = folder.resolve()
     whole = archive.read((folder / settings.bundle).resolve(), settings.exclude)
