@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -251,8 +252,32 @@ def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
     assert others == {}
 
 
+def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_distribution() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name, version, address = project["name"], project["version"], project["urls"]["Repository"]
+    kits = ROOT / "starter_kits"
+    python = tomllib.loads((kits / "python" / "pyproject.toml").read_text())["project"]
+    assert (python["name"], python["version"], python["urls"]) == (f"{name}-kit", version, {"Repository": address})
+    rust = tomllib.loads((kits / "rust" / "Cargo.toml").read_text())["package"]
+    assert (rust["name"], rust["version"], rust["repository"]) == (f"{name}-kit", version, address)
+    node = json.loads((kits / "javascript" / "package.json").read_text())
+    assert (node["name"], node["version"], node["repository"]["url"]) == (f"{name}-kit", version, f"git+{address}.git")
+    copied = json.loads((kits / "javascript" / "new" / "referee-kit" / "package.json").read_text())
+    assert (copied["name"], copied["version"]) == (node["name"], version)
+    maven = ElementTree.parse(kits / "java" / "pom.xml").getroot()
+    java = [maven.findtext(f"{{*}}{field}") for field in ("groupId", "artifactId", "version", "url")]
+    assert java == [name, f"{name}-kit", version, address]
+    for lang in ("c", "cpp"):
+        text = (kits / lang / "CMakeLists.txt").read_text()
+        assert f"project({name}_{lang} VERSION {version} HOMEPAGE_URL {address} " in text
+    module = (kits / "go" / "go.mod").read_text().splitlines()[0]
+    assert module.rpartition("/")[2] == name, "a Go module has its version from a tag"
+    game = (ROOT / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
+    assert f'dependencies = ["{name}"]' in game, "a game's wheel"
+
+
 def test_the_version_is_asked_for_in_one_module() -> None:
-    """Only `harness/installed.py` gives importlib the distribution's name. A build in a checkout hides it there."""
+    """Only `harness/installed.py` gives importlib the distribution's name, as it skips a build's metadata."""
     asking = re.compile(r"\b(?:version|metadata|distributions?)\((?:name=)?(?:NAME|[\"']referee[\"'])\)")
     ours = ("benchmarks", "games", "harness", "protocol", "tools")
     paths = [*(ROOT / "referee").glob("*.py"), *(path for name in ours for path in (ROOT / name).rglob("*.py"))]
