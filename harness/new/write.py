@@ -28,6 +28,7 @@ from referee.harness.installed import installed, version
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
+from referee.harness.programs import packages
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
@@ -45,8 +46,6 @@ class Kit(Struct, forbid_unknown_fields=True):
 
     name: str
     """The language's name."""
-    needs: str
-    """What must be installed to build a bot, in words."""
     comment: str
     """The beginning of a comment line."""
     test: str
@@ -59,8 +58,6 @@ class Kit(Struct, forbid_unknown_fields=True):
     """Files of the kit that cannot have such a line."""
     also: dict[str, Places] = {}
     """Additional files of the kit for single games."""
-    packages: list[str] = []
-    """Debian packages that the bot needs and GitHub's runners lack."""
 
 
 def kits() -> dict[str, Kit]:
@@ -153,17 +150,18 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         yield path, f"{line}\n\n".encode() + source.read_bytes()
     for source, path in (*sources, *_find(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    main = sources[0][1]
+    main, toolchain = sources[0][1], packages.KITS.get(lang)
+    python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
         "title": game.title,
         "language": kit.name,
-        "needs": kit.needs,
+        "needs": toolchain.needs() if toolchain else f"Python {python} or newer",
         "main": main.as_posix(),
         "class": main.stem,
         "test": kit.test,
         "match": first_match(game, "."),
-        "packages": " ".join(kit.packages) or None,
+        "packages": " ".join(toolchain.libraries() if toolchain else ()) or None,
         "referee": referee or None,
     }
     for folder in (KITS / "new", KITS / lang / "new"):

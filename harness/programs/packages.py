@@ -90,11 +90,30 @@ class Toolchain:
     name: str
     items: tuple[str, ...]
     test_items: tuple[str, ...] = ()
-    """Needed only by the kit's own tests."""
+    """Needed only by tests."""
+    bot_test_items: tuple[str, ...] = ()
+    """The items of `test_items` that the tests of a new bot need too."""
+
+    def needs(self) -> str:
+        """Returns in words what a new bot needs, such as `go (1.24 or newer)`."""
+        names = [_with_minimum(ITEMS[name]) for name in self.items]
+        tests = f"; for its tests {', '.join(self.bot_test_items)}" if self.bot_test_items else ""
+        return f"{', '.join(names[:-1])} and {names[-1]}{tests}" if names[1:] else names[0] + tests
+
+    def libraries(self) -> list[str]:
+        """Returns the Debian packages with the headers that a new bot and its tests need."""
+        items = [ITEMS[name] for name in self.items + self.bot_test_items]
+        return [item.debian for item in items if item.is_header]
+
+
+def _with_minimum(item: Item) -> str:
+    return f"{item.name} ({'.'.join(map(str, item.minimum))} or newer)" if item.minimum else item.name
 
 
 KITS: dict[str, Toolchain] = {
-    "c": Toolchain("C", ("gcc", "make", "stdlib.h", "json-c/json.h", "msgpack.h"), ("valgrind", "cmocka.h")),
+    "c": Toolchain(
+        "C", ("gcc", "make", "stdlib.h", "json-c/json.h", "msgpack.h"), ("valgrind", "cmocka.h"), ("cmocka.h",)
+    ),
     "cpp": Toolchain("C++", ("g++", "cmake", "make", "nlohmann/json.hpp"), ("gtest/gtest.h",)),
     "go": Toolchain("Go", ("go",)),
     "java": Toolchain("Java", ("java", "javac", "mvn")),

@@ -23,8 +23,6 @@ from referee.harness.cli.main import main
 from referee.harness.installed import installed
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
-from referee.harness.programs import packages
-from referee.harness.programs.packages import ITEMS
 
 pytestmark = pytest.mark.slow
 
@@ -244,11 +242,14 @@ def test_a_typescript_bot_depends_on_the_libraries_of_the_kit() -> None:
     assert "http" not in (bot / "package-lock.json").read_text()
 
 
-@pytest.mark.parametrize("lang", sorted({*new.kits()} & {*packages.KITS}))
-def test_a_workflow_installs_only_packages_of_the_toolchain(lang: str) -> None:
-    toolchain = packages.KITS[lang]
-    needed = {ITEMS[name].debian for name in toolchain.items + toolchain.test_items}
-    assert set(new.kits()[lang].packages) <= needed
+def test_a_readme_names_the_programs_and_headers_of_the_toolchain(tmp_path: Path) -> None:
+    def needs(lang: str) -> str:
+        new.write(registry.game("tictactoe"), lang, tmp_path / lang)
+        return re.findall(r"You need (.*?)\. `referee doctor`", (tmp_path / lang / "README.md").read_text())[0]
+
+    assert needs("c") == "gcc, make, stdlib.h, json-c/json.h and msgpack.h; for its tests cmocka.h"
+    assert needs("go") == "go (1.24 or newer)"
+    assert needs("python") == "Python 3.11 or newer"
 
 
 # The workflow.
@@ -264,10 +265,12 @@ def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> No
     assert "${{" not in text and "env" not in text
     scripts = [step["run"] for step in yaml.safe_load(text)["jobs"]["check"]["steps"] if "run" in step]
     assert f"python -m pip install --quiet '{PINNED}'" in scripts
-    packages = new.kits()[lang].packages
-    assert [script.split(" -qqy ")[1].split() for script in scripts if "apt-get" in script] == [packages][
-        : len(packages)
-    ]
+    libraries = {
+        "c": ["libc6-dev", "libjson-c-dev", "libmsgpack-dev", "libcmocka-dev"],
+        "cpp": ["nlohmann-json3-dev"],
+    }
+    listed = [script.split(" -qqy ")[1].split() for script in scripts if "apt-get" in script]
+    assert listed == ([libraries[lang]] if lang in libraries else [])
     assert scripts[-2:] == ["referee check . --game tictactoe --junit check.xml", new.kits()[lang].test]
 
 

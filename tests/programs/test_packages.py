@@ -53,6 +53,7 @@ def test_the_packages_exist_in_debian() -> None:
 def test_every_toolchain_names_items_of_the_table() -> None:
     for toolchain in packages.KITS.values():
         assert {*toolchain.items, *toolchain.test_items} <= ITEMS.keys()
+        assert {*toolchain.bot_test_items} <= {*toolchain.test_items}
         assert not ITEMS[toolchain.items[0]].is_header
 
 
