@@ -15,6 +15,7 @@ import venv
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
@@ -231,6 +232,21 @@ def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, 
 # The name and address of the distribution.
 
 
+FROM_INDEX = re.compile(
+    rf"(?:\bpip[x3]?|\buv tool) install (?:-\S+ )*[\"'`]?{installed.NAME}(?!\w|[./-]| @)|\buvx {installed.NAME}\b"
+)
+"""A command that takes the distribution from a package index."""
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Returns the text of each file of the repository, by its path."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    binary = (".png", ".zip", ".webp", ".gif", ".ico")
+    paths = [path for path in listed.stdout.splitlines() if (ROOT / path).is_file() and not path.endswith(binary)]
+    return {path: (ROOT / path).read_text("utf-8", "replace") for path in paths}
+
+
 def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
     """Every file that names the repository's address has the one of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -239,17 +255,30 @@ def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
     assert all(url.startswith(address) for url in project["urls"].values())
     place = address.removeprefix("https://github.com/")
     named = re.compile(r"(?:github\.com/|uses: )([\w.-]+/referee)\b(?!\.)")
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
-    texts = [
-        path for path in listed if path.endswith((".md", ".toml", ".yml", ".yaml", ".cff", ".mod", ".json", ".xml"))
-    ]
-    assert "pyproject.toml" in texts
-    others = {
-        path: found
-        for path in texts
-        if (ROOT / path).is_file() and (found := set(named.findall((ROOT / path).read_text("utf-8"))) - {place})
-    }
+    others = {path: found for path, text in texts().items() if (found := set(named.findall(text)) - {place})}
     assert others == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("pip install referee", True),
+        ("python -m pip install --quiet 'referee[web]==0.1.0'", True),
+        ("pipx install referee", True),
+        ("uvx referee games", True),
+        ("pip install 'referee @ git+https://example.org/r@abc'", False),
+        ("pip install ./referee", False),
+        ("uvx --from ./dist/*.whl referee games", False),
+    ],
+)
+def test_a_line_that_installs_from_an_index_is_found(line: str, wrong: bool) -> None:
+    assert (FROM_INDEX.search(line) is not None) is wrong
+
+
+def test_no_file_installs_a_referee_from_an_index() -> None:
+    """The name there may be somebody else's. `installed.extra_command` knows where this one came from."""
+    found = {path for path, text in texts().items() if FROM_INDEX.search(text)}
+    assert found == {"tests/test_installation.py"}
 
 
 def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_distribution() -> None:
