@@ -15,8 +15,8 @@ if command -v flock >/dev/null; then
     flock 9 # matches side by side must not build at the same time
 fi
 
-if stale "$jar" "$kit/pom.xml" "$kit/src/main" "$kit/examples"; then
+if stale "$jar" "$kit/pom.xml" "$kit/src/main" "$kit/examples" "$kit/conformance"; then
     # Maven runs for seconds: what a better compiled Maven would gain, its compilation costs several times.
     export MAVEN_OPTS="${MAVEN_OPTS:--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}"
-    (cd "$kit" && mvn -q -B -Dmaven.test.skip=true package >&2)
+    (cd "$kit" && mvn -q -B -Pbots -Dmaven.test.skip=true package >&2)
 fi

@@ -27,7 +27,7 @@ CONFORMANCE = {
     "c": ("{}/build/conformance",),
     "cpp": ("{}/build/conformance",),
     "go": ("{}/build/conformance",),
-    "java": ("java", "@{}/java.args", "-cp", "{}/target/referee-kit.jar", "referee.kit.Conformance"),
+    "java": ("java", "@{}/java.args", "-cp", "{}/target/referee-kit.jar", "Conformance"),
     "javascript": ("node", "{}/dist/conformance.js"),
     "rust": ("{}/target/release/examples/conformance",),
     "python": (sys.executable, "{}/conformance.py"),

@@ -4,7 +4,11 @@ test_every_kit.py tests what all kits have in common.
 """
 
 import re
+import shutil
 import subprocess
+import tomllib
+import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -13,7 +17,8 @@ from driving import NAMES, Bot
 from kits import WriteBot, built, readme_bot
 
 from referee.harness.match.series import Outcome
-from referee.harness.paths import KITS
+from referee.harness.paths import HOME, KITS
+from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "java"
@@ -27,8 +32,71 @@ def test_the_librarys_own_tests_pass() -> None:
     assert re.search(r"Tests run: [1-9]\d*, Failures: 0, Errors: 0, Skipped: 0", done.stdout), done.stdout
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Builds the library's package in a copy of the kit. Returns the folder of its jars."""
+    folder = tmp_path_factory.mktemp("library") / "java"
+    shutil.copytree(KIT, folder, ignore=shutil.ignore_patterns("target"))
+    mvn = ["mvn", "-q", "-B", "-Dmaven.test.skip=true", "package"]
+    done = subprocess.run(mvn, cwd=folder, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0 and "warning" not in done.stdout.lower(), done.stdout + done.stderr
+    return folder / "target"
+
+
+@pytest.mark.timeout(300)
+def test_the_package_has_the_library_its_sources_and_its_documentation(library: Path) -> None:
+    names = {}
+    for kind in ("", "-sources", "-javadoc"):
+        with zipfile.ZipFile(library / f"referee-kit-0.1.0{kind}.jar") as jar:
+            names[kind] = {name for name in jar.namelist() if name.startswith("referee/kit/") and "$" not in name}
+    sources = {path.relative_to(KIT / "src/main/java").as_posix() for path in KIT.glob("src/main/java/**/*.java")}
+    assert {name for name in names["-sources"] if name.endswith(".java")} == sources
+    assert {name for name in names[""] if name.endswith(".class")} == {
+        name.replace(".java", ".class") for name in sources
+    }
+    assert {"referee/kit/Bot.html", "referee/kit/Options.html"} <= names["-javadoc"]
+    with zipfile.ZipFile(library / "referee-kit-0.1.0.jar") as jar:
+        others = [name for name in jar.namelist() if name.endswith(".class") and not name.startswith("referee/kit/")]
+    assert others == []
+
+
+@pytest.mark.timeout(300)
+def test_a_bot_compiles_and_plays_with_the_packaged_library(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "Sleeper.java").write_text(readme_bot("java"), "utf-8")
+    needed = [
+        *Path.home().glob(".m2/repository/com/fasterxml/jackson/core/*/2.17.2/*.jar"),
+        *Path.home().glob(".m2/repository/org/msgpack/*/0.9.8/*.jar"),
+    ]
+    path = ":".join(map(str, (library / "referee-kit-0.1.0.jar", *needed, tmp_path)))
+    subprocess.run(["javac", "-cp", path, "Sleeper.java"], cwd=tmp_path, check=True, timeout=60)
+    command = ("java", "-cp", path, "Sleeper")
+    with Bot(Entrant("bot", command, tmp_path), Encoding.MSGPACK, tmp_path / "log") as bot:
+        assert bot.initialize("reantics").name == "Sleeper"
+        assert bot.exit() == 0
+
+
+def test_the_package_has_the_metadata_that_maven_central_asks_for() -> None:
+    project = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))["project"]
+    address = project["urls"]["Repository"]
+    pom = ET.parse(KIT / "pom.xml").getroot()
+
+    def texts(path: str) -> list[str | None]:
+        return [each.text for each in pom.findall(path, {"": "http://maven.apache.org/POM/4.0.0"})]
+
+    group = f"io.github.{address.split('/')[-2]}"
+    assert texts("groupId") == [group]
+    assert f"<groupId>{group}</groupId>" in (KIT / "README.md").read_text("utf-8")
+    assert texts("version") == [project["version"]]
+    assert texts("url") == texts("scm/url") == texts("developers/developer/url") == [address]
+    assert texts("scm/connection") == [f"scm:git:{address}"]
+    assert texts("developers/developer/name") == [author["name"] for author in project["authors"]]
+    assert texts("licenses/license/name") == [f"{project['license']} License"]
+    assert all(texts(path) and all(texts(path)) for path in ("name", "description"))
+
+
 def test_no_line_is_longer_than_120() -> None:
     sources = [*KIT.glob("src/**/*.java"), *KIT.glob("examples/**/*.java"), *KIT.glob("new/**/*.java")]
+    sources += KIT.glob("conformance/*.java")
     assert sources
     lines = [(path, line) for path in sources for line in path.read_text("utf-8").splitlines()]
     assert [(path, line) for path, line in lines if len(line) > 120] == []

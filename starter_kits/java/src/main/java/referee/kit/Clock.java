@@ -1,28 +1,21 @@
 package referee.kit;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.MissingNode;
 
 /**
  * The time for one call, in milliseconds.
  *
- * @param json the object as it came; a missing node when there was none
+ * @param callMs the limit of this call; infinite = no limit
+ * @param remainingMs what is left in this bot's time bank; infinite = there is no bank
+ * @param lastMs what the previous call was charged; 0 = this is the first
  */
-public record Clock(JsonNode json) {
-    static final Clock NONE = new Clock(MissingNode.getInstance());
+public record Clock(double callMs, double remainingMs, double lastMs) {
+    static final Clock NONE = new Clock(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, 0);
 
-    /** The limit of this call; infinite = no limit. */
-    public double callMs() {
-        return json.path("call_ms").asDouble(Double.POSITIVE_INFINITY);
-    }
-
-    /** What is left in this bot's bank; infinite = there is no bank. */
-    public double remainingMs() {
-        return json.path("remaining_ms").asDouble(Double.POSITIVE_INFINITY);
-    }
-
-    /** What the previous call was charged; 0 = there was none. */
-    public double lastMs() {
-        return json.path("last_ms").asDouble(0);
+    static Clock of(JsonNode json) {
+        return json == null ? NONE : new Clock(
+            json.path("call_ms").asDouble(NONE.callMs),
+            json.path("remaining_ms").asDouble(NONE.remainingMs),
+            json.path("last_ms").asDouble(NONE.lastMs));
     }
 }

@@ -1,7 +1,6 @@
 package referee.kit;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -67,8 +66,7 @@ final class Wire {
         if (bot == null) {
             throw new Bot.UnknownMethod(method + " before initialize");
         }
-        JsonNode clock = params.remove("clock");
-        bot.clock = new Clock(clock == null ? MissingNode.getInstance() : clock);
+        bot.clock = Clock.of(params.remove("clock"));
         return bot.call(method, new Params(params));
     }
 

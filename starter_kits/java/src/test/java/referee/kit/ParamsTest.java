@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,7 +69,7 @@ class ParamsTest {
 
     @Test
     void theClockShowsNoLimitAsInfinite() throws IOException {
-        Clock clock = new Clock(PLAIN.readTree("{\"call_ms\":1000,\"remaining_ms\":null,\"newer\":1}"));
+        Clock clock = Clock.of(PLAIN.readTree("{\"call_ms\":1000,\"remaining_ms\":null,\"newer\":1}"));
         assertEquals(1000, clock.callMs());
         assertEquals(Double.POSITIVE_INFINITY, clock.remainingMs());
         assertEquals(0, clock.lastMs());
@@ -79,12 +80,20 @@ class ParamsTest {
     @EnumSource
     void aMatchKeepsAllBitsOfItsSeed(Encoding encoding) throws IOException {
         Match match = Match.of(params(encoding, """
-            {"protocol":1,"game":"odd","seat":1,"names":["a","b"],"options":{"board":false},"limits":{"call_ms":null},
-            "seed":18446744073709551615}"""));
+            {"protocol":1,"game":"odd","seat":1,"names":["a","b"],"options":{"board":false,"rounds":40,"share":0.5},
+            "limits":{"call_ms":null},"seed":18446744073709551615}"""));
         assertEquals("odd", match.game());
         assertEquals(1, match.seat());
         assertEquals(List.of("a", "b"), match.names());
         assertEquals(-1L, match.seed());
+        Options options = match.options();
+        assertEquals(List.of("board", "rounds", "share"), options.names());
+        assertEquals(40, options.getInt("rounds"));
+        assertEquals(false, options.get("board", Boolean.class));
+        assertEquals(0.5, options.get("share", Double.class));
+        assertThrows(IllegalArgumentException.class, () -> options.getInt("share"));
+        assertThrows(IllegalArgumentException.class, () -> options.get("share", int[].class));
+        assertThrows(NoSuchElementException.class, () -> options.getInt("turns"));
     }
 
     // ReAntics.

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import referee.kit.Bot;
+import referee.kit.Options;
 
 /**
  * What a bot asks of a position, under the names that the original gave its agents (rules, section 11.3): with
@@ -43,7 +44,10 @@ public final class Ants {
     public static final Map<AntType, UnitStats> UNIT_STATS = Collections.unmodifiableMap(STATS);
 
     static {
-        Bot.onMatch(match -> STATS.put(AntType.WORKER, worker(match.options().path("worker_health").asInt(4))));
+        Bot.onMatch(match -> {
+            Options options = match.options();
+            STATS.put(AntType.WORKER, worker(options.contains("worker_health") ? options.getInt("worker_health") : 4));
+        });
     }
 
     private static UnitStats worker(int health) {

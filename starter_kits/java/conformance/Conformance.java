@@ -1,8 +1,12 @@
-package referee.kit;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import referee.kit.Bot;
+import referee.kit.Clock;
+import referee.kit.Match;
+import referee.kit.Params;
 
 /** The bot that every kit has for its tests: the pseudo-game "conformance" of starter_kits/CONTRACT.md. */
 public final class Conformance extends Bot {
@@ -36,9 +40,22 @@ public final class Conformance extends Bot {
                 notes.clear();
                 yield heard;
             }
-            case "clock" -> clock.json().isMissingNode() ? null : clock.json();
+            case "clock" -> sent(clock);
             default -> super.call(method, params);
         };
+    }
+
+    /** The clock as the referee sent it: null where there is no limit, and before the first call. */
+    private static Map<String, Long> sent(Clock clock) {
+        Map<String, Long> sent = new LinkedHashMap<>();
+        sent.put("call_ms", whole(clock.callMs()));
+        sent.put("remaining_ms", whole(clock.remainingMs()));
+        sent.put("last_ms", clock.lastMs() == 0 ? null : whole(clock.lastMs()));
+        return sent;
+    }
+
+    private static Long whole(double ms) {
+        return Double.isInfinite(ms) ? null : (long) ms;
     }
 
     @Override
