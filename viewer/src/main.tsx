@@ -6,7 +6,10 @@ import { Player } from "./player";
 import { projector } from "./projector";
 import { screen } from "./screen";
 import { served } from "./served";
-import "./style.css";
+import "./styles/page.css";
+import "./styles/views.css";
+import "./styles/games.css";
+import "./styles/projector.css";
 import { App } from "./views/app";
 import { visible } from "./views/words";
 
