@@ -421,7 +421,7 @@ def test_everything_works_from_a_package_that_cannot_be_written(python: Path, se
     assert "PermissionError" in refused.stderr, "the test itself works"
     before = sorted(sealed.rglob("*"))
     kits = sealed / "starter_kits"
-    bots = [kits / lang / "examples" / "connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
+    bots = [kits / lang / "examples" / "my_connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
     for bot in bots:
         played = json.loads(referee("--game", "connectfour", bot, "@random", "--seed", "7", "--json"))
         assert played["matches"][0]["faults"] == []

@@ -29,7 +29,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.contract import Player, State
-from referee.games.ending import headline
+from referee.games.ending import headline, reason_in_words
 from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.replay.formats.originals import Original
@@ -160,12 +160,12 @@ class FrameBuilder:
         return "identical" if self.simulation.conclude(rest) is not None else "aborted; identical so far"
 
     def last(self, line: bytes) -> bytes:
-        """Returns the frame of a line that leads to no position. The ending gets the result in words too."""
+        """Returns the frame of a line that leads to no position. The ending gets result and reason in words too."""
         result, setup = self.simulation.state.result, self.simulation.state.setup
         if result is None or not line.startswith(b'{"result":{'):
             return framed({}, line)
-        words = headline(self._endings, result, setup.names)
-        return framed({}, b'{"headline":%b,%b' % (_encode(words), line[1:]))
+        words = [each(self._endings, result, setup.names) for each in (headline, reason_in_words)]
+        return framed({}, b'{"headline":%b,"why":%b,%b' % (*map(_encode, words), line[1:]))
 
     def _calls(self, views: list[Any]) -> Any:
         state = self.simulation.state

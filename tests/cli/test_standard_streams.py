@@ -111,7 +111,7 @@ def test_on_a_terminal_the_live_line_is_cleared_before_anything_else_is_printed(
     assert "game 1/2  turn" in text, "it was shown"
     left = [line.rpartition("\r\x1b[K")[2] for line in text.split("\n")]
     assert not [line for line in left if "turn " in line and "game " in line]
-    assert left[0].startswith("Tic-tac-toe: ")
+    assert "(Tic-tac-toe, " in left[0]
 
 
 def test_the_live_line_shows_a_build_with_the_bots_name_language_and_seconds(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in registry.own_names() if name != "tictactoe"])
 def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -> None:
     game = registry.game(name)
-    options = [f"--{key}={json.dumps(value)}" for key, value in msgspec.to_builtins(game.short).items()]
+    options = [f"--set={key}={json.dumps(value)}" for key, value in msgspec.to_builtins(game.short).items()]
     bots = ["human", *["@random"] * (game.seats.start - 1)]
     match, shown = play(tmp_path, ["*"] * 3000, "--game", name, *options, *bots)
     assert match["result"]["reason"] and match["faults"] == []

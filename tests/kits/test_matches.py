@@ -133,9 +133,9 @@ FAILURES = {
         ["Error: lost in the grass\n", "    at Lost.getMove (file://"],
     ),
     "python": (
-        "return Move(END)",
+        "return Move(MoveType.END)",
         'raise ValueError("lost in the grass")',
-        ["in getMove", "ValueError: lost in the grass"],
+        ["in get_move", "ValueError: lost in the grass"],
     ),
     "rust": ("Move::new(MoveType::End)", 'panic!("lost in the grass")', ["lost in the grass\n", "Lost.rs:"]),
 }

@@ -14,7 +14,7 @@ from referee.harness.new import write as new
 CAUSES = {
     "python": ("bot.py", "random.choice(empty)", "CELLS[0]"),
     "javascript": ("bot.ts", "empty[Math.floor(this.match.random() * empty.length)]", "CELLS[0]"),
-    "go": ("main.go", "&b.free[b.luck.IntN(len(b.free))]", "&tictactoe.CELLS[0]"),
+    "go": ("main.go", "&b.free[b.luck.IntN(len(b.free))]", "&tictactoe.Cells[0]"),
 }
 """The file, the text to replace, and its replacement that makes every answer the first cell."""
 DEBUGGERS = {"python": "debugpy", "javascript": "node inspect -p", "go": "dlv attach"}

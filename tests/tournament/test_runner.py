@@ -566,7 +566,7 @@ def test_interrupted_games_side_by_side_keep_their_standings(tmp_path: Path) -> 
         told = run.stdout.readline()
         os.killpg(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
-    assert run.returncode == 130 and told.startswith("Tic-tac-toe: ")
+    assert run.returncode == 130 and "(Tic-tac-toe, " in told
     assert "Tic-tac-toe: 1 game of 6, seed 1" in told + out
     assert err.count("\n") == 1
 

@@ -17,6 +17,7 @@ import referee
 from referee.games import registry
 from referee.games.cardgame.board import PRINTS
 from referee.games.contract import State
+from referee.games.ending import headline, reason_in_words
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.formats.originals import export
@@ -31,7 +32,8 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("game", registry.names())
 def test_a_match_can_be_stepped_to_its_end(game: str, paged: Played, played: Played, opened: Opened) -> None:
     page = opened(paged(game), "")
-    steps = list(positions(Replay(played(game))))
+    replay = Replay(played(game))
+    steps = list(positions(replay))
     assert page.locator(".badge").inner_text() == "verified"
     assert f"of {len(steps) - 1}" in page.locator(".controls").inner_text()
     for _ in range(3):
@@ -41,7 +43,9 @@ def test_a_match_can_be_stepped_to_its_end(game: str, paged: Played, played: Pla
     assert page.input_value("#turn") == str(len(steps) - 1)
     result = steps[-1][1].result
     assert result is not None
-    assert page.locator(".reason").inner_text() == result.reason
+    endings, names = replay.game.presentation.endings, replay.header.setup.names
+    assert page.locator(".reason").inner_text() == reason_in_words(endings, result, names)
+    assert page.locator(".headline").inner_text() == headline(endings, result, names)
     page.keyboard.press("Home")
     assert "to answer" in page.locator(".seats").inner_text()
 

@@ -128,6 +128,10 @@ export interface Line {
   forfeit?: Record<string, Fault>;
   stop?: string;
   result?: { ranks: number[]; scores: number[]; reason: string } | null;
+  /** The result in words: who won and why. Not in files of the original competition. */
+  headline?: string;
+  /** The reason in words. */
+  why?: string;
 }
 
 /** One position, and the line that led to it. */

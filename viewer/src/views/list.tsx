@@ -143,7 +143,7 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
 function result(ranks: number[] | undefined, names: string[], reason: string | undefined): string {
   if (!ranks || ranks.length === 0) return reason || "no end";
   const first = names.filter((_, seat) => ranks[seat] === 1);
-  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason?.replaceAll("_", " ")}`;
+  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason}`;
 }
 
 async function refresh(): Promise<void> {

@@ -1,6 +1,6 @@
 import { painter } from "../games";
 import type { Player } from "../player";
-import { milliseconds, name } from "./words";
+import { milliseconds, name, visible } from "./words";
 
 /** A line for each seat: name, whether it is asked, score, and the time of its last call. */
 export function Seats({ player }: { player: Player }) {
@@ -33,7 +33,7 @@ export function Seats({ player }: { player: Player }) {
           )}
         </li>
       ))}
-      {result && <li class="reason">{result.reason}</li>}
+      {result && <li class="reason">{visible(match.ending?.why ?? result.reason)}</li>}
     </ol>
   );
 }

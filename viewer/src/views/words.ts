@@ -60,6 +60,7 @@ function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
 export function outcome(match: Match): string | undefined {
   const result = match.ending?.result;
   if (!result) return undefined;
+  if (match.ending?.headline) return visible(match.ending.headline);
   const first = match.about.names.flatMap((_, seat) => (result.ranks[seat] === 1 ? [name(match, seat)] : []));
   const who = first.length === 1 ? `${first[0]} wins` : "Draw";
   return `${who}: ${visible(result.reason).replaceAll("_", " ")}`;
