@@ -295,7 +295,7 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
     assert (copied["name"], copied["version"]) == (node["name"], version)
     maven = ElementTree.parse(kits / "java" / "pom.xml").getroot()
     java = [maven.findtext(f"{{*}}{field}") for field in ("groupId", "artifactId", "version", "url")]
-    assert java == [name, f"{name}-kit", version, address]
+    assert java == [f"io.github.{address.split('/')[-2]}", f"{name}-kit", version, address]
     for lang in ("c", "cpp"):
         text = (kits / lang / "CMakeLists.txt").read_text()
         assert f"project({name}_{lang} VERSION {version} HOMEPAGE_URL {address} " in text
