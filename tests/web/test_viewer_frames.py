@@ -71,8 +71,9 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
     replay = Replay(match.replay)
     assert replay.ending is not None and replay.ending.result is not None
     made = [msgspec.json.decode(line) for line in frames(replay)]
-    headline = made[-1][1].pop("headline")
-    assert headline.endswith(reason_of(game, replay.ending.result, replay.header.setup.names))
+    headline, why = made[-1][1].pop("headline"), made[-1][1].pop("why")
+    assert why == reason_of(game, replay.ending.result, replay.header.setup.names)
+    assert headline.endswith(f": {why}")
     assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
     sent: Any = None
     for number, state, _ in positions(replay):
