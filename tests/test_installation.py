@@ -294,8 +294,8 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
     copied = json.loads((kits / "javascript" / "new" / "referee-kit" / "package.json").read_text())
     assert (copied["name"], copied["version"]) == (node["name"], version)
     maven = ElementTree.parse(kits / "java" / "pom.xml").getroot()
-    java = [maven.findtext(f"{{*}}{field}") for field in ("groupId", "artifactId", "version", "url")]
-    assert java == [f"io.github.{address.split('/')[-2]}", f"{name}-kit", version, address]
+    java = [[each.text for each in maven.findall(f"{{*}}{tag}")] for tag in ("groupId", "artifactId", "version", "url")]
+    assert java == [[f"io.github.{address.split('/')[3]}"], [f"{name}-kit"], [version], [address]]
     for lang in ("c", "cpp"):
         text = (kits / lang / "CMakeLists.txt").read_text()
         assert f"project({name}_{lang} VERSION {version} HOMEPAGE_URL {address} " in text
@@ -421,7 +421,7 @@ def test_everything_works_from_a_package_that_cannot_be_written(python: Path, se
     assert "PermissionError" in refused.stderr, "the test itself works"
     before = sorted(sealed.rglob("*"))
     kits = sealed / "starter_kits"
-    bots = [kits / lang / "examples" / "my_connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
+    bots = [kits / lang / "examples" / "connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
     for bot in bots:
         played = json.loads(referee("--game", "connectfour", bot, "@random", "--seed", "7", "--json"))
         assert played["matches"][0]["faults"] == []
