@@ -229,6 +229,34 @@ def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, 
     assert files(tmp_path / "theirs_too").keys() == files(tmp_path / "ours").keys()
 
 
+# The container.
+
+
+def test_the_dockerfile_installs_the_wheel_with_its_extras_and_starts_it(wheel: Path, tmp_path: Path) -> None:
+    """Runs the steps of the small image in an environment that has the dependencies already, without a network."""
+    stage = (ROOT / "Dockerfile").read_text().partition(" AS python\n")[2].partition("\nFROM ")[0]
+    (step,) = re.findall(r"^RUN --mount=from=wheel,source=/dist,target=/dist \\\n(.*)$", stage, re.MULTILINE)
+    (entry,) = re.findall(r"^ENTRYPOINT (.*)$", stage, re.MULTILINE)
+    (default,) = re.findall(r"^CMD (.*)$", stage, re.MULTILINE)
+    venv.create(tmp_path / "image", symlinks=True)
+    programs = tmp_path / "image" / "bin"
+    (site,) = (tmp_path / "image").glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (tmp_path / "dist").mkdir()
+    shutil.copy(wheel, tmp_path / "dist")
+    env = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(tmp_path), "PIP_NO_INDEX": "1"}
+
+    def ran(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    ran("sh", "-e", "-c", step.replace("/dist", f"{tmp_path}/dist"))
+    assert (programs / "referee").exists()
+    assert "referee play" in ran(*json.loads(entry), *json.loads(default))
+    assert "@random" in ran(*json.loads(entry), "--game", "tictactoe", "@random", "@random", "--seed", "1")
+
+
 # The name and address of the distribution.
 
 
@@ -421,7 +449,7 @@ def test_everything_works_from_a_package_that_cannot_be_written(python: Path, se
     assert "PermissionError" in refused.stderr, "the test itself works"
     before = sorted(sealed.rglob("*"))
     kits = sealed / "starter_kits"
-    bots = [kits / lang / "examples" / "connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
+    bots = [kits / lang / "examples" / "my_connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
     for bot in bots:
         played = json.loads(referee("--game", "connectfour", bot, "@random", "--seed", "7", "--json"))
         assert played["matches"][0]["faults"] == []
