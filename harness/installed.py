@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from importlib import metadata
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 NAME = "referee"
@@ -31,25 +32,30 @@ def address() -> str:
         found = str(entry).partition(",")[2].strip()
         if found.startswith("https://"):
             return found
-    origin = json.loads(record.read_text("direct_url.json") or "{}")
-    url = str(origin.get("url", ""))
-    return url if "vcs_info" in origin and url.startswith("https://") else ""
+    source = origin(record)
+    url = str(source.get("url", ""))
+    return url if "vcs_info" in source and url.startswith("https://") else ""
+
+
+def origin(record: metadata.Distribution) -> dict[str, Any]:
+    """Returns where a distribution was installed from, as PEP 610 writes it; empty for a package index."""
+    return dict(json.loads(record.read_text("direct_url.json") or "{}"))
+
+
+def pinned(record: metadata.Distribution, extra: str = "") -> str:
+    """Returns the requirement that installs the same again: `referee[web]==1.0`, or `referee @ ADDRESS`."""
+    name, source = f"{record.name}[{extra}]" if extra else record.name, origin(record)
+    if not source:
+        return f"{name}=={record.version}"
+    url, repository = source["url"], source.get("vcs_info")
+    return f"{name} @ " + (f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else url)
 
 
 def extra_command(extra: str) -> str:
-    """Returns the command that adds an extra to this installation, from where it was installed. Source: PEP 610."""
+    """Returns the command that adds an extra to this installation, from where it was installed."""
     record = installed()
-    address = record.read_text("direct_url.json")
-    name, options = f"{record.name}[{extra}]", []
-    if address is None:  # it came from a package index
-        target = f"{name}=={record.version}"
-    else:
-        origin = json.loads(address)
-        url, repository = origin["url"], origin.get("vcs_info")
-        if origin.get("dir_info", {}).get("editable"):
-            options, target = ["--editable"], f"{unquote(urlsplit(url).path)}[{extra}]"
-        elif repository:
-            target = f"{name} @ {repository['vcs']}+{url}@{repository['commit_id']}"
-        else:
-            target = f"{name} @ {url}"
-    return shlex.join([sys.executable, "-m", "pip", "install", *options, target])
+    source = origin(record)
+    target = [pinned(record, extra)]
+    if source.get("dir_info", {}).get("editable"):
+        target = ["--editable", f"{unquote(urlsplit(source['url']).path)}[{extra}]"]
+    return shlex.join([sys.executable, "-m", "pip", "install", *target])

@@ -24,7 +24,7 @@ from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import installed, version
+from referee.harness.installed import installed, origin, pinned, version
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
@@ -196,19 +196,13 @@ def _filled(text: str, markers: dict[str, str | None]) -> str:
 def requirement(record: metadata.Distribution) -> str:
     """Returns the requirement that installs the same with pip elsewhere; for a checkout, the commit at its origin.
 
-    Empty if it was installed from a local file or folder without an origin. Source: PEP 610. A package from an index
-    has no `direct_url.json`.
+    Empty if it was installed from a local file or folder without an origin.
     """
-    address = record.read_text("direct_url.json")
-    if address is None:
-        return f"{record.name}=={record.version}"
-    origin = msgspec.json.decode(address)
-    url, repository = origin["url"], origin.get("vcs_info")
-    if url.startswith("file:"):
-        where = checkout(Path(unquote(urlsplit(url).path)))
-        return f"{record.name} @ {where}" if where else ""
-    where = f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else url
-    return f"{record.name} @ {where}"
+    url = origin(record).get("url", "")
+    if not url.startswith("file:"):
+        return pinned(record)
+    where = checkout(Path(unquote(urlsplit(url).path)))
+    return f"{record.name} @ {where}" if where else ""
 
 
 def checkout(folder: Path) -> str:
