@@ -259,15 +259,17 @@ class Bot(Seat):
     def _explained(self, late: Fault) -> Fault:
         """Adds to a time-out what has come: half a line, or nothing from a bot that still speaks the old encoding."""
         rest, why = self.wire.unread.strip(), ""
-        cpu_s = self.program.account(brief=True).usage.cpu_s
-        if not self.greeted and not rest and cpu_s < IDLE_SHARE * self.limits.startup_s:
-            why = "; it wrote nothing and used little CPU time: did you flush standard output?"
         if rest:
             why = ", perhaps its line has no end" if self.wire.encoding is Encoding.JSON else ""
             why = f"; what it wrote is no whole frame{why}: {quote(rest)}"
         elif self.wire.encoding is Encoding.MSGPACK and self.wire.silent:
             why = "; nothing has come since it chose the encoding msgpack, which it is to read and write from then on"
+        elif not self.greeted and self._seems_idle():
+            why = "; it wrote nothing and used little CPU time: did you flush standard output?"
         return Fault(late.kind, late.detail + why)
+
+    def _seems_idle(self) -> bool:
+        return self.program.account(brief=True).usage.cpu_s < IDLE_SHARE * self.limits.startup_s
 
     def _extended(self, started: float, limit_s: float) -> float:
         """Returns the new deadline of a late call whose bot had no core, if such calls are forgiven. Else Late."""
