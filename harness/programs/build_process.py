@@ -41,8 +41,6 @@ NOT_FOUND = 127
 """A shell's exit code for a missing program."""
 SIGNALLED = 128
 """A shell adds the signal that ended its last program to this number. A process that is killed has a negative code."""
-MISSING_PROGRAM = re.compile(r"(?:^|: )([^\s:/]+): (?:command )?not found$", re.MULTILINE)
-"""A shell's message for a missing program. A name with a slash is one of the bot's own files."""
 DISK_FULL = b"No space left on device"
 """What build tools print on a full disk."""
 LOW_SPACE_BYTES = 256 << 20
@@ -123,7 +121,7 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
     printed = excerpt(output) or "it printed nothing"
     for path, replacement in command.author_paths.items():
         printed = printed.replace(path, replacement)
-    missing = MISSING_PROGRAM.search(printed) if code == NOT_FOUND else None
+    missing = re.search(packages.SHELL_MISSES, printed, re.MULTILINE) if code == NOT_FOUND else None
     if missing is not None and shutil.which(missing[1]) is None:
         advice = packages.how_to_install([missing[1]])
         return RunError(f"{command.spec}: the build needs {missing[1]}, which is not on this machine{advice}")

@@ -175,11 +175,13 @@ def find(name: str) -> Item | None:
     return ITEMS.get(name) or next((item for item in ITEMS.values() if name in item.other_names), None)
 
 
+SHELL_MISSES = r"(?:^|: )([^\s:/]+): (?:command )?not found$"
+"""A shell's message for a missing program. A name with a slash is one of the bot's own files."""
 MISSING = re.compile(
     "|".join(
         (
             r"fatal error: '?([\w./+-]+)'?(?:: No such file or directory| file not found)",  # gcc, clang
-            r"(?:^|: )([\w.+-]+): (?:command )?not found$",  # a shell
+            SHELL_MISSES,
             r"^make(?:\[\d+\])?: ([\w.+-]+): No such file or directory$",
             r"cannot find (-l[\w.+-]+)",  # ld
             r"library '?(-l[\w.+-]+|[\w.+-]+)'? not found",  # ld of macOS
