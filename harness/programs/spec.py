@@ -286,10 +286,7 @@ def _path(spec: str, game: str | None) -> Build:
     return lambda context: Entrant(name, (str(path),), path.parent)
 
 
-INTERPRETERS = {".lua": "lua", ".rb": "ruby", ".pl": "perl", ".php": "php", ".jl": "julia", ".r": "Rscript"} | {
-    ".sh": "sh",
-    ".tcl": "tclsh",
-}
+INTERPRETERS = {".lua": "lua", ".php": "php", ".jl": "julia", ".r": "Rscript", ".tcl": "tclsh"}
 """The interpreter of source files that do not run by their suffix, for the advice about them."""
 
 
