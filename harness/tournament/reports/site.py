@@ -146,7 +146,7 @@ class _Site:
             summary=summary(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
-            cells=[_without_hash(row, cells(row, columns)) for row in self.result.rows],
+            cells=[cells(row, columns, hashed=False) for row in self.result.rows],
         )
 
     def bot(self, row: Row, bot: _Bot) -> None:
@@ -202,11 +202,6 @@ class _Site:
 
 def _file(ident: str) -> str:
     return ident.replace("~", "-")
-
-
-def _without_hash(row: Row, texts: Sequence[str]) -> list[str]:
-    """Returns a row's cells with the bot's name alone, which is unique in a tournament."""
-    return [row.name + (" (absent)" if row.absent else "") if place == 1 else text for place, text in enumerate(texts)]
 
 
 def _shade(share: float) -> str:

@@ -20,11 +20,11 @@ def headers(standings: Standings) -> tuple[str, ...]:
     return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
 
 
-def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
-    """Returns a row's text by column."""
+def cells(row: Row, columns: Sequence[str], hashed: bool = True) -> tuple[str, ...]:
+    """Returns a row's text by column. `hashed`: the name with the beginning of the bot's hash."""
     return (
         str(row.rank),
-        f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
+        (f"{row.name}@{row.ident[:6]}" if hashed else row.name) + (" (absent)" if row.absent else ""),
         rating(row.elo),
         f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
