@@ -29,6 +29,8 @@ from referee.protocol.messages import PROTOCOL_VERSION, Encoding
 from referee.protocol.text import printable
 
 REPORT_VERSION = 1
+DETAILS = "fault.json"
+"""The file by which a folder is a fault report."""
 SHOWN_BYTES = 4000
 """The most bytes of a frame that the README shows."""
 STEPS = "▁▂▃▄▅▆▇█"
@@ -95,7 +97,7 @@ def remove_fault_reports(replay: Path, seats: int) -> None:
     for player in range(seats):
         for number in range(1, FULL_REPORTS + 1):
             folder = fault_report_folder(replay, player, number)
-            if folder.is_symlink() or not (folder / "fault.json").is_file():
+            if folder.is_symlink() or not (folder / DETAILS).is_file():
                 continue  # not ours, although it has the name
             try:
                 shutil.rmtree(folder)
@@ -130,11 +132,11 @@ def lines_up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:
 def read(folder: Path) -> FaultDetails:
     """Returns the content of a fault report's `fault.json`. UsageError if there is none."""
     try:
-        details: FaultDetails = msgspec.json.decode((folder / "fault.json").read_bytes(), type=FaultDetails)
+        details: FaultDetails = msgspec.json.decode((folder / DETAILS).read_bytes(), type=FaultDetails)
     except OSError as error:
-        raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: fault.json") from error
+        raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: {DETAILS}") from error
     except msgspec.MsgspecError as error:
-        raise UsageError(f"{folder}/fault.json is not that of a fault report: {error}") from error
+        raise UsageError(f"{folder / DETAILS} is not that of a fault report: {error}") from error
     if details.bundle != REPORT_VERSION:
         raise UsageError(f"{folder} is a fault report of version {details.bundle}; this is version {REPORT_VERSION}")
     return details
@@ -193,7 +195,7 @@ def _write(evidence: Evidence, lines: Sequence[bytes]) -> None:
     }
     details = msgspec.structs.replace(evidence.details, versions=versions)
     files = {
-        "fault.json": msgspec.json.format(msgspec.json.encode(details), indent=1) + b"\n",
+        DETAILS: msgspec.json.format(msgspec.json.encode(details), indent=1) + b"\n",
         "match.jsonl": b"".join(lines),
         "sent": b"".join(evidence.sent),
         "received": b"".join(evidence.received),

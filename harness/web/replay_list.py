@@ -13,6 +13,7 @@ from referee.games import registry
 from referee.games.contract import Result
 from referee.games.ending import reason_in_words
 from referee.harness.errors import UsageError
+from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
 from referee.harness.replay.lines import Ending, Header, more_faults
 from referee.harness.replay.reader import open_replay
@@ -191,7 +192,7 @@ def _candidates(folder: Path) -> list[Path]:
     paths = []
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        if "fault.json" in files:
+        if fault_report.DETAILS in files:
             continue  # a fault report, with the match up to the fault
         paths += [Path(top, name) for name in files if name.endswith((".jsonl", ".jsonl.gz"))]
         paths += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
