@@ -58,12 +58,8 @@ function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
 
 /** Who won and why, in words; undefined without a result. */
 export function outcome(match: Match): string | undefined {
-  const result = match.ending?.result;
-  if (!result) return undefined;
-  if (match.ending?.headline) return visible(match.ending.headline);
-  const first = match.about.names.flatMap((_, seat) => (result.ranks[seat] === 1 ? [name(match, seat)] : []));
-  const who = first.length === 1 ? `${first[0]} wins` : "Draw";
-  return `${who}: ${visible(result.reason).replaceAll("_", " ")}`;
+  const words = match.ending?.headline;
+  return words === undefined ? undefined : visible(words);
 }
 
 /** A line for the shown step: the result at the end, otherwise what happened. */
