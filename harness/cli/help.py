@@ -24,7 +24,7 @@ FILES = {
     "~/.cache/referee": "Built bots.",
 }
 VALUES = re.compile(r"([A-Z]+(?:[=/: ][A-Z]+)*): ")
-"""The values of an option, in front of its explanation."""
+"""The values of an option, which its explanation begins with."""
 COLUMN = 24
 """Explanations start here, to the right of the options."""
 
@@ -57,7 +57,7 @@ def topic(app: App, words: Sequence[str]) -> Topic:
     name = " ".join(["referee", *words])
     inner = {name: re.split(r"\. |:|\.$", _paragraphs(each)[0])[0] for name, each in commands(command).items()}
     groups = _groups(command) if words else {}
-    more = {title: groups.pop(title)} if (title := MORE_TITLE) in groups else {}
+    more = {MORE_TITLE: groups.pop(MORE_TITLE)} if MORE_TITLE in groups else {}
     for flag, limits in NAMES.items():
         if any(entry.startswith(f"{flag} ") for group in groups.values() for entry in group):
             more[f"Names of {flag}"] = {f"{each.name}={each.default}": each.text for each in limits}
@@ -224,7 +224,7 @@ def _text(argument: Any) -> str:
         text = text[named.end() :]
         text = text[0].upper() + text[1:]
     default = argument.field_info.default
-    has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and str(default) != ""
+    has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and default != ""
     return f"{text} Default: {default}." if has_default and "Default:" not in text else text
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from cyclopts import Parameter
@@ -117,9 +117,9 @@ class LimitOptions:
     isolation: str = "auto"
     """How bots are isolated: off, auto (with every layer of this machine; see `referee doctor`), required (exit with 5
     if a layer is missing), required:NAME,NAME."""
-    limit: Annotated[Sequence[str], Parameter(name="--limit")] = ()
+    limit: Sequence[str] = ()
     """NAME=VALUE: another limit, such as startup=20s. May be repeated."""
-    build: Annotated[Sequence[str], Parameter(name="--build")] = ()
+    build: Sequence[str] = ()
     """NAME=VALUE: a limit of the build, such as time=2m. May be repeated."""
 
     def limits(self) -> Limits:

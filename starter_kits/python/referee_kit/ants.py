@@ -27,7 +27,7 @@ from referee_kit.reantics import (
 
 
 class UnitStats(NamedTuple):
-    """What an ant of a type can do."""
+    """The abilities of an ant of a type."""
 
     movement: int
     health: int
@@ -38,7 +38,7 @@ class UnitStats(NamedTuple):
 
 
 class ConstrStats(NamedTuple):
-    """What a construction of a type costs."""
+    """The costs of a construction of a type."""
 
     movement_cost: int  # to enter
     capture_health: int | None  # turns until it is captured; None: it cannot be
