@@ -16,6 +16,7 @@ from typing import Any
 
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.calls import Figures, ratios
+from referee.benchmarks.cluster import table_of_clusters
 from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.tournament import table_of_tournaments
@@ -40,6 +41,8 @@ def main() -> None:
     print(f"\n{table_of_kits(kits)}", flush=True)
     tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
     print(f"\n{table_of_tournaments(tournaments)}", flush=True)
+    clusters = run([sys.executable, "-m", "referee.benchmarks.cluster", "--json"])
+    print(f"\n{table_of_clusters(clusters)}", flush=True)
     edits = run([sys.executable, "-m", "referee.benchmarks.edits", "--json"])
     print(f"\n{table_of_edits(edits)}")
 

@@ -3,8 +3,8 @@
 It prints games per second with their replays in packs, the driver's CPU time per game from the first game to the last,
 and the time to read a large ledger.
 
-`python -m referee.benchmarks.tournament [--seconds S] [--lines N]`. A rate counts from the first game that came back to
-the last one, so that starting workers does not count; a run plays for so many seconds.
+`python -m referee.benchmarks.tournament [--seconds S] [--lines N]`. A run plays for so many seconds. A rate leaves
+out the first third, in which workers start and jobs grow.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -94,36 +95,43 @@ def played(setting: Setting, folder: Path, seconds: float, workers: int | None) 
         setting.game, "round-robin", 1, bots, games=10_000_000, time=found.time, limits=limits, version=found.version
     )
     programs = {each.ident: msgspec.structs.replace(bot, name=each.name) for each in bots}
+    before = runner_s()
+    rate, driver, bots_s = timed(plan, folder, open_local(contest_of(plan, programs, "all", folder), workers), seconds)
+    spent_s = runner_s() - before
+    return {
+        "games a second": rate,
+        "driver, of a core": driver,
+        "runner, of all CPU": spent_s / (spent_s + bots_s),
+    }
+
+
+def timed(
+    plan: Plan, folder: Path, opening: AbstractAsyncContextManager[WorkerPool], seconds: float
+) -> tuple[float, float, float]:
+    """Plays for that time. Returns games a second, the driver's part of a core, and the bots' CPU time in seconds."""
     opened = Ledger(folder, {})
     run = TournamentGames(plan, opened, Book())
-    arrivals: list[tuple[float, int]] = []
+    arrivals: list[tuple[float, int, float]] = []
     bots_s = 0.0
 
     def on_lines(lines: list[bytes]) -> None:
         nonlocal bots_s
-        arrivals.append((time.monotonic(), len(lines)))
+        arrivals.append((time.monotonic(), len(lines), time.process_time()))
         bots_s += sum(sum(msgspec.json.decode(line, type=Line).c) for line in lines) / 1e6
 
     run.on_lines = on_lines
-    before = runner_s()
-    cpu_s = time.process_time()
-    started = time.monotonic()
 
     async def play() -> None:
-        async with open_local(contest_of(plan, programs, "all", folder), workers) as pool:
+        async with opening as pool:
             await run.play(pool, trio.Event(), seconds)
 
     trio.run(play)
-    driver = (time.process_time() - cpu_s) / (time.monotonic() - started)
     opened.close()
-    spent_s = runner_s() - before
-    first, last = arrivals[0], arrivals[-1]
-    games = sum(count for _, count in arrivals) - first[1]
-    return {
-        "games a second": games / max(last[0] - first[0], 1e-9),
-        "driver, of a core": driver,
-        "runner, of all CPU": spent_s / (spent_s + bots_s),
-    }
+    steady = [each for each in arrivals if each[0] > arrivals[0][0] + seconds / 3] or arrivals
+    (first_s, first, first_cpu_s), (last_s, _, last_cpu_s) = steady[0], steady[-1]
+    span_s = max(last_s - first_s, 1e-9)
+    games = sum(count for _, count, _ in steady) - first
+    return games / span_s, (last_cpu_s - first_cpu_s) / span_s, bots_s
 
 
 def runner_s() -> float:

@@ -11,6 +11,7 @@ import pytest
 
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
+from referee.benchmarks.cluster import measure, table_of_clusters
 from referee.benchmarks.edits import SOURCES, table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
@@ -79,6 +80,17 @@ def test_tournaments_are_measured() -> None:
     spent = [figures[name]["runner, of all CPU"] for name in ROWS]
     assert all(0 < part <= 1 for part in spent) and min(spent) < 1, "bots of less than the kernel's tick cost nothing"
     assert "| tictactoe, instant C++ bots, used again | " in table_of_tournaments(figures)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+def test_tournaments_on_a_cluster_are_measured() -> None:
+    figures = measure(3, counts=[1], lengths_ms=[10])
+    real, model = figures.values()
+    assert real["games a second"] > 0 and real.keys() < model.keys()
+    table = table_of_clusters(figures)
+    assert "| 1 Dask worker on this machine, tictactoe | " in table
+    assert "| model of 64 workers, games of 10 ms | " in table
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """A real cluster of Dask on this machine: workers die in the middle, bots are built where they play."""
 
-import json
 import os
 import platform
 import random
@@ -15,8 +14,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from contests import DRAWS, command, course, environment, games, tournament
-from defects import bot
+from clusters import SLOW, Cluster, folder_bot, wait_for_lines
+from contests import command, course, environment, games, tournament
 
 from referee.harness.isolation import plan
 
@@ -25,103 +24,11 @@ pytestmark = pytest.mark.slow
 distributed = pytest.importorskip("distributed")
 
 
-SLOW = "plain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\n"
-
-
-def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
-    """Makes a bot whose build makes its program."""
-    (folder / name).mkdir(parents=True)
-    (folder / name / "source.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
-    (folder / name / "bot.toml").write_text(
-        f'name = "{name}"\nbuild = "mkdir -p build && cp source.py build/bot.py"\n'
-        f'run = ["{sys.executable}", "-I", "-S", "-B", "build/bot.py"]\n'
-    )
-    return folder / name
-
-
-class Cluster:
-    """A scheduler and Dask workers: processes on this machine, each with its own cache."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.workers: list[subprocess.Popen[bytes]] = []
-        self.log = (folder / "cluster.log").open("wb")
-        self.port = 0
-        self.begin()
-
-    def begin(self) -> None:
-        """Starts a scheduler, at the port of the one before."""
-        file = self.folder / "scheduler.json"
-        file.unlink(missing_ok=True)
-        self.scheduler = self._start(
-            "scheduler",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(self.port),
-            "--no-dashboard",
-            "--scheduler-file",
-            str(file),
-        )
-        self.address = self._address(file)
-        self.port = int(self.address.rpartition(":")[2])
-
-    def worker(self, name: str, *options: str, without: str = "") -> "subprocess.Popen[bytes]":
-        """Starts a Dask worker as on another machine, perhaps without some layers of isolation."""
-        own = self.folder / name
-        own.mkdir(exist_ok=True)
-        worker = self._start(
-            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0",
-            "--death-timeout", "20", "--local-directory", str(own), *options, name=name, without=without,
-        )  # fmt: skip
-        self.workers.append(worker)
-        return worker
-
-    def close(self) -> None:
-        """Kills all processes and waits until their children have ended."""
-        running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]
-        below = [child for process in running for child in process.children(recursive=True)]
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
-        self.log.close()
-        _, alive = psutil.wait_procs(below, timeout=20)
-        assert not alive
-
-    def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]],
-            env=environment(self.folder)
-            | {"XDG_CACHE_HOME": str(self.folder / name / "cache"), "REFEREE_WITHOUT": without},
-            stdout=self.log,
-            stderr=self.log,
-        )
-        self.processes.append(process)
-        return process
-
-    def _address(self, file: Path) -> str:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if file.exists() and file.read_text().endswith("}"):
-                return str(json.loads(file.read_text())["address"])
-            time.sleep(0.05)
-        raise AssertionError((self.folder / "cluster.log").read_text())
-
-
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(tmp_path)
     yield made
     made.close()
-
-
-def wait_for_lines(folder: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and driver.poll() is None:
-        if sum(file.read_bytes().count(b"\n") for file in folder.glob("ledger/*.jsonl")) > count:
-            return
-        time.sleep(random.uniform(0.02, 0.05))
 
 
 @pytest.mark.timeout(280)
