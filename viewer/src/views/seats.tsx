@@ -8,7 +8,7 @@ export function Seats({ player }: { player: Player }) {
   const step = player.step.value;
   const { scores: scored, scoreName } = painter(match.about.game);
   const scores = step.view === null ? undefined : scored?.(step.view); // people who play see one seat only
-  const result = player.at.value === player.last ? match.ending?.result : undefined;
+  const { result, why } = (player.at.value === player.last && match.ending) || {};
   const limit = match.header.time.per_call_s;
   return (
     <ol class="seats" aria-label="players">
@@ -33,7 +33,7 @@ export function Seats({ player }: { player: Player }) {
           )}
         </li>
       ))}
-      {result && <li class="reason">{visible(match.ending?.why ?? result.reason)}</li>}
+      {why && <li class="reason">{visible(why)}</li>}
     </ol>
   );
 }
