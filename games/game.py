@@ -1,6 +1,7 @@
 """The registration of a game: its engine, types, defaults and presentation."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import msgspec
@@ -61,7 +62,12 @@ class Presentation(Struct, frozen=True):
     """The text of a card besides its name, such as cost and strength, by the same number."""
 
     def in_words(self, call: Call, answer: Any) -> str | None:
-        """Returns words for any answer as it came; None if the game has no words for it."""
+        """Returns words for any answer as it came; None if the game has no words for it.
+
+        The answer to a call without a result is the call's name.
+        """
+        if call.method.result is NoneType:
+            return call.method.name
         try:
             return self.answer(call, typed(answer, call.method.result))
         except (msgspec.ValidationError, UnicodeEncodeError):

@@ -1,7 +1,8 @@
 """A replay as what a viewer draws: the whole first position, then what each line of the replay changed.
 
-Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The patches build a value
-with the members
+Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The line of a turn
+begins with `words`: by seat, the answer in the game's notation if it has one. The patches build a value with the
+members
 
 - `view`: everything;
 - `seats`: what each seat may see; a number = the same as that seat;
@@ -28,7 +29,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.contract import Player, State
+from referee.games.contract import Call, Player, State
 from referee.games.ending import headline, reason_in_words
 from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
@@ -119,10 +120,11 @@ class FrameBuilder:
     def __init__(self, replay: Replay, eyes: Eyes = None, drawn: bool = True) -> None:
         self.simulation = Simulation(replay.new())
         self._header = replay.lines[0]
-        self._endings = replay.game.presentation.endings
         self._eyes = eyes
         self._drawn = drawn
         self._before: Any = None
+        self._game = replay.game
+        self._asked: dict[Player, Call] = {}
         people = replay.header.people
         self._clocks = [
             Clock(TimeControl() if player in people else replay.header.time)
@@ -147,13 +149,15 @@ class FrameBuilder:
         if isinstance(step, Turn):
             for player, us in step.wall_us.items():
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
+        words = self._words(step) if isinstance(step, Turn) else {}
         after = shown(self.simulation.state, self._eyes, self._drawn)
         after["asked"] = self._calls(after["seats"])
         if self._eyes is None:
             after["view"], after["shared"] = _without(after["view"], after["seats"][0])
         after["seats"] = _merge_equal(after["seats"])
         patch, self._before = difference(self._before, after), after
-        return framed(patch, line if self._eyes is None else _encode(_seen(step, self._eyes)))
+        seen = line if self._eyes is None else _encode(_seen(step, self._eyes))
+        return framed(patch, b'{"words":%b,%b' % (_encode(words), seen[1:]) if words else seen)
 
     def conclude(self, rest: Sequence[bytes]) -> str:
         """Returns the verdict on the replay, from the lines after its last position. Raises Difference."""
@@ -164,16 +168,22 @@ class FrameBuilder:
         result, setup = self.simulation.state.result, self.simulation.state.setup
         if result is None or not line.startswith(b'{"result":{'):
             return framed({}, line)
-        words = [each(self._endings, result, setup.names) for each in (headline, reason_in_words)]
+        words = [each(self._game.presentation.endings, result, setup.names) for each in (headline, reason_in_words)]
         return framed({}, b'{"headline":%b,"why":%b,%b' % (*map(_encode, words), line[1:]))
 
+    def _words(self, turn: Turn) -> dict[Player, str]:
+        """Returns the answers of a turn in the game's notation, of the seats whose views are shown."""
+        in_words = self._game.presentation.in_words
+        asked = ((self._asked[player], answer) for player, answer in turn.answers.items() if player in self._asked)
+        return {call.player: words for call, answer in asked if (words := in_words(call, answer)) is not None}
+
     def _calls(self, views: list[Any]) -> Any:
+        """Returns the calls of the seats whose views are shown."""
         state = self.simulation.state
+        self._asked = {call.player: call for call in state.calls() if views[call.player] is not None}
         calls = {}
-        for call in state.calls():
+        for call in self._asked.values():
             view = views[call.player]
-            if view is None:
-                continue
             clock, params = self._clocks[call.player], as_plain(call.params)
             limit_s = clock.limit_s(call.method.time_s, state.in_opening)
             per_call_s = call.method.time_s or clock.per_call_s(state.in_opening)

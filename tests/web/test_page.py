@@ -16,11 +16,12 @@ from viewer_patches import frames
 import referee
 from referee.games import registry
 from referee.games.cardgame.board import PRINTS
-from referee.games.contract import State
+from referee.games.contract import Call, State
 from referee.games.ending import headline, reason_in_words
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.formats.originals import export
+from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 from referee.harness.web.page import is_painted, lines
@@ -48,6 +49,23 @@ def test_a_match_can_be_stepped_to_its_end(game: str, paged: Played, played: Pla
     assert page.locator(".headline").inner_text() == headline(endings, result, names)
     page.keyboard.press("Home")
     assert "to answer" in page.locator(".seats").inner_text()
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_list_of_turns_shows_answers_in_the_games_notation(
+    game: str, paged: Played, played: Played, opened: Opened
+) -> None:
+    page = opened(paged(game), "#turn=6&panel=calls")
+    replay = Replay(played(game))
+    in_words, names = replay.game.presentation.in_words, replay.header.setup.names
+    calls: dict[int, Call] = {}
+    for (number, state, step), shown in zip(
+        positions(replay), page.locator(".calls li").all_inner_texts(), strict=False
+    ):
+        answers = step.answers if isinstance(step, Turn) else {}
+        words = [f"{names[seat]}: {in_words(calls[seat], answer)}" for seat, answer in answers.items()]
+        assert shown.split() == " ".join([str(number - 2), " · ".join(words)]).split()
+        calls = {call.player: call for call in state.calls()}
 
 
 def test_everything_works_by_keyboard(paged: Played, opened: Opened) -> None:

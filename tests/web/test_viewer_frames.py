@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from scripted import Arena
 from viewer_patches import frames, patched
 
 from referee.games import registry
+from referee.games.contract import Call
 from referee.harness.programs.spec import entrant
+from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 from referee.harness.web.replay_list import reason_of
@@ -74,9 +77,16 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
     headline, why = made[-1][1].pop("headline"), made[-1][1].pop("why")
     assert why == reason_of(game, replay.ending.result, replay.header.setup.names)
     assert headline.endswith(f": {why}")
+    words = [line.pop("words", {}) for _, line in made]
     assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
     sent: Any = None
-    for number, state, _ in positions(replay):
+    calls: Sequence[Call] = ()
+    for number, state, step in positions(replay):
+        answers = step.answers if isinstance(step, Turn) else {}
+        said = {str(call.player): found.presentation.in_words(call, answers[call.player]) for call in calls}
+        assert None not in said.values(), "every legal answer has words"
+        assert words[number - 1] == said
+        calls = state.calls()
         sent = patched(sent, made[number - 1][0])
         views = sent["seats"]
         value = sent | {"seats": [views[view] if isinstance(view, int) else view for view in views]}

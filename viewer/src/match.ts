@@ -118,6 +118,8 @@ export interface Line {
   opening?: GameEvent[];
   turn?: number;
   answers?: Record<string, Json>;
+  /** The answers in the game's notation, if it has one. */
+  words?: Record<string, string>;
   faults?: Record<string, Fault>;
   events?: GameEvent[];
   wall_us?: Record<string, number>;

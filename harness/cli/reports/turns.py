@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import NoneType
 from typing import Annotated, Any
 
 import msgspec
@@ -93,8 +92,6 @@ def _answer_text(game: Game, call: Call | None, answer: Any) -> str:
     """Returns an answer in the game's notation, or as JSON if that has no words for it."""
     if isinstance(answer, Fault):
         return f"{answer.kind}: {cut(answer.detail)}"
-    if call is not None and call.method.result is NoneType:
-        return call.method.name
     words = None if call is None else game.presentation.in_words(call, answer)
     return as_json(answer) if words is None else printable(words)
 

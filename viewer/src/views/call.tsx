@@ -1,6 +1,6 @@
 import { type Match, type Wrong, asked, said, sent, wrongs } from "../match";
 import type { Player } from "../player";
-import { compact, cut, milliseconds, name, visible } from "./words";
+import { answers, compact, cut, milliseconds, name, visible } from "./words";
 
 const MOST = 60_000;
 const PANELS = ["call", "events", "calls"] as const;
@@ -66,6 +66,7 @@ function Call({ player }: { player: Player }) {
           <Sent player={player} at={at} seat={seat} />
           <dt>answer</dt>
           <dd>
+            {visible(line.words?.[seat] ?? "")}{" "}
             <code>{seat in (line.answers ?? {}) ? compact(line.answers![seat], 2000) : "none"}</code>
           </dd>
           <dt>time</dt>
@@ -234,11 +235,10 @@ function Calls({ player }: { player: Player }) {
     <ol class="calls" start={from}>
       {match.steps.slice(from, from + 25).map((step, index) => {
         const at = from + index;
-        const answers = Object.entries(step.line.answers ?? {});
         return (
           <li key={at}>
             <button type="button" aria-current={at === player.at.value} onClick={() => player.seek(at)}>
-              {at} {answers.map(([seat, answer]) => `${name(match, Number(seat))} ${compact(answer, 40)}`).join(" · ")}
+              {at} {answers(match, step.line).join(" · ")}
               {wrongs(match, at).length > 0 && " ✗"}
             </button>
           </li>

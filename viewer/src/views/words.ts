@@ -1,10 +1,12 @@
 // Text about a step, for lists, labels and screen readers.
 
-import { type Match, type Wrong, asked, wrongs } from "../match";
+import { type Line, type Match, type Wrong, wrongs } from "../match";
 import type { Json } from "../patch";
 
 // What Python's `printable` escapes (categories Cc, Cf, Cs, Co, Cn, Zl, Zp, Zs), except spaces, tabs and line ends.
 const HIDDEN = /(?![ \t\n])[\p{C}\p{Z}]/gu;
+/** Most characters of an answer in a line of text. */
+const ANSWER = 120;
 
 /** Escapes characters that a page would obey or hide, such as control and bidirectional characters. */
 export function visible(text: string): string {
@@ -44,12 +46,19 @@ export function sentence(match: Match, at: number): string {
     const who = Object.keys(line.forfeit).map((seat) => name(match, Number(seat)));
     return `${[`${who.join(", ")} cannot play`, ...ruled].join("; ")}.`;
   }
-  const answers = Object.entries(line.answers ?? {}).map(
-    ([seat, answer]) =>
-      `${name(match, Number(seat))} answers ${asked(match, at, Number(seat)) ?? ""} ${compact(answer, 60)}`,
-  );
-  const said = [...answers, ...ruled].join("; ");
+  const said = [...answers(match, line), ...ruled].join("; ");
   return `Turn ${line.turn}${said && `: ${said}`}.`;
+}
+
+/** The answers of a step, each with the name of its seat. */
+export function answers(match: Match, line: Line): string[] {
+  return Object.keys(line.answers ?? {}).map((seat) => `${name(match, Number(seat))}: ${answer(line, seat)}`);
+}
+
+/** A seat's answer in the game's notation, or as JSON if that has no words for it. */
+function answer({ words, answers }: Line, seat: string): string {
+  const said = words?.[seat];
+  return said === undefined ? compact(answers?.[seat], ANSWER) : cut(visible(said), ANSWER);
 }
 
 function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
