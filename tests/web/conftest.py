@@ -102,7 +102,10 @@ def framed(window: BrowserContext, tmp_path: Path) -> Iterator[Framed]:
 
 @pytest.fixture
 def visited(window: BrowserContext) -> Iterator[Visited]:
-    """Opens an address and waits for a part of the page. The test fails if the page had an error."""
+    """Opens an address and waits for a part of the page. The test fails if the page had an error.
+
+    `wait_for_function` needs a function, `() => …`: the page's policy forbids to evaluate a text a second time.
+    """
     errors: list[str] = []
     pages: list[Page] = []
 

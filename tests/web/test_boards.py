@@ -243,9 +243,9 @@ def test_pointing_at_an_ant_shows_where_it_can_go(paged: Played, played: Played,
     ant, tiles = next(iter(reach.items()))
     (place,) = [each.coords for held in state.view(None).inventories for each in held.ants if str(each.id) == ant]
     page.locator(f"[aria-label*=' on {place[0]},{place[1]}, health']").hover()
-    page.wait_for_function(f"document.querySelectorAll('.reach[data-tile]').length === {len(tiles)}")
+    page.wait_for_function(f"() => document.querySelectorAll('.reach[data-tile]').length === {len(tiles)}")
     page.locator("header").hover()
-    page.wait_for_function("!document.querySelector('.reach[data-tile]')")
+    page.wait_for_function("() => !document.querySelector('.reach[data-tile]')")
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "connectfour"])
@@ -258,4 +258,4 @@ def test_the_line_that_won_is_marked(game: str, played: Played, paged: Played, o
     marked = page.get_by_label(re.compile(", in the winning line$")).evaluate_all("all => all.map(e => e.ariaLabel)")
     assert sorted(label.split()[0] for label in marked) == sorted(won)
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function("!document.querySelector('.cell.won')")
+    page.wait_for_function("() => !document.querySelector('.cell.won')")

@@ -56,7 +56,8 @@ def test_a_match_with_a_fault_opens_at_the_first_one(wrong: Entrant, paged: Play
 def test_the_served_page_opens_a_finished_match_at_its_end(played: Played, viewing: Viewing, visited: Visited) -> None:
     with viewing(played("quoridor")) as url:
         page = visited(url, ".timeline")
-        page.wait_for_function("document.querySelector('#turn').value == document.querySelector('#turn').max")
+        page.get_by_text("verified", exact=True).wait_for()
+        assert page.input_value("#turn") == page.get_attribute("#turn", "max")
 
 
 def test_reantics_moves_by_rounds_and_a_seats_own_side_has_its_colour(paged: Played, opened: Opened) -> None:

@@ -184,7 +184,7 @@ def test_the_last_answer_is_marked_on_the_board(game: str, paged: Played, opened
     page = opened(paged(game), "#turn=2")
     assert page.locator(".board .last, .board .newest").count() == 1
     page.keyboard.press("Home")
-    page.wait_for_function("!document.querySelector('.board .last, .board .newest')")
+    page.wait_for_function("() => !document.querySelector('.board .last, .board .newest')")
 
 
 def test_new_acting_and_damaged_minions_are_marked(paged: Played, played: Played, opened: Opened) -> None:
