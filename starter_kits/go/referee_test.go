@@ -2,38 +2,45 @@ package referee
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
+	"math"
 	"strings"
 	"testing"
-
-	"referee.internal/referee/wire"
 )
 
 // odd is a bot in trouble.
 type odd struct{ match *Match }
 
-func (o *odd) Answer(method string, params *Params, result *wire.Writer) error {
+func (o *odd) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "clock":
-		result.Any([]*int{o.match.Clock.CallMs, o.match.Clock.RemainingMs, o.match.Clock.LastMs})
+		return []*int{o.match.Clock.CallMs, o.match.Clock.RemainingMs, o.match.Clock.LastMs}, nil
 	case "seed":
-		result.Any(o.match.Seed)
+		return o.match.Seed, nil
 	case "seat":
-		Param(params, "seat", (*wire.Reader).Int)
+		var given struct {
+			Seat int `json:"seat"`
+		}
+		return given, json.Unmarshal(params, &given)
 	case "panic":
 		panic("lost")
 	case "index":
-		_ = o.match.Names[9]
-	case "halfway":
-		result.List(9)
-		return errors.New("stopped in the middle")
-	default:
-		return ErrUnknownMethod
+		return o.match.Names[9], nil
+	case "nan":
+		return []float64{math.NaN()}, nil
+	case "channel":
+		return map[string]any{"a": make(chan int)}, nil
+	case "circle":
+		circle := []any{nil}
+		circle[0] = circle
+		return circle, nil
+	case "text":
+		return "<a\xffb>", nil
 	}
-	return params.Err()
+	return nil, ErrUnknownMethod
 }
 
-func (o *odd) Notice(method string, params *Params) error { panic("in " + method) }
+func (o *odd) Notice(method string, params json.RawMessage) error { panic("in " + method) }
 
 const initialize = `{"id":0,"method":"initialize","params":{"protocol":1,"game":"odd","seat":0,"names":["a","b"],"encodings":["json"],"seed":18446744073709551615}}`
 
@@ -44,9 +51,9 @@ func answers(t *testing.T, frames ...string) []string {
 	s := server{
 		program:  Program{Name: "Odd", Version: "1", Game: "odd"},
 		fresh:    func(match *Match) Bot { return &odd{match} },
-		frames:   wire.NewFrames(strings.NewReader(strings.Join(frames, "\n") + "\n")),
+		frames:   newFrames(strings.NewReader(strings.Join(frames, "\n") + "\n")),
 		out:      &out,
-		encoding: wire.JSON,
+		encoding: JSON,
 	}
 	if err := s.serve(); err != nil {
 		t.Fatal(err)
@@ -81,10 +88,9 @@ func TestABotInTroubleGoesOnServing(t *testing.T) {
 	equal(t, answers(t, initialize,
 		`{"id":1,"method":"panic"}`,
 		`{"id":2,"method":"index"}`,
-		`{"id":3,"method":"halfway"}`,
 		`{"id":4,"method":"what"}`,
 		`{"method":"trouble"}`,
-		`{"id":5,"method":"seat","params":{}}`,
+		`{"id":5,"method":"seat","params":{"seat":3}}`,
 		`{"id":6,"method":"seat","params":{"seat":"x"}}`,
 		`{"id":7,"method":"seed"}`,
 		`{"method":"exit"}`,
@@ -92,12 +98,26 @@ func TestABotInTroubleGoesOnServing(t *testing.T) {
 	), hello,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"lost"}}`,
 		`{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"runtime error: index out of range [9] with length 2"}}`,
-		`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"stopped in the middle"}}`,
 		`{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"unknown method what"}}`,
-		`{"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"seat: is missing"}}`,
-		`{"jsonrpc":"2.0","id":6,"error":{"code":-32000,"message":"seat: not a whole number, or too large"}}`,
+		`{"jsonrpc":"2.0","id":5,"result":{"seat":3}}`,
+		`{"jsonrpc":"2.0","id":6,"error":{"code":-32000,"message":"json: cannot unmarshal string into Go struct field .seat of type int"}}`,
 		`{"jsonrpc":"2.0","id":7,"result":18446744073709551615}`,
 	)
+}
+
+func TestAnAnswerThatJSONCannotHoldIsAnError(t *testing.T) {
+	got := answers(t, initialize,
+		`{"id":1,"method":"nan"}`,
+		`{"id":2,"method":"channel"}`,
+		`{"id":3,"method":"circle"}`,
+		`{"id":4,"method":"text"}`,
+	)
+	for index, words := range []string{"json: unsupported value: NaN", "json: unsupported type: chan int", "json: unsupported value: encountered a cycle"} {
+		if !strings.Contains(got[index+1], `"error":{"code":-32000,"message":"`+words) {
+			t.Errorf("%s, not %s", got[index+1], words)
+		}
+	}
+	equal(t, got[4:], `{"jsonrpc":"2.0","id":4,"result":"<a\ufffdb>"}`)
 }
 
 func TestAMatchThatCannotBePlayedIsRefused(t *testing.T) {

@@ -1,14 +1,13 @@
 package referee
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
-
-	"referee.internal/referee/wire"
 )
 
 // Program is what a program says of itself.
@@ -21,7 +20,7 @@ type Program struct {
 // Then it returns, and main should too.
 func Run(program Program, fresh func(*Match) Bot) {
 	in, out := takePipes()
-	s := server{program: program, fresh: fresh, frames: wire.NewFrames(in), out: out, encoding: wire.JSON}
+	s := server{program: program, fresh: fresh, frames: newFrames(in), out: out, encoding: JSON}
 	if err := s.serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "not a frame of the protocol:", err)
 		os.Exit(1)
@@ -37,53 +36,54 @@ func OnMatch(follow func(*Match)) { followers = append(followers, follow) }
 type server struct {
 	program  Program
 	fresh    func(*Match) Bot
-	frames   *wire.Frames
+	frames   *frames
 	out      io.Writer
-	encoding wire.Encoding // of the frame at hand: the first answer is still JSON
-	agreed   wire.Encoding // from the next frame on, as long as the process lives; "" before the first match
+	encoding Encoding // of the frame at hand: the first answer is still JSON
+	agreed   Encoding // from the next frame on, as long as the process lives; "" before the first match
 	match    *Match
 	bot      Bot
-	params   Params
-	answers  wire.Writer
+}
+
+// request is a call, or without an ID a notification.
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// response has a result or an error.
+type response struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *failure        `json:"error,omitempty"`
+}
+
+type failure struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
 }
 
 // serve answers frames until there are no more; the error is one that is none.
 func (s *server) serve() error {
 	for {
-		frame, err := s.frames.Next(s.encoding)
-		if wire.IsEnd(err) {
+		frame, err := s.frames.next(s.encoding)
+		if isEnd(err) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		var id, params []byte
-		method := ""
-		r := wire.NewReader(frame, s.encoding)
-		for name := range r.Members() {
-			switch string(name) {
-			case "id":
-				id = r.Raw()
-			case "method":
-				method = r.String()
-			case "params":
-				params = r.Raw()
-			default:
-				r.Raw()
-			}
-		}
-		if r.Err() != nil {
-			return r.Err()
-		}
-		if err := s.params.split(params, s.encoding); err != nil {
+		asked := request{Params: json.RawMessage("{}")}
+		if err := json.Unmarshal(frame, &asked); err != nil {
 			return err
 		}
-		if method == "exit" {
+		if asked.Method == "exit" {
 			return nil
 		}
-		if id == nil {
-			s.notice(method)
-		} else if !s.respond(method, id) {
-			return nil
+		if asked.ID == nil {
+			s.notice(asked)
+		} else if gone, err := s.respond(asked); gone || err != nil {
+			return err
 		}
 		if s.agreed != "" {
 			s.encoding = s.agreed
@@ -91,57 +91,36 @@ func (s *server) serve() error {
 	}
 }
 
-func (s *server) notice(method string) {
+func (s *server) notice(asked request) {
 	if s.bot != nil {
-		attempt(method, func() error { return s.bot.Notice(method, &s.params) })
+		attempt(asked.Method, func() error { return s.bot.Notice(asked.Method, asked.Params) })
 	}
 }
 
-// respond writes a frame with the result or the error, in one write; false when the referee is gone.
-func (s *server) respond(method string, id []byte) bool {
-	w := &s.answers
-	s.begin(id, "result")
-	err := attempt(method, func() error {
-		if err := s.answer(method, w); err != nil {
-			return err
+// respond writes a frame with the result or the error, in one write; true when the referee is gone.
+func (s *server) respond(asked request) (bool, error) {
+	answer := response{JSONRPC: "2.0", ID: asked.ID}
+	err := attempt(asked.Method, func() error {
+		result, err := s.answer(asked)
+		if err == nil {
+			answer.Result, err = encoded(result)
 		}
-		return w.Err()
+		return err
 	})
-	if err != nil {
-		s.begin(id, "error")
-		writeError(w, method, err)
-	}
-	w.EndObject()
-	answer := w.Bytes()
-	if s.encoding == wire.JSON {
-		answer = append(answer, '\n')
-	}
-	_, err = s.out.Write(answer)
-	return err == nil
-}
-
-func (s *server) begin(id []byte, member string) {
-	w := &s.answers
-	w.Reset(s.encoding)
-	w.Object(3)
-	w.Name("jsonrpc")
-	w.String("2.0")
-	w.Name("id")
-	w.Raw(id)
-	w.Name(member)
-}
-
-func writeError(w *wire.Writer, method string, err error) {
-	code, message := -32000, err.Error()
 	if errors.Is(err, ErrUnknownMethod) {
-		code, message = -32601, "unknown method "+method
+		answer.Error = &failure{-32601, "unknown method " + asked.Method}
+	} else if err != nil {
+		answer.Error = &failure{-32000, err.Error()}
 	}
-	w.Object(2)
-	w.Name("code")
-	w.Int(code)
-	w.Name("message")
-	w.String(message)
-	w.EndObject()
+	frame, err := encoded(answer)
+	if err == nil && s.encoding == Msgpack {
+		frame, err = packed(frame)
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = s.out.Write(frame)
+	return err != nil, nil
 }
 
 // attempt does work; what goes wrong, panics included, goes to standard error too. A panic tells where it was.
@@ -170,67 +149,65 @@ func trace() string {
 	return text
 }
 
-func (s *server) answer(method string, w *wire.Writer) error {
-	if method == "initialize" {
-		return s.initialize(w)
+func (s *server) answer(asked request) (any, error) {
+	if asked.Method == "initialize" {
+		return s.initialize(asked.Params)
 	}
 	if s.bot == nil {
-		return fmt.Errorf("%s came before initialize", method)
+		return nil, fmt.Errorf("%s came before initialize", asked.Method)
 	}
-	s.match.Clock = s.params.clock
-	return s.bot.Answer(method, &s.params, w)
+	var timed struct {
+		Clock Clock `json:"clock"`
+	}
+	if err := json.Unmarshal(asked.Params, &timed); err != nil {
+		return nil, err
+	}
+	s.match.Clock = timed.Clock
+	return s.bot.Answer(asked.Method, asked.Params)
 }
 
-func (s *server) initialize(w *wire.Writer) error {
-	if protocol := Param(&s.params, "protocol", (*wire.Reader).Any); protocol != nil && protocol != 1 {
-		return fmt.Errorf("protocol %v is unknown here; this is 1", protocol)
+func (s *server) initialize(params json.RawMessage) (any, error) {
+	offer := struct {
+		Protocol  int        `json:"protocol"`
+		Encodings []Encoding `json:"encodings"`
+		*Match
+	}{1, []Encoding{JSON}, &Match{}}
+	if err := json.Unmarshal(params, &offer); err != nil {
+		return nil, err
 	}
-	r := s.params.Whole()
-	match := readMatch(r)
-	if r.Err() != nil {
-		return r.Err()
+	if offer.Protocol != 1 {
+		return nil, fmt.Errorf("protocol %v is unknown here; this is 1", offer.Protocol)
 	}
-	if match.Game != s.program.Game {
-		return fmt.Errorf("this bot plays %s, not %s", s.program.Game, match.Game)
+	if offer.Game != s.program.Game {
+		return nil, fmt.Errorf("this bot plays %s, not %s", s.program.Game, offer.Game)
 	}
-	agreed, err := s.choose()
+	agreed, err := s.choose(offer.Encodings)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.match, s.bot = nil, nil // the last match's bot ends before the next begins
 	for _, follow := range followers {
-		follow(match)
+		follow(offer.Match)
 	}
-	bot := s.fresh(match)
-	s.match, s.bot, s.agreed = match, bot, agreed
-	w.Object(4)
-	w.Name("name")
-	w.String(s.program.Name)
-	w.Name("version")
-	w.String(s.program.Version)
-	w.Name("encoding")
-	w.String(string(agreed))
-	w.Name("reuse")
-	w.Bool(true)
-	w.EndObject()
-	return nil
+	bot := s.fresh(offer.Match)
+	s.match, s.bot, s.agreed = offer.Match, bot, agreed
+	return struct {
+		Name     string   `json:"name"`
+		Version  string   `json:"version"`
+		Encoding Encoding `json:"encoding"`
+		Reuse    bool     `json:"reuse"`
+	}{s.program.Name, s.program.Version, agreed, true}, nil
 }
 
-// choose gives the encoding in force, before the first match the first that is offered.
-func (s *server) choose() (wire.Encoding, error) {
+// choose returns the encoding in force, before the first match the first that is offered.
+func (s *server) choose(offered []Encoding) (Encoding, error) {
 	if s.agreed != "" {
 		return s.agreed, nil
 	}
-	offered := Param(&s.params, "encodings", func(r *wire.Reader) []string {
-		return wire.OrNil(r, func(r *wire.Reader) []string { return wire.List(r, (*wire.Reader).String) })
-	})
-	for _, name := range offered {
-		if encoding := wire.Encoding(name); encoding == wire.JSON || encoding == wire.Msgpack {
+	for _, encoding := range offered {
+		if encoding == JSON || encoding == Msgpack {
 			return encoding, nil
 		}
-	}
-	if offered == nil {
-		return wire.JSON, nil
 	}
 	return "", fmt.Errorf("this bot speaks json and msgpack, and was offered %q", offered)
 }

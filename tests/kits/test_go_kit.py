@@ -47,6 +47,7 @@ ODD = """
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -54,7 +55,6 @@ import (
 	"os/exec"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 var _, _ = fmt.Println("before main")
@@ -64,36 +64,34 @@ type odd struct {
 	luck  *rand.Rand
 }
 
-func (o *odd) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (o *odd) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "match":
 		m := o.match
 		limits := []any{m.Limits.StartupMs, m.Limits.CallMs, m.Limits.Processes, m.Limits.ScratchBytes}
-		result.Any([]any{m.Game, m.Seat, m.Names, m.Options, limits, m.Seed})
+		return []any{m.Game, m.Seat, m.Names, m.Options, limits, m.Seed}, nil
 	case "luck":
-		result.Uint(o.luck.Uint64())
+		return o.luck.Uint64(), nil
 	case "child":
 		child := exec.Command("sh", "-c", "echo a child; exit 3")
 		child.Stdout = os.Stdout
-		result.Any(child.Run() != nil)
+		return child.Run() != nil, nil
 	case "stdin":
-		text, _ := io.ReadAll(os.Stdin)
-		result.String(string(text))
+		text, err := io.ReadAll(os.Stdin)
+		return string(text), err
 	case "nil":
 		var nobody *odd
-		result.Any(nobody.match.Seat)
+		return nobody.match.Seat, nil
 	case "odd":
 		panic(o.match.Limits)
 	case "background":
 		go func() { select {} }()
-		result.Null()
-	default:
-		return referee.ErrUnknownMethod
+		return nil, nil
 	}
-	return nil
+	return nil, referee.ErrUnknownMethod
 }
 
-func (o *odd) Notice(method string, params *referee.Params) error { return fmt.Errorf("in %s", method) }
+func (o *odd) Notice(method string, params json.RawMessage) error { return fmt.Errorf("in %s", method) }
 
 func fresh(match *referee.Match) referee.Bot {
 	if match.Seat == 7 {
@@ -278,12 +276,12 @@ SHAPES_TEST = """
 package shapes
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 type bot struct{ Base }
@@ -313,60 +311,69 @@ const everything = `{"number":1,"rate":2,"truth":true,"text":"x","value":{"a":nu
 	"card":{"health":5,"type":"minion"},"hand":[null,{"type":"spell","at":[6,7]},{"type":"spell"}],"grid":[[null,[8,9]],[]],"three":[0.5,1,1.5],
 	"point":["p",[1,2.5]],"left":null,"speeds":[2,1,7],"side":"draw","newer":[1]}`
 
-const nonsense = `{"number":1,"rate":2.5,"truth":true,"text":"x","tile":[3],"card":{"type":"dragon"},
+const nonsense = `{"NUMBER":7,"number":1,"rate":"x","truth":true,"text":"x","tile":[3],"card":{"type":"dragon"},
 	"hand":[{"type":"minion","health":0.5}],"grid":[[["a"]]],"point":{"name":1},"left":0.5,"speeds":["x"],"side":4}`
 
-func params(text string) (in [2]*wire.Reader) {
-	in[0] = wire.NewReader([]byte(text), wire.JSON)
-	w := &wire.Writer{}
-	w.Reset(wire.Msgpack)
-	w.Any(wire.NewReader([]byte(text), wire.JSON).Any())
-	in[1] = wire.NewReader(w.Bytes(), wire.Msgpack)
-	return in
-}
-
 func TestEverythingIsRead(t *testing.T) {
-	for _, r := range params(everything) {
-		all := readEverything(r)
-		if r.Err() != nil {
-			t.Fatal(r.Err())
-		}
-		equal(t, "1 2 true x map[a:<nil>]", all.Number, all.Rate, all.Truth, all.Text, all.Value)
-		equal(t, "{3 4} {minion 5} {8 9}", *all.Tile, all.Card, *all.Grid[0][1])
-		equal(t, "[0.5 1 1.5] {p [1 2.5]}", all.Three, *all.Point)
-		equal(t, "[RSlow Fast Speed(7)] draw true", all.Speeds, *all.Side, *all.Side == SideDraw)
-		first, second, third := all.Hand[0], all.Hand[1].(Spell), all.Hand[2].(Spell)
-		equal(t, "<nil> {6 7} true true", first, *second.At, third.At == nil, all.Left == nil)
-		equal(t, "true 1", all.Grid[0][0] == nil, map[Tile]int{*all.Tile: 1}[Tile{Row: 3, Col: 4}])
+	var all Everything
+	if err := referee.ReadEvent([]byte(everything), &all); err != nil {
+		t.Fatal(err)
 	}
+	equal(t, "1 2 true x map[a:<nil>]", all.Number, all.Rate, all.Truth, all.Text, all.Value)
+	equal(t, "{3 4} {minion 5} {8 9}", *all.Tile, all.Card, *all.Grid[0][1])
+	equal(t, "[0.5 1 1.5] {p [1 2.5]}", all.Three, *all.Point)
+	equal(t, "[RSlow Fast Speed(7)] draw true", all.Speeds, *all.Side, *all.Side == SideDraw)
+	first, second, third := all.Hand[0], all.Hand[1].(Spell), all.Hand[2].(Spell)
+	equal(t, "<nil> {6 7} true true", first, *second.At, third.At == nil, all.Left == nil)
+	equal(t, "true 1", all.Grid[0][0] == nil, map[Tile]int{*all.Tile: 1}[Tile{Row: 3, Col: 4}])
 }
 
-func TestNonsenseReadsAsAbsent(t *testing.T) {
-	for _, r := range params(nonsense) {
-		all := readEverything(r)
-		if r.Err() != nil {
-			t.Fatal(r.Err())
+func TestNonsenseInAnEventReadsAsAbsent(t *testing.T) {
+	var all Everything
+	if err := referee.ReadEvent([]byte(nonsense), &all); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "1 0 <nil> <nil> [] true", all.Number, all.Rate, all.Value, all.Card, all.Hand, all.Three == nil)
+	equal(t, "true true true true", all.Tile == nil, all.Point == nil, all.Left == nil, all.Grid == nil)
+	equal(t, "true true", all.Speeds == nil, all.Side == nil)
+}
+
+// listening answers a call with what it sees.
+type listening struct{ bot }
+
+func (listening) Look(all Everything, cards []Card, type_ *int) []Order {
+	panic(fmt.Sprint(all.Card, cards, *type_))
+}
+
+func TestACallIsReadWithItsUnions(t *testing.T) {
+	defer func() { equal(t, "{minion 5} [{spell <nil>} {minion 2}] 3", recover()) }()
+	look := `{"all":` + everything + `,"cards":[{"type":"spell"},{"health":2,"type":"minion"}],"type":3}`
+	_, err := untyped{listening{}}.Answer("look", []byte(look))
+	t.Error(err)
+}
+
+func TestNonsenseInACallIsAnError(t *testing.T) {
+	for params, words := range map[string]string{
+		`{"type":"x"}`:                  "json: cannot unmarshal string into Go struct field .type of type int",
+		`{"cards":[{"type":"dragon"}]}`: `no Card has the type "dragon"`,
+		`{"all":{"point":["p"]}}`:       "a list of 1 items; expected 2",
+	} {
+		if _, err := (untyped{bot{}}).Answer("look", []byte(params)); err == nil || err.Error() != words {
+			t.Errorf("%s: %v", params, err)
 		}
-		equal(t, "<nil> <nil> [<nil>] true", all.Value, all.Card, all.Hand, all.Three == nil)
-		equal(t, "true true true true", all.Tile == nil, all.Point == nil, all.Left == nil, all.Grid[0][0] == nil)
-		equal(t, "true true", all.Speeds == nil, all.Side == nil)
 	}
 }
 
 func TestAnswersAreWritten(t *testing.T) {
-	w := &wire.Writer{}
-	w.Reset(wire.JSON)
 	cards := []Card{Minion{Type: "minion", Health: 7}, Spell{At: &Tile{Row: 1, Col: 2}}}
-	w.List(3)
-	for _, order := range (bot{}).Look(Everything{}, cards, nil) {
-		writeOrder(w, order)
+	orders := (bot{}).Look(Everything{}, cards, nil)
+	text, err := json.Marshal([]any{orders, bot{}.Range(nil), bot{}.Range([][]float64{{4}})})
+	if err != nil {
+		t.Fatal(err)
 	}
-	writeListed(w, bot{}.Range(nil))
-	writeListed(w, bot{}.Range([][]float64{{4}}))
-	w.EndList()
-	orders := `null,{"kind":"wait"},{"kind":"wait","rate":7.0,"speed":2,"extra":["minion"]},` +
+	wanted := `null,{"kind":"wait"},{"kind":"wait","rate":7,"speed":2,"extra":["minion"]},` +
 		`{"kind":"go","to":[1,2],"why":"why"}`
-	equal(t, "["+orders+`,[3,null,[0,0]],[4,[],[1,2]]]`, string(w.Bytes()))
+	equal(t, "[["+wanted+`],[3,null,[0,0]],[4,[],[1,2]]]`, string(text))
 	equal(t, "3 0.5 a [4 5] [a b] [0.5]", Size, Rate, Name, Sizes, Names, Rates)
 }
 

@@ -6,8 +6,9 @@
 package aiarena21
 
 import (
+	"encoding/json"
+
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -51,18 +52,18 @@ type Location struct{ Row, Col int }
 
 // Map is the grid.
 type Map struct {
-	Rows  int      // number of rows
-	Cols  int      // number of columns
-	Cells []string // one text a row: . free, # blocked, S spawn (free too)
+	Rows  int      `json:"rows"`  // number of rows
+	Cols  int      `json:"cols"`  // number of columns
+	Cells []string `json:"cells"` // one text a row: . free, # blocked, S spawn (free too)
 }
 
 // Player is a player, without its bids.
 type Player struct {
-	Name      string // as on the command line
-	Score     int    // points
-	Location  Location
-	Bike      bool // a bike is running in this turn
-	PortalGun bool // a portal gun was bought in this turn
+	Name      string   `json:"name"`  // as on the command line
+	Score     int      `json:"score"` // points
+	Location  Location `json:"location"`
+	Bike      bool     `json:"bike"`       // a bike is running in this turn
+	PortalGun bool     `json:"portal_gun"` // a portal gun was bought in this turn
 }
 
 // Bot plays one match of AI Arena 21. Embed Base to leave out the methods that return nothing.
@@ -92,118 +93,78 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "play_powerup":
-		gameMap := referee.Param(params, "game_map", readMap)
-		me := referee.Param(params, "me", readPlayer)
-		opponent := referee.Param(params, "opponent", readPlayer)
-		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
-		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
-		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			GameMap        Map         `json:"game_map"`
+			Me             Player      `json:"me"`
+			Opponent       Player      `json:"opponent"`
+			Items          [][]int     `json:"items"`
+			NewItems       [][][]Item  `json:"new_items"`
+			Heatmap        [][]float64 `json:"heatmap"`
+			RemainingTurns int         `json:"remaining_turns"`
 		}
-		answer := u.bot.PlayPowerup(gameMap, me, opponent, items, newItems, heatmap, remainingTurns)
-		result.String(string(answer))
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.PlayPowerup(given.GameMap, given.Me, given.Opponent, given.Items, given.NewItems, given.Heatmap, given.RemainingTurns), nil
 	case "play_turn":
-		gameMap := referee.Param(params, "game_map", readMap)
-		me := referee.Param(params, "me", readPlayer)
-		opponent := referee.Param(params, "opponent", readPlayer)
-		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
-		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
-		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			GameMap        Map         `json:"game_map"`
+			Me             Player      `json:"me"`
+			Opponent       Player      `json:"opponent"`
+			Items          [][]int     `json:"items"`
+			NewItems       [][][]Item  `json:"new_items"`
+			Heatmap        [][]float64 `json:"heatmap"`
+			RemainingTurns int         `json:"remaining_turns"`
 		}
-		answer := u.bot.PlayTurn(gameMap, me, opponent, items, newItems, heatmap, remainingTurns)
-		result.String(answer)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.PlayTurn(given.GameMap, given.Me, given.Opponent, given.Items, given.NewItems, given.Heatmap, given.RemainingTurns), nil
 	case "play_auction":
-		gameMap := referee.Param(params, "game_map", readMap)
-		me := referee.Param(params, "me", readPlayer)
-		opponent := referee.Param(params, "opponent", readPlayer)
-		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
-		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
-		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			GameMap        Map         `json:"game_map"`
+			Me             Player      `json:"me"`
+			Opponent       Player      `json:"opponent"`
+			Items          [][]int     `json:"items"`
+			NewItems       [][][]Item  `json:"new_items"`
+			Heatmap        [][]float64 `json:"heatmap"`
+			RemainingTurns int         `json:"remaining_turns"`
 		}
-		answer := u.bot.PlayAuction(gameMap, me, opponent, items, newItems, heatmap, remainingTurns)
-		result.Int(answer)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.PlayAuction(given.GameMap, given.Me, given.Opponent, given.Items, given.NewItems, given.Heatmap, given.RemainingTurns), nil
 	case "play_transport":
-		gameMap := referee.Param(params, "game_map", readMap)
-		me := referee.Param(params, "me", readPlayer)
-		opponent := referee.Param(params, "opponent", readPlayer)
-		items := referee.Param(params, "items", wire.ListOf(wire.ListOf((*wire.Reader).Int)))
-		newItems := referee.Param(params, "new_items", wire.ListOf(wire.ListOf(wire.ListOf(readItem))))
-		heatmap := referee.Param(params, "heatmap", wire.ListOf(wire.ListOf((*wire.Reader).Float)))
-		remainingTurns := referee.Param(params, "remaining_turns", (*wire.Reader).Int)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			GameMap        Map         `json:"game_map"`
+			Me             Player      `json:"me"`
+			Opponent       Player      `json:"opponent"`
+			Items          [][]int     `json:"items"`
+			NewItems       [][][]Item  `json:"new_items"`
+			Heatmap        [][]float64 `json:"heatmap"`
+			RemainingTurns int         `json:"remaining_turns"`
 		}
-		answer := u.bot.PlayTransport(gameMap, me, opponent, items, newItems, heatmap, remainingTurns)
-		result.String(answer)
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.PlayTransport(given.GameMap, given.Me, given.Opponent, given.Items, given.NewItems, given.Heatmap, given.RemainingTurns), nil
 	}
+	return nil, referee.ErrUnknownMethod
+}
+
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	return nil
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
-	return nil
+// UnmarshalJSON reads Location from a list.
+func (value *Location) UnmarshalJSON(data []byte) error {
+	return referee.ReadList(data, &value.Row, &value.Col)
 }
 
-func readItem(r *wire.Reader) Item { return Item(r.String()) }
-
-func readPowerUp(r *wire.Reader) PowerUp { return PowerUp(r.String()) }
-
-func readLocation(r *wire.Reader) (value Location) {
-	value.Row, value.Col = r.Pair()
-	return value
-}
-
-func writeLocation(w *wire.Writer, value Location) {
-	w.List(2)
-	w.Int(value.Row)
-	w.Int(value.Col)
-	w.EndList()
-}
-
-func readMap(r *wire.Reader) (value Map) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "rows":
-			value.Rows = r.Int()
-		case "cols":
-			value.Cols = r.Int()
-		case "cells":
-			value.Cells = wire.List(r, (*wire.Reader).String)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readPlayer(r *wire.Reader) (value Player) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "name":
-			value.Name = r.String()
-		case "score":
-			value.Score = r.Int()
-		case "location":
-			value.Location = readLocation(r)
-		case "bike":
-			value.Bike = r.Bool()
-		case "portal_gun":
-			value.PortalGun = r.Bool()
-		default:
-			r.Raw()
-		}
-	}
-	return value
+// MarshalJSON writes Location as a list.
+func (value Location) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{value.Row, value.Col})
 }

@@ -6,8 +6,9 @@
 package aibg5
 
 import (
+	"encoding/json"
+
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -53,92 +54,93 @@ const (
 
 // Terrain is the content of a tile that the boss has attacked: never the boss.
 type Terrain struct {
-	Type   EntityType // its kind
-	ID     *int       // of a WORMHOLE: the pair
-	Health *int       // of an ASTEROID
+	Type   EntityType `json:"type"`   // its kind
+	ID     *int       `json:"id"`     // of a WORMHOLE: the pair
+	Health *int       `json:"health"` // of an ASTEROID
 }
 
 // AttackedTile is a tile that the boss has attacked, as it is now.
 type AttackedTile struct {
-	Q        int // column, slanting: the first axial coordinate
-	R        int // row: the second axial coordinate
-	Entity   Terrain
-	TileType TileType // FULL: cannot be entered
+	Q        int      `json:"q"` // column, slanting: the first axial coordinate
+	R        int      `json:"r"` // row: the second axial coordinate
+	Entity   Terrain  `json:"entity"`
+	TileType TileType `json:"tileType"` // FULL: cannot be entered
 }
 
 // Entity is the content of a tile. Players are not part of the map.
 type Entity struct {
-	Type              EntityType     // its kind
-	ID                *int           // of a WORMHOLE: the pair
-	Health            *int           // of an ASTEROID
-	BossAction        *bool          // of a BOSS: see Boss
-	BossAttackedTiles []AttackedTile // of a BOSS: see Boss
+	Type              EntityType     `json:"type"`              // its kind
+	ID                *int           `json:"id"`                // of a WORMHOLE: the pair
+	Health            *int           `json:"health"`            // of an ASTEROID
+	BossAction        *bool          `json:"bossAction"`        // of a BOSS: see Boss
+	BossAttackedTiles []AttackedTile `json:"bossAttackedTiles"` // of a BOSS: see Boss
 }
 
 // Tile is a cell of the map.
 type Tile struct {
-	Q        int // column, slanting: the first axial coordinate
-	R        int // row: the second axial coordinate
-	Entity   Entity
-	TileType TileType // FULL: cannot be entered
+	Q        int      `json:"q"` // column, slanting: the first axial coordinate
+	R        int      `json:"r"` // row: the second axial coordinate
+	Entity   Entity   `json:"entity"`
+	TileType TileType `json:"tileType"` // FULL: cannot be entered
 }
 
 // Map is the board.
 type Map struct {
-	Size  int      // rows
-	Tiles [][]Tile // by r from -14 on, each row by q from its least on
+	Size  int      `json:"size"`  // rows
+	Tiles [][]Tile `json:"tiles"` // by r from -14 on, each row by q from its least on
 }
 
 // Player is a player, without its experience points.
 type Player struct {
-	Type         string  // always that
-	R            int     // row: the second axial coordinate
-	Q            int     // column, slanting: the first axial coordinate
-	PlayerIdx    int     // the player's number: its seat + 1
-	Name         string  // as on the command line
-	Health       int     // health left
-	Power        int     // the health that its attack takes
-	Level        int     // decides power and maximum health
-	Kills        int     // players killed
-	Deaths       int     // times it died
-	Score        int     // points
-	Trapped      bool    // sits in a black hole
-	TrapDuration int     // turns that it still loses
-	Kd           float64 // kills / deaths; kills, if there are no deaths
+	Type         string  `json:"type"`         // always that
+	R            int     `json:"r"`            // row: the second axial coordinate
+	Q            int     `json:"q"`            // column, slanting: the first axial coordinate
+	PlayerIdx    int     `json:"playerIdx"`    // the player's number: its seat + 1
+	Name         string  `json:"name"`         // as on the command line
+	Health       int     `json:"health"`       // health left
+	Power        int     `json:"power"`        // the health that its attack takes
+	Level        int     `json:"level"`        // decides power and maximum health
+	Kills        int     `json:"kills"`        // players killed
+	Deaths       int     `json:"deaths"`       // times it died
+	Score        int     `json:"score"`        // points
+	Trapped      bool    `json:"trapped"`      // sits in a black hole
+	TrapDuration int     `json:"trapDuration"` // turns that it still loses
+	Kd           float64 `json:"kd"`           // kills / deaths; kills, if there are no deaths
 }
 
 // Boss is the boss. Its seven tiles repeat this.
 type Boss struct {
-	Type              string         // always that
-	BossAction        bool           // whether it has acted since the last player
-	BossAttackedTiles []AttackedTile // of its last turn: direct hits, the pattern
+	Type       string `json:"type"`       // always that
+	BossAction bool   `json:"bossAction"` // whether it has acted since the last player
+	// of its last turn: direct hits, the pattern
+	BossAttackedTiles []AttackedTile `json:"bossAttackedTiles"`
 }
 
 // ScoreBoard is the ranking.
 type ScoreBoard struct {
-	Players []Player // all four, best first
+	Players []Player `json:"players"` // all four, best first
 }
 
 // GameState is the position, as everybody sees it.
 type GameState struct {
-	Map        Map
-	Player1    *Player // null: disqualified
-	Player2    *Player // null: disqualified
-	Player3    *Player // null: disqualified
-	Player4    *Player // null: disqualified
-	Boss       Boss
-	ScoreBoard ScoreBoard
+	Map        Map        `json:"map"`
+	Player1    *Player    `json:"player1"` // null: disqualified
+	Player2    *Player    `json:"player2"` // null: disqualified
+	Player3    *Player    `json:"player3"` // null: disqualified
+	Player4    *Player    `json:"player4"` // null: disqualified
+	Boss       Boss       `json:"boss"`
+	ScoreBoard ScoreBoard `json:"scoreBoard"`
 }
 
 // Action is an answer to `doAction`.
 type Action struct {
-	Action string // "move,Q,R" or "attack,Q,R"
+	Action string `json:"action"` // "move,Q,R" or "attack,Q,R"
 }
 
 // GameOver is the end.
 type GameOver struct {
-	Reason  string   // why it ended
-	Players []Player // all four, best first
+	Reason  string   `json:"reason"`  // why it ended
+	Players []Player `json:"players"` // all four, best first
 }
 
 // Bot plays one match of AIBG 5. Embed Base to leave out the methods that return nothing.
@@ -172,241 +174,39 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "joinGame":
-		playerIdx := referee.Param(params, "playerIdx", (*wire.Reader).Int)
-		gameState := referee.Param(params, "gameState", readGameState)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			PlayerIdx int       `json:"playerIdx"`
+			GameState GameState `json:"gameState"`
 		}
-		u.bot.JoinGame(playerIdx, gameState)
-		result.Null()
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		u.bot.JoinGame(given.PlayerIdx, given.GameState)
+		return nil, nil
 	case "doAction":
-		playerIdx := referee.Param(params, "playerIdx", (*wire.Reader).Int)
-		gameState := referee.Param(params, "gameState", readGameState)
-		message := referee.Param(params, "message", wire.MaybeOf((*wire.Reader).String))
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			PlayerIdx int       `json:"playerIdx"`
+			GameState GameState `json:"gameState"`
+			Message   *string   `json:"message"`
 		}
-		answer := u.bot.DoAction(playerIdx, gameState, message)
-		writeAction(result, answer)
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.DoAction(given.PlayerIdx, given.GameState, given.Message), nil
 	}
-	return nil
+	return nil, referee.ErrUnknownMethod
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	if method == "gameOver" {
-		r := params.Whole()
-		shown := readGameOver(r)
-		if r.Err() != nil {
-			return r.Err()
+		var shown GameOver
+		if err := referee.ReadEvent(params, &shown); err != nil {
+			return err
 		}
 		u.bot.GameOver(shown)
 	}
 	return nil
-}
-
-func readEntityType(r *wire.Reader) EntityType { return EntityType(r.String()) }
-
-func readTileType(r *wire.Reader) TileType { return TileType(r.String()) }
-
-func readTerrain(r *wire.Reader) (value Terrain) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = readEntityType(r)
-		case "id":
-			value.ID = wire.Maybe(r, (*wire.Reader).Int)
-		case "health":
-			value.Health = wire.Maybe(r, (*wire.Reader).Int)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readAttackedTile(r *wire.Reader) (value AttackedTile) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "q":
-			value.Q = r.Int()
-		case "r":
-			value.R = r.Int()
-		case "entity":
-			value.Entity = readTerrain(r)
-		case "tileType":
-			value.TileType = readTileType(r)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readEntity(r *wire.Reader) (value Entity) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = readEntityType(r)
-		case "id":
-			value.ID = wire.Maybe(r, (*wire.Reader).Int)
-		case "health":
-			value.Health = wire.Maybe(r, (*wire.Reader).Int)
-		case "bossAction":
-			value.BossAction = wire.Maybe(r, (*wire.Reader).Bool)
-		case "bossAttackedTiles":
-			value.BossAttackedTiles = wire.OrNil(r, wire.ListOf(readAttackedTile))
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readTile(r *wire.Reader) (value Tile) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "q":
-			value.Q = r.Int()
-		case "r":
-			value.R = r.Int()
-		case "entity":
-			value.Entity = readEntity(r)
-		case "tileType":
-			value.TileType = readTileType(r)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readMap(r *wire.Reader) (value Map) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "size":
-			value.Size = r.Int()
-		case "tiles":
-			value.Tiles = wire.List(r, wire.ListOf(readTile))
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readPlayer(r *wire.Reader) (value Player) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = r.String()
-		case "r":
-			value.R = r.Int()
-		case "q":
-			value.Q = r.Int()
-		case "playerIdx":
-			value.PlayerIdx = r.Int()
-		case "name":
-			value.Name = r.String()
-		case "health":
-			value.Health = r.Int()
-		case "power":
-			value.Power = r.Int()
-		case "level":
-			value.Level = r.Int()
-		case "kills":
-			value.Kills = r.Int()
-		case "deaths":
-			value.Deaths = r.Int()
-		case "score":
-			value.Score = r.Int()
-		case "trapped":
-			value.Trapped = r.Bool()
-		case "trapDuration":
-			value.TrapDuration = r.Int()
-		case "kd":
-			value.Kd = r.Float()
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readBoss(r *wire.Reader) (value Boss) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = r.String()
-		case "bossAction":
-			value.BossAction = r.Bool()
-		case "bossAttackedTiles":
-			value.BossAttackedTiles = wire.List(r, readAttackedTile)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readScoreBoard(r *wire.Reader) (value ScoreBoard) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "players":
-			value.Players = wire.List(r, readPlayer)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readGameState(r *wire.Reader) (value GameState) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "map":
-			value.Map = readMap(r)
-		case "player1":
-			value.Player1 = wire.Maybe(r, readPlayer)
-		case "player2":
-			value.Player2 = wire.Maybe(r, readPlayer)
-		case "player3":
-			value.Player3 = wire.Maybe(r, readPlayer)
-		case "player4":
-			value.Player4 = wire.Maybe(r, readPlayer)
-		case "boss":
-			value.Boss = readBoss(r)
-		case "scoreBoard":
-			value.ScoreBoard = readScoreBoard(r)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func writeAction(w *wire.Writer, value Action) {
-	size := 1
-	w.Object(size)
-	w.Name("action")
-	w.String(value.Action)
-	w.EndObject()
-}
-
-func readGameOver(r *wire.Reader) (value GameOver) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "reason":
-			value.Reason = r.String()
-		case "players":
-			value.Players = wire.List(r, readPlayer)
-		default:
-			r.Raw()
-		}
-	}
-	return value
 }

@@ -6,10 +6,11 @@
 package cardgame
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -135,59 +136,60 @@ func (Minion) isTarget() {}
 
 // Buff is an effect that strengthens a minion now.
 type Buff struct {
-	ID     CardID // the card that causes it
-	Atk    int    // attack that it adds
-	Health int    // maximum health that it adds
-	Charge bool   // it lets the minion attack in the turn in which it arrives
+	ID     CardID `json:"id"`     // the card that causes it
+	Atk    int    `json:"atk"`    // attack that it adds
+	Health int    `json:"health"` // maximum health that it adds
+	Charge bool   `json:"charge"` // it lets the minion attack in the turn in which it arrives
 }
 
 // Minion is a minion in the hand (as printed) or on a board (as it now is).
 type Minion struct {
-	Type         string
-	ID           CardID // the card
-	Atk          int    // attack, with growth and auras
-	Health       int    // health left
-	MaxHealth    int    // health without damage, with growth
-	Damaged      bool   // it has taken damage
-	Cost         int    // mana that it costs to place
-	Poisonous    bool   // minions that it damages are destroyed
-	Buffs        []Buff // its own growth first, then the auras that reach it
-	TurnsInPlay  int    // turns of either player begun since it arrived
-	ZonePosition int    // its place in the hand or on the board, from 1
-	CantAttack   bool   // always false; look at can_attack
-	PoweredUp    bool   // always false
-	CanAttack    bool   // it may attack now; always false for the opponent's
+	Type         string `json:"type"`
+	ID           CardID `json:"id"`            // the card
+	Atk          int    `json:"atk"`           // attack, with growth and auras
+	Health       int    `json:"health"`        // health left
+	MaxHealth    int    `json:"max_health"`    // health without damage, with growth
+	Damaged      bool   `json:"damaged"`       // it has taken damage
+	Cost         int    `json:"cost"`          // mana that it costs to place
+	Poisonous    bool   `json:"poisonous"`     // minions that it damages are destroyed
+	Buffs        []Buff `json:"buffs"`         // its own growth first, then the auras that reach it
+	TurnsInPlay  int    `json:"turns_in_play"` // turns of either player begun since it arrived
+	ZonePosition int    `json:"zone_position"` // its place in the hand or on the board, from 1
+	CantAttack   bool   `json:"cant_attack"`   // always false; look at can_attack
+	PoweredUp    bool   `json:"powered_up"`    // always false
+	CanAttack    bool   `json:"can_attack"`    // it may attack now; always false for the opponent's
 }
 
 // Spell is a spell in the hand.
 type Spell struct {
-	Type         string
-	ID           CardID // the card
-	Cost         int    // mana that it costs to play
-	ZonePosition int    // its place in the hand, from 1
+	Type         string `json:"type"`
+	ID           CardID `json:"id"`            // the card
+	Cost         int    `json:"cost"`          // mana that it costs to play
+	ZonePosition int    `json:"zone_position"` // its place in the hand, from 1
 }
 
 // Hero is a player's hero: number 0 of the player's targets.
 type Hero struct {
-	Type         string
-	ID           string // always HERO_05
-	Health       int    // health left
-	Damaged      bool   // its health is below 30
-	Dead         bool   // its health is 0
-	ZonePosition int    // always 0
+	Type         string `json:"type"`
+	ID           string `json:"id"`            // always HERO_05
+	Health       int    `json:"health"`        // health left
+	Damaged      bool   `json:"damaged"`       // its health is below 30
+	Dead         bool   `json:"dead"`          // its health is 0
+	ZonePosition int    `json:"zone_position"` // always 0
 }
 
 // GameState is the state as the player to move may see it.
 type GameState struct {
-	PlayerHand     []Card   // your hand, left to right
-	PlayerTarget   []Target // your hero, then your minions, left to right
-	OpponentTarget []Target // the enemy hero, then the enemy minions, left to right
-	HeroHealth     int      // of your hero
-	PlayerHealth   int      // of your hero, again
-	OpponentHealth int      // of the enemy hero
-	PlayerMana     int      // mana left in this turn
-	OpponentMana   int      // mana that the opponent had left after its turn
-	NOpponentHand  int      // number of cards in the opponent's hand
+	PlayerHand   []Card   `json:"player_hand"`   // your hand, left to right
+	PlayerTarget []Target `json:"player_target"` // your hero, then your minions, left to right
+	// the enemy hero, then the enemy minions, left to right
+	OpponentTarget []Target `json:"opponent_target"`
+	HeroHealth     int      `json:"hero_health"`     // of your hero
+	PlayerHealth   int      `json:"player_health"`   // of your hero, again
+	OpponentHealth int      `json:"opponent_health"` // of the enemy hero
+	PlayerMana     int      `json:"player_mana"`     // mana left in this turn
+	OpponentMana   int      `json:"opponent_mana"`   // mana that the opponent had left after its turn
+	NOpponentHand  int      `json:"n_opponent_hand"` // number of cards in the opponent's hand
 }
 
 // Action is an answer to `play`.
@@ -229,196 +231,105 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "start":
 		u.bot.Start()
-		result.Null()
+		return nil, nil
 	case "play":
-		state := referee.Param(params, "state", readGameState)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			State GameState `json:"state"`
 		}
-		answer := u.bot.Play(state)
-		writeAction(result, answer)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Play(given.State), nil
 	case "end":
-		victory := referee.Param(params, "victory", (*wire.Reader).Bool)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			Victory bool `json:"victory"`
 		}
-		u.bot.End(victory)
-		result.Null()
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		u.bot.End(given.Victory)
+		return nil, nil
 	}
+	return nil, referee.ErrUnknownMethod
+}
+
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	return nil
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
+// UnmarshalJSON reads the members that may have one of several types.
+func (value *GameState) UnmarshalJSON(data []byte) error {
+	type plain GameState
+	given := struct {
+		*plain
+		PlayerHand     []oneCard   `json:"player_hand"`
+		PlayerTarget   []oneTarget `json:"player_target"`
+		OpponentTarget []oneTarget `json:"opponent_target"`
+	}{plain: (*plain)(value)}
+	if err := json.Unmarshal(data, &given); err != nil {
+		return err
+	}
+	value.PlayerHand = referee.Each(given.PlayerHand, func(item oneCard) Card { return item.Card })
+	value.PlayerTarget = referee.Each(given.PlayerTarget, func(item oneTarget) Target { return item.Target })
+	value.OpponentTarget = referee.Each(given.OpponentTarget, func(item oneTarget) Target { return item.Target })
 	return nil
 }
 
-func readCardID(r *wire.Reader) CardID { return CardID(r.Int()) }
-
-func readActionType(r *wire.Reader) ActionType { return ActionType(r.Int()) }
-
-func readBuff(r *wire.Reader) (value Buff) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "id":
-			value.ID = readCardID(r)
-		case "atk":
-			value.Atk = r.Int()
-		case "health":
-			value.Health = r.Int()
-		case "charge":
-			value.Charge = r.Bool()
-		default:
-			r.Raw()
-		}
-	}
-	return value
+// MarshalJSON writes Action as a list.
+func (value Action) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{value.Action, value.Arguments})
 }
 
-func readMinion(r *wire.Reader) (value Minion) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = r.String()
-		case "id":
-			value.ID = readCardID(r)
-		case "atk":
-			value.Atk = r.Int()
-		case "health":
-			value.Health = r.Int()
-		case "max_health":
-			value.MaxHealth = r.Int()
-		case "damaged":
-			value.Damaged = r.Bool()
-		case "cost":
-			value.Cost = r.Int()
-		case "poisonous":
-			value.Poisonous = r.Bool()
-		case "buffs":
-			value.Buffs = wire.List(r, readBuff)
-		case "turns_in_play":
-			value.TurnsInPlay = r.Int()
-		case "zone_position":
-			value.ZonePosition = r.Int()
-		case "cant_attack":
-			value.CantAttack = r.Bool()
-		case "powered_up":
-			value.PoweredUp = r.Bool()
-		case "can_attack":
-			value.CanAttack = r.Bool()
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
+// oneCard reads a Card, which is an interface: encoding/json cannot choose its type.
+type oneCard struct{ Card }
 
-func readSpell(r *wire.Reader) (value Spell) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = r.String()
-		case "id":
-			value.ID = readCardID(r)
-		case "cost":
-			value.Cost = r.Int()
-		case "zone_position":
-			value.ZonePosition = r.Int()
-		default:
-			r.Raw()
-		}
+func (one *oneCard) UnmarshalJSON(data []byte) error {
+	var tag *struct {
+		Text string `json:"type"`
 	}
-	return value
-}
-
-func readHero(r *wire.Reader) (value Hero) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "type":
-			value.Type = r.String()
-		case "id":
-			value.ID = r.String()
-		case "health":
-			value.Health = r.Int()
-		case "damaged":
-			value.Damaged = r.Bool()
-		case "dead":
-			value.Dead = r.Bool()
-		case "zone_position":
-			value.ZonePosition = r.Int()
-		default:
-			r.Raw()
-		}
+	if err := json.Unmarshal(data, &tag); err != nil || tag == nil {
+		return err
 	}
-	return value
-}
-
-func readGameState(r *wire.Reader) (value GameState) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "player_hand":
-			value.PlayerHand = wire.List(r, readCard)
-		case "player_target":
-			value.PlayerTarget = wire.List(r, readTarget)
-		case "opponent_target":
-			value.OpponentTarget = wire.List(r, readTarget)
-		case "hero_health":
-			value.HeroHealth = r.Int()
-		case "player_health":
-			value.PlayerHealth = r.Int()
-		case "opponent_health":
-			value.OpponentHealth = r.Int()
-		case "player_mana":
-			value.PlayerMana = r.Int()
-		case "opponent_mana":
-			value.OpponentMana = r.Int()
-		case "n_opponent_hand":
-			value.NOpponentHand = r.Int()
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func writeAction(w *wire.Writer, value Action) {
-	w.List(2)
-	w.Int(int(value.Action))
-	if value.Arguments == nil {
-		w.Null()
-	} else {
-		w.List(len(value.Arguments))
-		for _, item := range value.Arguments {
-			w.Int(item)
-		}
-		w.EndList()
-	}
-	w.EndList()
-}
-
-func readCard(r *wire.Reader) Card {
-	switch r.Tag("type") {
+	switch tag.Text {
 	case "minion":
-		return readMinion(r)
+		var value Minion
+		err := json.Unmarshal(data, &value)
+		one.Card = value
+		return err
 	case "spell":
-		return readSpell(r)
+		var value Spell
+		err := json.Unmarshal(data, &value)
+		one.Card = value
+		return err
 	}
-	r.Fail(wire.UnknownTag("type"))
-	return nil
+	return fmt.Errorf("no Card has the type %q", tag.Text)
 }
 
-func readTarget(r *wire.Reader) Target {
-	switch r.Tag("type") {
-	case "hero":
-		return readHero(r)
-	case "minion":
-		return readMinion(r)
+// oneTarget reads a Target, which is an interface: encoding/json cannot choose its type.
+type oneTarget struct{ Target }
+
+func (one *oneTarget) UnmarshalJSON(data []byte) error {
+	var tag *struct {
+		Text string `json:"type"`
 	}
-	r.Fail(wire.UnknownTag("type"))
-	return nil
+	if err := json.Unmarshal(data, &tag); err != nil || tag == nil {
+		return err
+	}
+	switch tag.Text {
+	case "hero":
+		var value Hero
+		err := json.Unmarshal(data, &value)
+		one.Target = value
+		return err
+	case "minion":
+		var value Minion
+		err := json.Unmarshal(data, &value)
+		one.Target = value
+		return err
+	}
+	return fmt.Errorf("no Target has the type %q", tag.Text)
 }

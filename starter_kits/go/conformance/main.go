@@ -3,53 +3,64 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 type conformance struct {
 	match *referee.Match
-	notes []any
+	notes []json.RawMessage
 }
 
-func (c *conformance) Answer(method string, params *referee.Params, result *wire.Writer) error {
+// given has the parameters of every method.
+type given struct {
+	Value   json.RawMessage `json:"value"`
+	Message string          `json:"message"`
+	Text    string          `json:"text"`
+}
+
+func (c *conformance) Answer(method string, params json.RawMessage) (any, error) {
+	var given given
+	if err := json.Unmarshal(params, &given); err != nil {
+		return nil, err
+	}
 	switch method {
 	case "echo":
-		result.Any(referee.Param(params, "value", (*wire.Reader).Any))
+		return given.Value, nil
 	case "fail":
-		return errors.New(referee.Param(params, "message", (*wire.Reader).String))
+		return nil, errors.New(given.Message)
 	case "print":
-		fmt.Println(referee.Param(params, "text", (*wire.Reader).String))
-		result.Null()
+		fmt.Println(given.Text)
+		return nil, nil
 	case "nothing":
-		result.Null()
+		return nil, nil
 	case "notes":
-		result.Any(c.notes)
-		c.notes = nil
+		notes := c.notes
+		c.notes = []json.RawMessage{}
+		return notes, nil
 	case "clock":
-		clock := c.match.Clock
-		result.Any(map[string]any{
-			"call_ms": clock.CallMs, "remaining_ms": clock.RemainingMs, "last_ms": clock.LastMs,
-		})
-	default:
-		return referee.ErrUnknownMethod
+		return c.match.Clock, nil
 	}
-	return params.Err()
+	return nil, referee.ErrUnknownMethod
 }
 
-func (c *conformance) Notice(method string, params *referee.Params) error {
-	if method == "note" {
-		c.notes = append(c.notes, referee.Param(params, "value", (*wire.Reader).Any))
+func (c *conformance) Notice(method string, params json.RawMessage) error {
+	var given given
+	if err := json.Unmarshal(params, &given); err != nil {
+		return err
 	}
-	return params.Err()
+	if method == "note" {
+		c.notes = append(c.notes, given.Value)
+	}
+	return nil
 }
 
 func main() {
 	referee.Run(
 		referee.Program{Name: "conformance", Version: "1", Game: "conformance"},
-		func(match *referee.Match) referee.Bot { return &conformance{match: match} },
+		func(match *referee.Match) referee.Bot { return &conformance{match, []json.RawMessage{}} },
 	)
 }

@@ -6,8 +6,9 @@
 package connectfour
 
 import (
+	"encoding/json"
+
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -62,19 +63,19 @@ const (
 
 // Action is an answer to `play`: a token dropped into a column, or the table flipped.
 type Action struct {
-	Action ActionType // putToken, or the flip in kaomoji
-	Column *Column    // where the token falls, for putToken only
+	Action ActionType `json:"action"`           // putToken, or the flip in kaomoji
+	Column *Column    `json:"column,omitempty"` // where the token falls, for putToken only
 }
 
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre *Side   // your token; the first event
-	ID     *string // the battle's id, with youAre
-	Player *Side   // the side that answered
-	Action any     // putToken, the flip, or whatever was sent
-	Column any     // the column, or whatever was sent
-	Winner *Winner // the last event
+	YouAre *Side   `json:"youAre"` // your token; the first event
+	ID     *string `json:"id"`     // the battle's id, with youAre
+	Player *Side   `json:"player"` // the side that answered
+	Action any     `json:"action"` // putToken, the flip, or whatever was sent
+	Column any     `json:"column"` // the column, or whatever was sent
+	Winner *Winner `json:"winner"` // the last event
 }
 
 // Bot plays one match of Connect Four. Embed Base to leave out the methods that return nothing.
@@ -101,74 +102,27 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "play":
-		id := referee.Param(params, "id", (*wire.Reader).String)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			ID string `json:"id"`
 		}
-		answer := u.bot.Play(id)
-		writeAction(result, answer)
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Play(given.ID), nil
 	}
-	return nil
+	return nil, referee.ErrUnknownMethod
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	if method == "event" {
-		r := params.Whole()
-		shown := readArenaEvent(r)
-		if r.Err() != nil {
-			return r.Err()
+		var shown ArenaEvent
+		if err := referee.ReadEvent(params, &shown); err != nil {
+			return err
 		}
 		u.bot.Event(shown)
 	}
 	return nil
-}
-
-func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
-
-func readColumn(r *wire.Reader) Column { return Column(r.String()) }
-
-func readSide(r *wire.Reader) Side { return Side(r.String()) }
-
-func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
-
-func writeAction(w *wire.Writer, value Action) {
-	size := 2
-	if value.Column == nil {
-		size--
-	}
-	w.Object(size)
-	w.Name("action")
-	w.String(string(value.Action))
-	if value.Column != nil {
-		w.Name("column")
-		w.String(string(*value.Column))
-	}
-	w.EndObject()
-}
-
-func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "youAre":
-			value.YouAre = wire.Maybe(r, readSide)
-		case "id":
-			value.ID = wire.Maybe(r, (*wire.Reader).String)
-		case "player":
-			value.Player = wire.Maybe(r, readSide)
-		case "action":
-			value.Action = r.Any()
-		case "column":
-			value.Column = r.Any()
-		case "winner":
-			value.Winner = wire.Maybe(r, readWinner)
-		default:
-			r.Raw()
-		}
-	}
-	return value
 }

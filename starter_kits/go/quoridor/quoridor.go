@@ -6,8 +6,9 @@
 package quoridor
 
 import (
+	"encoding/json"
+
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -47,21 +48,21 @@ const (
 
 // Action is an answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped.
 type Action struct {
-	Action ActionType // move, putWall, or the flip in kaomoji
+	Action ActionType `json:"action"` // move, putWall, or the flip in kaomoji
 	// move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
 	// flip has none
-	Position *string
+	Position *string `json:"position,omitempty"`
 }
 
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre   *Side   // your side; the first event
-	ID       *string // the battle's id, with youAre
-	Player   *Side   // the side that answered
-	Action   any     // move, putWall, the flip, or whatever was sent
-	Position any     // the square or the wall, or whatever was sent
-	Winner   *Winner // the last event
+	YouAre   *Side   `json:"youAre"`   // your side; the first event
+	ID       *string `json:"id"`       // the battle's id, with youAre
+	Player   *Side   `json:"player"`   // the side that answered
+	Action   any     `json:"action"`   // move, putWall, the flip, or whatever was sent
+	Position any     `json:"position"` // the square or the wall, or whatever was sent
+	Winner   *Winner `json:"winner"`   // the last event
 }
 
 // Bot plays one match of Quoridor. Embed Base to leave out the methods that return nothing.
@@ -88,72 +89,27 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "play":
-		id := referee.Param(params, "id", (*wire.Reader).String)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			ID string `json:"id"`
 		}
-		answer := u.bot.Play(id)
-		writeAction(result, answer)
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Play(given.ID), nil
 	}
-	return nil
+	return nil, referee.ErrUnknownMethod
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	if method == "event" {
-		r := params.Whole()
-		shown := readArenaEvent(r)
-		if r.Err() != nil {
-			return r.Err()
+		var shown ArenaEvent
+		if err := referee.ReadEvent(params, &shown); err != nil {
+			return err
 		}
 		u.bot.Event(shown)
 	}
 	return nil
-}
-
-func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
-
-func readSide(r *wire.Reader) Side { return Side(r.String()) }
-
-func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
-
-func writeAction(w *wire.Writer, value Action) {
-	size := 2
-	if value.Position == nil {
-		size--
-	}
-	w.Object(size)
-	w.Name("action")
-	w.String(string(value.Action))
-	if value.Position != nil {
-		w.Name("position")
-		w.String(*value.Position)
-	}
-	w.EndObject()
-}
-
-func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "youAre":
-			value.YouAre = wire.Maybe(r, readSide)
-		case "id":
-			value.ID = wire.Maybe(r, (*wire.Reader).String)
-		case "player":
-			value.Player = wire.Maybe(r, readSide)
-		case "action":
-			value.Action = r.Any()
-		case "position":
-			value.Position = r.Any()
-		case "winner":
-			value.Winner = wire.Maybe(r, readWinner)
-		default:
-			r.Raw()
-		}
-	}
-	return value
 }

@@ -26,11 +26,11 @@ func (value AntType) Stats() UnitStats { return unitStats[value] }
 
 func init() {
 	referee.OnMatch(func(match *referee.Match) {
-		health, given := match.Options["worker_health"].(int)
+		health, given := match.Options["worker_health"].(float64)
 		if !given {
 			health = 4
 		}
-		unitStats[Worker].Health = health
+		unitStats[Worker].Health = int(health)
 	})
 }
 

@@ -6,10 +6,10 @@
 package reantics
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Constants of the rules.
@@ -125,51 +125,53 @@ type Coord struct{ X, Y int }
 
 // Ant is one ant.
 type Ant struct {
-	ID       int // stable for the whole game, never used again
-	Coords   Coord
-	Type     AntType // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
-	Player   int     // the owner
-	Health   int     // health left
-	Carrying bool    // carries a unit of food
-	HasMoved bool    // has moved or was built in this turn
+	ID       int     `json:"id"` // stable for the whole game, never used again
+	Coords   Coord   `json:"coords"`
+	Type     AntType `json:"type"`     // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
+	Player   int     `json:"player"`   // the owner
+	Health   int     `json:"health"`   // health left
+	Carrying bool    `json:"carrying"` // carries a unit of food
+	HasMoved bool    `json:"hasMoved"` // has moved or was built in this turn
 }
 
 // Construction is an anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
 type Construction struct {
-	Coords        Coord
-	Type          ConstructionType // -4 anthill, -3 tunnel, -2 grass, -1 food
-	MovementCost  int              // moves that it costs to enter: 2 for grass
-	Player        *int             // the owner of a building
-	CaptureHealth *int             // turns until captured; an anthill at 0 loses
+	Coords        Coord            `json:"coords"`
+	Type          ConstructionType `json:"type"`          // -4 anthill, -3 tunnel, -2 grass, -1 food
+	MovementCost  int              `json:"movementCost"`  // moves that it costs to enter: 2 for grass
+	Player        *int             `json:"player"`        // the owner of a building
+	CaptureHealth *int             `json:"captureHealth"` // turns until captured; an anthill at 0 loses
 }
 
 // Inventory is a player's ants, buildings and food; the third inventory is neutral.
 type Inventory struct {
-	Player    int            // 0 player one, 1 player two, 2 neutral
-	FoodCount int            // units of food stored
-	Ants      []Ant          // by absolute x, then y
-	Constrs   []Construction // by absolute x, then y; neutral: as placed
+	Player    int            `json:"player"`    // 0 player one, 1 player two, 2 neutral
+	FoodCount int            `json:"foodCount"` // units of food stored
+	Ants      []Ant          `json:"ants"`      // by absolute x, then y
+	Constrs   []Construction `json:"constrs"`   // by absolute x, then y; neutral: as placed
 }
 
 // Cell is a tile that is not empty.
 type Cell struct {
-	Ant    *int              // the ant's id
-	Constr *ConstructionType // the construction's type
+	Ant    *int              `json:"ant"`    // the ant's id
+	Constr *ConstructionType `json:"constr"` // the construction's type
 }
 
 // GameState is the state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 type GameState struct {
-	Phase       Phase       // 1 anthill, tunnel and grass; 2 food; 3 play
-	WhoseTurn   int         // the seat of the player to move
-	Inventories []Inventory // player one, player two, neutral
-	Board       [][]*Cell   // board[x][y], null = empty; left out by the option board=false
+	Phase       Phase       `json:"phase"`       // 1 anthill, tunnel and grass; 2 food; 3 play
+	WhoseTurn   int         `json:"whoseTurn"`   // the seat of the player to move
+	Inventories []Inventory `json:"inventories"` // player one, player two, neutral
+	// board[x][y], null = empty; left out by the option board=false
+	Board [][]*Cell `json:"board"`
 }
 
 // Move is an answer to `getMove`.
 type Move struct {
-	MoveType  MoveType // 0 move an ant, 1 build an ant, 2 end the turn
-	CoordList []Coord  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
-	BuildType *AntType // 1: the ant's type, 1-4; else null
+	MoveType MoveType `json:"moveType"` // 0 move an ant, 1 build an ant, 2 end the turn
+	// 0: the path, the ant's own tile first; 1: the own anthill; 2: null
+	CoordList []Coord  `json:"coordList,omitempty"`
+	BuildType *AntType `json:"buildType,omitempty"` // 1: the ant's type, 1-4; else null
 }
 
 // Bot plays one match of ReAntics. Embed Base to leave out the methods that return nothing.
@@ -203,188 +205,57 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "getPlacement":
-		currentState := referee.Param(params, "currentState", readGameState)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			CurrentState GameState `json:"currentState"`
 		}
-		answer := u.bot.Placement(currentState)
-		result.List(len(answer))
-		for _, item := range answer {
-			writeCoord(result, item)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
 		}
-		result.EndList()
+		return u.bot.Placement(given.CurrentState), nil
 	case "getMove":
-		currentState := referee.Param(params, "currentState", readGameState)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			CurrentState GameState `json:"currentState"`
 		}
-		answer := u.bot.Move(currentState)
-		writeMove(result, answer)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Move(given.CurrentState), nil
 	case "getAttack":
-		currentState := referee.Param(params, "currentState", readGameState)
-		attackingAnt := referee.Param(params, "attackingAnt", readAnt)
-		enemyLocations := referee.Param(params, "enemyLocations", wire.ListOf(readCoord))
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			CurrentState   GameState `json:"currentState"`
+			AttackingAnt   Ant       `json:"attackingAnt"`
+			EnemyLocations []Coord   `json:"enemyLocations"`
 		}
-		answer := u.bot.Attack(currentState, attackingAnt, enemyLocations)
-		writeCoord(result, answer)
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Attack(given.CurrentState, given.AttackingAnt, given.EnemyLocations), nil
 	case "registerWin":
-		hasWon := referee.Param(params, "hasWon", (*wire.Reader).Bool)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			HasWon bool `json:"hasWon"`
 		}
-		u.bot.RegisterWin(hasWon)
-		result.Null()
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		u.bot.RegisterWin(given.HasWon)
+		return nil, nil
 	}
+	return nil, referee.ErrUnknownMethod
+}
+
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	return nil
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
-	return nil
+// UnmarshalJSON reads Coord from a list.
+func (value *Coord) UnmarshalJSON(data []byte) error {
+	return referee.ReadList(data, &value.X, &value.Y)
 }
 
-func readPhase(r *wire.Reader) Phase { return Phase(r.Int()) }
-
-func readAntType(r *wire.Reader) AntType { return AntType(r.Int()) }
-
-func readConstructionType(r *wire.Reader) ConstructionType { return ConstructionType(r.Int()) }
-
-func readMoveType(r *wire.Reader) MoveType { return MoveType(r.Int()) }
-
-func readCoord(r *wire.Reader) (value Coord) {
-	value.X, value.Y = r.Pair()
-	return value
-}
-
-func writeCoord(w *wire.Writer, value Coord) {
-	w.List(2)
-	w.Int(value.X)
-	w.Int(value.Y)
-	w.EndList()
-}
-
-func readAnt(r *wire.Reader) (value Ant) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "id":
-			value.ID = r.Int()
-		case "coords":
-			value.Coords = readCoord(r)
-		case "type":
-			value.Type = readAntType(r)
-		case "player":
-			value.Player = r.Int()
-		case "health":
-			value.Health = r.Int()
-		case "carrying":
-			value.Carrying = r.Bool()
-		case "hasMoved":
-			value.HasMoved = r.Bool()
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readConstruction(r *wire.Reader) (value Construction) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "coords":
-			value.Coords = readCoord(r)
-		case "type":
-			value.Type = readConstructionType(r)
-		case "movementCost":
-			value.MovementCost = r.Int()
-		case "player":
-			value.Player = wire.Maybe(r, (*wire.Reader).Int)
-		case "captureHealth":
-			value.CaptureHealth = wire.Maybe(r, (*wire.Reader).Int)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readInventory(r *wire.Reader) (value Inventory) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "player":
-			value.Player = r.Int()
-		case "foodCount":
-			value.FoodCount = r.Int()
-		case "ants":
-			value.Ants = wire.List(r, readAnt)
-		case "constrs":
-			value.Constrs = wire.List(r, readConstruction)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readCell(r *wire.Reader) (value Cell) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "ant":
-			value.Ant = wire.Maybe(r, (*wire.Reader).Int)
-		case "constr":
-			value.Constr = wire.Maybe(r, readConstructionType)
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func readGameState(r *wire.Reader) (value GameState) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "phase":
-			value.Phase = readPhase(r)
-		case "whoseTurn":
-			value.WhoseTurn = r.Int()
-		case "inventories":
-			value.Inventories = wire.List(r, readInventory)
-		case "board":
-			value.Board = wire.OrNil(r, wire.ListOf(wire.ListOf(wire.MaybeOf(readCell))))
-		default:
-			r.Raw()
-		}
-	}
-	return value
-}
-
-func writeMove(w *wire.Writer, value Move) {
-	size := 3
-	if value.CoordList == nil {
-		size--
-	}
-	if value.BuildType == nil {
-		size--
-	}
-	w.Object(size)
-	w.Name("moveType")
-	w.Int(int(value.MoveType))
-	if value.CoordList != nil {
-		w.Name("coordList")
-		w.List(len(value.CoordList))
-		for _, item := range value.CoordList {
-			writeCoord(w, item)
-		}
-		w.EndList()
-	}
-	if value.BuildType != nil {
-		w.Name("buildType")
-		w.Int(int(*value.BuildType))
-	}
-	w.EndObject()
+// MarshalJSON writes Coord as a list.
+func (value Coord) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{value.X, value.Y})
 }

@@ -1,10 +1,10 @@
 package reantics
 
 import (
+	"encoding/json"
 	"testing"
 
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 const state = `{"phase":3,"whoseTurn":1,"newer":{},"inventories":[
@@ -15,41 +15,43 @@ const state = `{"phase":3,"whoseTurn":1,"newer":{},"inventories":[
 	{"player":2,"foodCount":0,"ants":[],"constrs":[{"coords":[9,6],"type":-2,"movementCost":2}]}],
 	"board":[[null,{"ant":2,"constr":-3},{"constr":-1}]]}`
 
-// inBoth reads a JSON text as it is and as MessagePack.
-func inBoth[T any](t *testing.T, text string, read func(*wire.Reader) T, check func(T)) {
+func read(t *testing.T, text string) (state GameState) {
 	t.Helper()
-	w := &wire.Writer{}
-	w.Reset(wire.Msgpack)
-	w.Any(wire.NewReader([]byte(text), wire.JSON).Any())
-	for _, r := range []*wire.Reader{wire.NewReader([]byte(text), wire.JSON), wire.NewReader(w.Bytes(), wire.Msgpack)} {
-		value := read(r)
-		if r.Err() != nil {
-			t.Fatal(r.Err())
-		}
-		check(value)
+	if err := json.Unmarshal([]byte(text), &state); err != nil {
+		t.Fatal(err)
 	}
+	return state
 }
 
 func TestTheStateOfTheDocumentIsRead(t *testing.T) {
-	inBoth(t, state, readGameState, func(state GameState) {
-		if ant := state.Inventories[0].Ants[0]; ant.Coords != (Coord{X: 4, Y: 8}) || ant.Health != 4 {
-			t.Error(ant)
-		}
-		if *state.Inventories[0].Constrs[0].CaptureHealth != 2 || state.Inventories[2].Constrs[0].Player != nil {
-			t.Error("a building has an owner, grass has none")
-		}
-		if row := state.Board[0]; row[0] != nil || *row[1].Ant != 2 || row[2].Ant != nil || *row[2].Constr != -1 {
-			t.Error("an empty tile is nil")
-		}
-	})
+	state := read(t, state)
+	if ant := state.Inventories[0].Ants[0]; ant.Coords != (Coord{X: 4, Y: 8}) || ant.Health != 4 {
+		t.Error(ant)
+	}
+	if *state.Inventories[0].Constrs[0].CaptureHealth != 2 || state.Inventories[2].Constrs[0].Player != nil {
+		t.Error("a building has an owner, grass has none")
+	}
+	if row := state.Board[0]; row[0] != nil || *row[1].Ant != 2 || row[2].Ant != nil || *row[2].Constr != -1 {
+		t.Error("an empty tile is nil")
+	}
 }
 
 func TestWithoutABoardThereIsNone(t *testing.T) {
-	inBoth(t, `{"phase":1,"whoseTurn":0,"inventories":[]}`, readGameState, func(state GameState) {
-		if state.Board != nil {
-			t.Error(state.Board)
+	if state := read(t, `{"phase":1,"whoseTurn":0,"inventories":[]}`); state.Board != nil {
+		t.Error(state.Board)
+	}
+}
+
+func TestACoordinateHasTwoNumbers(t *testing.T) {
+	for text, words := range map[string]string{
+		"[1]": "a list of 1 items; expected 2", "[1,2,3]": "a list of 3 items; expected 2", "null": "a list of 0 items; expected 2",
+		`[1,"2"]`: "json: cannot unmarshal string into Go value of type int",
+	} {
+		var tile Coord
+		if err := json.Unmarshal([]byte(text), &tile); err == nil || err.Error() != words {
+			t.Errorf("%s: %v", text, err)
 		}
-	})
+	}
 }
 
 func TestMovesAreWrittenAsTheDocumentShowsThem(t *testing.T) {
@@ -58,10 +60,8 @@ func TestMovesAreWrittenAsTheDocumentShowsThem(t *testing.T) {
 		`{"moveType":0,"coordList":[[4,1],[4,2],[5,2]]}`:   {CoordList: []Coord{{X: 4, Y: 1}, {X: 4, Y: 2}, {X: 5, Y: 2}}},
 		`{"moveType":1,"coordList":[[0,3]],"buildType":3}`: {Build, []Coord{{X: 0, Y: 3}}, referee.Some(Soldier)},
 	} {
-		w := &wire.Writer{}
-		w.Reset(wire.JSON)
-		if writeMove(w, move); string(w.Bytes()) != wanted {
-			t.Errorf("%s, not %s", w.Bytes(), wanted)
+		if text, err := json.Marshal(move); string(text) != wanted || err != nil {
+			t.Errorf("%s, not %s: %v", text, wanted, err)
 		}
 	}
 }

@@ -6,8 +6,9 @@
 package tictactoe
 
 import (
+	"encoding/json"
+
 	"referee.internal/referee"
-	"referee.internal/referee/wire"
 )
 
 // Cells is a list of the rules.
@@ -59,19 +60,19 @@ const (
 
 // Action is an answer to `play`: a symbol put into an empty cell, or the table flipped.
 type Action struct {
-	Action   ActionType // putSymbol, or the flip in kaomoji
-	Position *Cell      // the cell, for putSymbol only
+	Action   ActionType `json:"action"`             // putSymbol, or the flip in kaomoji
+	Position *Cell      `json:"position,omitempty"` // the cell, for putSymbol only
 }
 
 // ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
-	YouAre   *Symbol // your symbol; the first event
-	ID       *string // the battle's id, with youAre
-	Player   *Symbol // the side that answered
-	Action   any     // putSymbol, the flip, or whatever was sent
-	Position any     // the cell, or whatever was sent
-	Winner   *Winner // the last event
+	YouAre   *Symbol `json:"youAre"`   // your symbol; the first event
+	ID       *string `json:"id"`       // the battle's id, with youAre
+	Player   *Symbol `json:"player"`   // the side that answered
+	Action   any     `json:"action"`   // putSymbol, the flip, or whatever was sent
+	Position any     `json:"position"` // the cell, or whatever was sent
+	Winner   *Winner `json:"winner"`   // the last event
 }
 
 // Bot plays one match of Tic-tac-toe. Embed Base to leave out the methods that return nothing.
@@ -98,74 +99,27 @@ func Run(name, version string, fresh func(*referee.Match) Bot) {
 
 type untyped struct{ bot Bot }
 
-func (u untyped) Answer(method string, params *referee.Params, result *wire.Writer) error {
+func (u untyped) Answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "play":
-		id := referee.Param(params, "id", (*wire.Reader).String)
-		if params.Err() != nil {
-			return params.Err()
+		var given struct {
+			ID string `json:"id"`
 		}
-		answer := u.bot.Play(id)
-		writeAction(result, answer)
-	default:
-		return referee.ErrUnknownMethod
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		return u.bot.Play(given.ID), nil
 	}
-	return nil
+	return nil, referee.ErrUnknownMethod
 }
 
-func (u untyped) Notice(method string, params *referee.Params) error {
+func (u untyped) Notice(method string, params json.RawMessage) error {
 	if method == "event" {
-		r := params.Whole()
-		shown := readArenaEvent(r)
-		if r.Err() != nil {
-			return r.Err()
+		var shown ArenaEvent
+		if err := referee.ReadEvent(params, &shown); err != nil {
+			return err
 		}
 		u.bot.Event(shown)
 	}
 	return nil
-}
-
-func readActionType(r *wire.Reader) ActionType { return ActionType(r.String()) }
-
-func readCell(r *wire.Reader) Cell { return Cell(r.String()) }
-
-func readSymbol(r *wire.Reader) Symbol { return Symbol(r.String()) }
-
-func readWinner(r *wire.Reader) Winner { return Winner(r.String()) }
-
-func writeAction(w *wire.Writer, value Action) {
-	size := 2
-	if value.Position == nil {
-		size--
-	}
-	w.Object(size)
-	w.Name("action")
-	w.String(string(value.Action))
-	if value.Position != nil {
-		w.Name("position")
-		w.String(string(*value.Position))
-	}
-	w.EndObject()
-}
-
-func readArenaEvent(r *wire.Reader) (value ArenaEvent) {
-	for name := range r.Members() {
-		switch string(name) {
-		case "youAre":
-			value.YouAre = wire.Maybe(r, readSymbol)
-		case "id":
-			value.ID = wire.Maybe(r, (*wire.Reader).String)
-		case "player":
-			value.Player = wire.Maybe(r, readSymbol)
-		case "action":
-			value.Action = r.Any()
-		case "position":
-			value.Position = r.Any()
-		case "winner":
-			value.Winner = wire.Maybe(r, readWinner)
-		default:
-			r.Raw()
-		}
-	}
-	return value
 }
