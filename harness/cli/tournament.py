@@ -33,7 +33,7 @@ from referee.harness.tournament.execution.runner import End
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
-from referee.harness.tournament.model import Plan, differences, number_of_games, read_plan, remarks
+from referee.harness.tournament.model import Plan, differences, number_of_games, read_plan, remarks, write_plan
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.standings import Standings, standings
@@ -285,7 +285,7 @@ def write_page(
     reader: Reader = Reader.PUBLIC,
     bot: str | None = None,
     viewed: int | None = None,
-    title: str = "",
+    title: str | None = None,
     organiser: str = "",
 ) -> int:
     """Writes a web site of plain files: standings, head-to-head results, and a page per bot with its games and replays.
@@ -297,7 +297,8 @@ def write_page(
             organiser: everything.
         bot: The name of the bot whose author is the reader.
         viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
-        title: The contest's name. Default: the game and the format.
+        title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
+            and the format.
         organiser: Who organises it.
     """
     from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
@@ -305,11 +306,14 @@ def write_page(
     if (reader is Reader.AUTHOR) != (bot is not None):
         raise UsageError("--reader author needs --bot, and nothing else does")
     plan = read_plan(folder / PLAN)
+    if title is not None and title != plan.title:
+        plan = plan.replaced(title=title)
+        write_plan(plan, folder / PLAN)
     names = [entry.name for entry in plan.bots]
     if bot is not None and bot not in names:
         raise UsageError(f"there is no bot {bot!r}; there are {', '.join(names)}")
     where = folder / f"page-{reader}" if to is None else to
-    files = site.write(plan, folder, where, reader, bot, viewed, title, organiser)
+    files = site.write(plan, folder, where, reader, bot, viewed, organiser)
     out.print(f"{files} files in {where}")
     return PLAYED
 
@@ -379,10 +383,12 @@ def _print(result: Standings, output: Output) -> None:
 def _table(result: Standings, most: int | None = None) -> Group:
     """Returns the standings with all rows, or only the best `most`."""
     columns = standings_text.headers(result)
-    sheet = Sheet(columns[:2], columns[2:])
+    sheet = Sheet(columns[:2], columns[2:], dropped=standings_text.DROPPED)
     for row in result.rows[:most]:
         sheet.add(*standings_text.cells(row, columns))
-    return Group(Text(standings_text.summary(result)), sheet, *(Text(f"note: {note}") for note in result.notes))
+    heading = [Text(printable(result.title), style="bold")] if result.title else []
+    below = [result.ranking, *(f"note: {note}" for note in result.notes)]
+    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, below))
 
 
 async def _live(games: TournamentGames) -> None:

@@ -57,6 +57,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     bots: list[str | _Bot]
     format: str | None = None
     games: int | None = None
+    title: str | None = None
+    """The contest's name, above the standings."""
     seed: int | None = None
     seating: Seating | None = None
     first_to: int | None = None
@@ -93,7 +95,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
     }
     return msgspec.structs.replace(
         request,
-        **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds")},
+        **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds", "title")},
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
         maps=request.maps or file_maps,

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
@@ -48,7 +49,9 @@ NEUTRAL = (
 )
 """Limits that change no game's outcome: a bot that cannot be built plays no game."""
 IDENT_DIGITS = 10
-"""How many digits of its hash identify a bot in keys and standings."""
+"""How many digits of its hash identify a bot in keys."""
+SHOWN_DIGITS = 6
+"""How many digits of its hash follow a name that several bots share."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -93,6 +96,22 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     version: int = 1
     """Of the game's rules."""
+    title: str = ""
+    """The contest's name, above the standings; empty = the game and the format."""
+
+    @property
+    def heading(self) -> str:
+        """The contest's name, or the game and the format."""
+        return self.title or f"{find_game(self.game).title}, {self.format}"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """By ident, the name to show: with the beginning of the bot's hash if several entries share the name."""
+        names = Counter(entry.name for entry in self.bots)
+        return {
+            entry.ident: entry.name if names[entry.name] == 1 else f"{entry.name}@{entry.ident[:SHOWN_DIGITS]}"
+            for entry in self.bots
+        }
 
     @property
     def programs(self) -> tuple[int, ...]:

@@ -58,12 +58,14 @@ class Request(Struct, frozen=True):
     time: TimeControl | None = None
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
+    title: str | None = None
+    """The contest's name."""
 
     def over(self, before: Plan) -> "Request":
         """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
-        names = ("format", "games", "seating", "first_to", "rounds")
+        names = ("format", "games", "seating", "first_to", "rounds", "title")
         return msgspec.structs.replace(self, **{n: getattr(before, n) for n in names if getattr(self, n) is None})
 
 
@@ -161,6 +163,7 @@ def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
             limits=request.limits,
             encodings=request.encodings,
             version=game.version,
+            title=request.title or "",
         )
     )
 

@@ -33,7 +33,9 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
     if differences:
         raise UsageError(f"{folder} holds a tournament {differences}; use another folder for another tournament")
     bots = _bots(before, requested, folder)
-    return before.replaced(bots=bots, games=requested.games, rounds=requested.rounds, limits=requested.limits)
+    return before.replaced(
+        bots=bots, games=requested.games, rounds=requested.rounds, limits=requested.limits, title=requested.title
+    )
 
 
 def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:

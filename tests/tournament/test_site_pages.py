@@ -68,6 +68,7 @@ def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: P
     assert "<h1>Spring &lt;Cup&gt;</h1>" in page and "Organised by The Robotics Club" in page
     assert len(re.findall(r'<li class="(?:first|second|third)">', page)) == 3
     assert not re.search(r">(ann|bob|cid)@", page) and ">ann</a>" in page
+    assert tournament(tmp_path, "show", contest).startswith("Spring <Cup>\n"), "the plan keeps the title"
     notes = re.findall(r'<p class="note">(.*?)</p>', page)
     assert notes and all(note.endswith(".") for note in notes)
 

@@ -117,6 +117,19 @@ def test_the_rating_ranks_where_some_bots_play_more(format: str) -> None:
     assert places(found) == {"a": 6} | dict.fromkeys("bcdef", 1)
 
 
+def test_games_among_tied_bots_break_the_tie_if_all_of_them_met_equally_often() -> None:
+    """a and b have three points each, and a has beaten b. A third tied bot that met only one of them undoes that."""
+    three = plan("round-robin", 3, seating=Seating.FIXED)
+    won, lost = (1, 2), (2, 1)
+    beaten = {ScheduledGame((0, 1), 0): won, ScheduledGame((0, 2), 0): won, ScheduledGame((0, 2), 1): lost}
+    beaten |= {ScheduledGame((1, 2), number): won for number in range(2)} | {ScheduledGame((0, 2), 2): lost}
+    found = standings_of(three, lines(three, beaten))
+    assert places(found) == {"a": 1, "b": 1, "c": 1}, "all have two points, and a and b met once, but a and c thrice"
+    level = {game: ranks for game, ranks in beaten.items() if game != ScheduledGame((0, 2), 2)}
+    assert places(standings_of(three, lines(three, level))) == {"a": 1, "b": 2, "c": 3}
+    assert "then points in games among the equal ones" in found.ranking
+
+
 def test_forfeited_games_are_not_repeats() -> None:
     pair = plan("round-robin", 2, games=10)
     scheduled_games = [scheduled_game for scheduled_game in pair.scheduled_games({}) if scheduled_game is not None]

@@ -162,6 +162,25 @@ def test_a_bot_without_games_has_no_rating_in_the_standings() -> None:
     assert rows["a"].elo.value + rows["b"].elo.value < 1e-6
 
 
+def test_a_note_names_a_leader_with_many_faults() -> None:
+    games = [played for group in range(20) for played in pair(group, WON, LOST, (0,) if group % 5 == 0 else ())]
+    assert standings_of(2, games).notes[0] == "a leads, but was at fault in 4 of 40 games"
+    rare = [played for group in range(30) for played in pair(group, WON, LOST, (0,) if group % 10 == 0 else ())]
+    assert not [note for note in standings_of(2, rare).notes if "leads" in note]
+
+
+def test_csv_begins_with_the_columns_for_marks_and_runs_no_formula() -> None:
+    found = standings_of(2, pair(0, WON, LOST))
+    assert standings_text.as_csv(found).startswith("rank,name,file,points,games,faults,")
+    first, _ = csv.DictReader(standings_text.as_csv(found).splitlines())
+    assert (first["rank"], first["name"], first["file"], first["points"]) == ("1", "a", "'@a", "2.0")
+
+
+def test_names_have_a_hash_only_where_two_versions_share_one() -> None:
+    entries = tuple(Entry(name, hash * 10, hash * 64, "@x") for name, hash in (("a", "1"), ("b", "2"), ("a", "3")))
+    assert list(Plan("tictactoe", "round-robin", 1, entries).labels.values()) == ["a@111111", "b", "a@333333"]
+
+
 def test_csv_has_three_columns_for_every_rating() -> None:
     games = [played for group in range(4) for played in pair(group, WON, DRAWN, (1,) if group == 2 else ())]
     found = standings_of(2, games)

@@ -1,7 +1,7 @@
-"""A table, or a few lines for each row if the terminal is too narrow."""
+"""A table, with fewer columns or a few lines for each row if the terminal is too narrow."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
@@ -25,6 +25,8 @@ class Sheet:
     """The last columns, which are wrapped."""
     title: str = ""
     """A line above the table."""
+    dropped: Sequence[str] = ()
+    """Number columns that a narrow terminal leaves out, the first of these first."""
     rows: list[tuple[list[Text], str]] = field(default_factory=list)
 
     def add(self, *cells: str | Text, style: str = "") -> None:
@@ -43,13 +45,33 @@ class Sheet:
         return sum(widths[:prose]) + sum(min(width, MIN_PROSE) for width in widths[prose:]) + GAP * (len(widths) - 1)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
-        if self.width() <= options.max_width:
-            yield self._table()
+        fitting, gone = self._fitting(options.max_width)
+        if fitting is not None:
+            yield fitting._table()
+            if gone:
+                yield Text(f"not shown at this width: {', '.join(gone)}", style="dim")
         else:
             if self.title:
                 yield from Text(self.title, style="italic").wrap(console, options.max_width)
             for row, style in self.rows:
                 yield from self._lines(row, style, console, options.max_width)
+
+    def _fitting(self, width: int) -> tuple["Sheet | None", list[str]]:
+        """Returns the sheet with as many columns as fit and the names of the others; None if too few would be left."""
+        sheet, gone = self, list[str]()
+        for name in ("", *self.dropped):
+            if name in sheet.numbers:
+                sheet = sheet._without(name)
+                gone.append(name)
+            if sheet.width() <= width:
+                return sheet, [each for each in self.columns if each in gone]
+        return None, []
+
+    def _without(self, name: str) -> "Sheet":
+        place = self.columns.index(name)
+        numbers = [each for each in self.numbers if each != name]
+        rows = [([*row[:place], *row[place + 1 :]], style) for row, style in self.rows]
+        return replace(self, numbers=numbers, rows=rows)
 
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, header_style="dim", title=self.title or None, title_justify="left")

@@ -16,7 +16,6 @@ from typing import Any
 import jinja2
 from msgspec import Struct, field
 
-from referee.games import registry
 from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
@@ -60,12 +59,10 @@ def write(
     reader: Reader = Reader.PUBLIC,
     bot: str | None = None,
     viewed: int | None = None,
-    title: str = "",
     organiser: str = "",
 ) -> int:
     """Writes the site to `to` and returns the number of its files; for an author, the pages of the bot of that name.
 
-    `title` heads the pages, by default the game and the format.
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
     Raises RunError if the site cannot be written.
     """
@@ -75,7 +72,7 @@ def write(
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
     site = _Site(plan, folder, to, reader, result, viewed)
-    site.title, site.organiser = title or site.title, organiser
+    site.organiser = organiser
     try:
         for part in ("bots", "games"):
             shutil.rmtree(to / part, ignore_errors=True)
@@ -126,13 +123,13 @@ class _Site:
             "shade": _shade,
             "sentence": _sentence,
         }
-        names = {entry.ident: entry.name for entry in plan.bots}
+        names = plan.labels
         self._pages.filters["ending"] = lambda line: reason_of(
             plan.game, Result(line.r, line.p, line.why), [names.get(ident, ident) for ident in line.b]
         )
         self._pages.globals |= {"plan": plan, "standings": result, "names": names}
         self.organiser = ""
-        self.title = f"{registry.game(plan.game).title}, {plan.format}"
+        self.title = plan.heading
 
     def index(self) -> None:
         """Writes the page with standings and crosstable."""
@@ -146,7 +143,7 @@ class _Site:
             summary=summary(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
-            cells=[cells(row, columns, hashed=False) for row in self.result.rows],
+            cells=[cells(row, columns) for row in self.result.rows],
         )
 
     def bot(self, row: Row, bot: _Bot) -> None:
@@ -161,7 +158,7 @@ class _Site:
             title=f"{row.name}, {self.title}",
             row=row,
             bot=bot,
-            idents={entry.name: entry.ident for entry in self.plan.bots},
+            idents={name: ident for ident, name in self.plan.labels.items()},
             games=games,
             files={line.k: file for line, _, file, _ in games if file},
             pages={line.k: page for line, _, _, page in games if page},

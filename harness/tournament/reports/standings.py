@@ -26,6 +26,18 @@ DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
 UNEQUAL = ("ladder", "gauntlet")
 """Formats in which some bots play more games than others, by design."""
+DIRECT = ("round-robin", "list-order", "swiss")
+"""Formats that break ties by the games among the tied bots."""
+MANY_FAULTS = 0.1
+"""The share of games with a fault from which a note says so about a leader."""
+RULES = {
+    "series": "opponents defeated; of two that are equal, their match decides, of more the games won",
+    "groups": "the place in the final, then the place and the score in the group",
+    "judged": "the points of the test run",
+    "ladder": "Elo",
+    "gauntlet": "Elo",
+}
+"""What ranks the bots, by format. All other formats rank by points."""
 
 _SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""
@@ -35,7 +47,10 @@ class Row(Struct):
     """A bot's line."""
 
     name: str
+    """With the beginning of its hash if another bot shares the name."""
     ident: str
+    file: str = ""
+    """The name of its file or folder, a command line, or `@` and a name."""
     rank: int = 0
     games: int = 0
     wins: int = 0
@@ -78,8 +93,12 @@ class Cell(Struct):
 class Standings(Struct):
     """All results of a tournament so far."""
 
+    title: str
+    """The contest's name; empty = it has none."""
     game: str
     format: str
+    ranking: str
+    """What ranks the bots and how ties are broken, in words."""
     due: int | None
     """The number of games in all; None if it depends on results."""
     played: int
@@ -148,7 +167,8 @@ def _line_ups(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], d
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Ranks the bots as the plan's format does. Without `chances`, P(#1) is left out."""
     entries, (book, surplus) = plan.bots, counting(plan, book)
-    rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
+    labels = plan.labels
+    rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
     cells: dict[tuple[int, int], Cell] = {}
     _count_games(plan, book, rows, cells)
     total, (different, seatings) = book.count, _different(plan, book, rows)
@@ -157,17 +177,19 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
     ranked: list[Row] = []
-    for equal in _order(plan, book, rows):
+    for equal in _order(plan, book, rows, cells):
         rank = len(ranked) + 1
         for bot in equal:
             rows[bot].rank = rank
             ranked.append(rows[bot])
     cross: dict[str, dict[str, Cell]] = {}
     for (bot, rival), cell in sorted(cells.items(), key=itemgetter(0)):
-        cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
+        cross.setdefault(rows[bot].name, {})[rows[rival].name] = cell
     return Standings(
+        title=plan.title,
         game=plan.game,
         format=plan.format,
+        ranking=_ranking(plan),
         due=number_of_games(plan),
         played=total,
         different=different,
@@ -176,6 +198,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         rows=ranked,
         cross=cross,
         notes=[
+            *_leaders_at_fault(ranked),
             *same_programs(plan),
             *([] if different < DISTINCT * total else _superiority(plan, ranked, cross)),
             *_notes(plan, total, different, ranked, book.voids, surplus),
@@ -231,6 +254,21 @@ def _different(plan: Plan, book: Book, rows: Sequence[Row]) -> tuple[int, int]:
 
 
 # Notes.
+
+
+def _ranking(plan: Plan) -> str:
+    """Says what ranks the bots, and how ties are broken."""
+    points = "points a game" if plan.seats > 2 else "points"
+    first = RULES.get(plan.format, points)
+    second = ", then points in games among the equal ones" if plan.format in DIRECT and plan.seats == 2 else ""
+    return f"ranked by {first}{second}; bots that are still equal share a rank"
+
+
+def _leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
+    """Names each leader whose faults are many: it may lead by what others did worse, or for a cause to look at."""
+    for row in rows:
+        if row.rank == 1 and row.faults >= max(1, MANY_FAULTS * row.games):
+            yield f"{row.name} leads, but was at fault in {row.faults} of {row.games} games"
 
 
 def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], voids: int, surplus: int) -> Iterator[str]:
@@ -341,7 +379,7 @@ def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
 # How a format ranks.
 
 
-def _order(plan: Plan, book: Book, rows: list[Row]) -> list[list[int]]:
+def _order(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests have none."""
     bots = [place for place, entry in enumerate(plan.bots) if not entry.guest]
     if plan.format == "series":
@@ -359,7 +397,19 @@ def _order(plan: Plan, book: Book, rows: list[Row]) -> list[list[int]]:
             rows[bot].byes = times
             rows[bot].points += times * plan.games
     worth = {bot: _worth(plan, rows[bot]) for bot in bots}
-    return [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+    order = [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+    if plan.format in DIRECT and plan.seats == 2:
+        return [bots for equal in order for bots in _by_direct_games(equal, cells)]
+    return order
+
+
+def _by_direct_games(equal: list[int], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
+    """Breaks a tie by the points in games among the tied bots, if all of these have met equally often."""
+    met = {pair: cells.get(pair, Cell()) for pair in permutations(equal, 2)}
+    if len({cell.games for cell in met.values()}) != 1:
+        return [equal]
+    points = {bot: sum(met[bot, other].points for other in equal if other != bot) for bot in equal}
+    return [[bot for bot in equal if points[bot] == value] for value in sorted(set(points.values()), reverse=True)]
 
 
 def _worth(plan: Plan, row: Row) -> Fraction:

@@ -10,9 +10,12 @@ from referee.harness.markdown import escaped
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
 
-HEADERS = ("#", "bot", "Elo [low, high]", "P(#1)", "points", "games", "W", "D", "L", "different", "faults")
+HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
 RARE = ("forfeits", "byes")
 """Columns that appear only if a row has some."""
+DROPPED = ("different", "P(#1)", "byes", "forfeits", "D", "L", "W", "Elo [low, high]", "games")
+"""Columns that a narrow terminal leaves out, the first of these first."""
+FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 
 
 def headers(standings: Standings) -> tuple[str, ...]:
@@ -20,20 +23,20 @@ def headers(standings: Standings) -> tuple[str, ...]:
     return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
 
 
-def cells(row: Row, columns: Sequence[str], hashed: bool = True) -> tuple[str, ...]:
-    """Returns a row's text by column. `hashed`: the name with the beginning of the bot's hash."""
+def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    """Returns a row's text by column."""
     return (
         str(row.rank),
-        (f"{row.name}@{row.ident[:6]}" if hashed else row.name) + (" (absent)" if row.absent else ""),
-        rating(row.elo),
-        f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
+        row.name + (" (absent)" if row.absent else ""),
+        str(row.faults),
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
         str(row.games),
         str(row.wins),
         str(row.draws),
         str(row.losses),
+        rating(row.elo),
+        f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
         str(row.different),
-        str(row.faults),
         *(str(getattr(row, name)) for name in columns[len(HEADERS) :]),
     )
 
@@ -56,11 +59,13 @@ def markdown(standings: Standings) -> str:
         texts = zip(columns, cells(row, columns), strict=True)
         lines.append([escaped(text) if column == "bot" else text for column, text in texts])
     table = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([summary(standings), "", *table, *(f"\n{note}" for note in standings.notes)])
+    heading = [f"### {escaped(standings.title)}", ""] if standings.title else []
+    below = [standings.ranking, *standings.notes]
+    return "\n".join([*heading, summary(standings), "", *table, *(f"\n{escaped(note)}" for note in below)])
 
 
 def as_csv(standings: Standings) -> str:
-    """Formats all figures as CSV, one line per bot."""
+    """Formats all figures as CSV, one line per bot. The columns that marks need come first."""
     written = io.StringIO()
     writer = csv.DictWriter(written, _flat(Row("", "")), lineterminator="\n")
     writer.writeheader()
@@ -77,9 +82,10 @@ def _flat(row: Row) -> dict[str, object]:
                 values[column] = None if value is None else getattr(value, end)
         else:
             values[name] = value
-    if row.name.startswith(("=", "+", "-", "@")):
-        values["name"] = f"'{row.name}"  # otherwise a spreadsheet would run it as a formula
-    return values
+    for name in ("name", "file"):
+        if str(values[name]).startswith(("=", "+", "-", "@")):
+            values[name] = f"'{values[name]}"  # otherwise a spreadsheet would run it as a formula
+    return {name: values.pop(name) for name in FIRST_IN_CSV} | values
 
 
 def as_json(standings: Standings) -> str:
