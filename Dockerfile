@@ -26,7 +26,7 @@ ENTRYPOINT ["referee"]
 CMD ["--help"]
 
 FROM python AS all
-COPY --from=golang:1.24-bookworm /usr/local/go /usr/local/go
+COPY --from=golang:1.23-bookworm /usr/local/go /usr/local/go
 ENV PATH=/usr/local/go/bin:$PATH
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc g++ make cmake libc6-dev libjson-c-dev libmsgpack-dev \

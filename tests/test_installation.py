@@ -328,7 +328,7 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
         text = (kits / lang / "CMakeLists.txt").read_text()
         assert f"project({name}_{lang} VERSION {version} HOMEPAGE_URL {address} " in text
     module = (kits / "go" / "go.mod").read_text().splitlines()[0]
-    assert module.rpartition("/")[2] == name, "a Go module has its version from a tag"
+    assert module == f"module {address.removeprefix('https://')}/starter_kits/go", "a tag has the version"
     game = (ROOT / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
     assert f'dependencies = ["{name}"]' in game, "a game's wheel"
 

@@ -78,6 +78,35 @@ def test_a_release_needs_the_tag_of_its_version_and_the_address_of_the_project(t
         assert done.returncode == 1 and "expected" in done.stderr
 
 
+def test_a_release_tags_the_go_kit_as_go_get_expects(tmp_path: Path) -> None:
+    """The tag is the path of the module's folder and the version."""
+    steps = loaded(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["announce"]["steps"]
+    (script,) = [step["run"] for step in steps if "Go kit" in step.get("name", "")]
+    (tmp_path / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "gh").chmod(0o755)
+    tag, place = f"v{PROJECT['version']}", PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_REPOSITORY": place, "GITHUB_REF_NAME": tag, "GITHUB_SHA": "abc"}
+    done = subprocess.run(["bash", "-e", "-c", script], env=env, capture_output=True, text=True, check=True)
+    module = (ROOT / "starter_kits" / "go" / "go.mod").read_text().split()[1]
+    folder = module.removeprefix(f"github.com/{place}/")
+    assert (ROOT / folder / "go.mod").is_file()
+    made = ["api", f"repos/{place}/git/refs", "-f", f"ref=refs/tags/{folder}/{tag}", "-f", "sha=abc"]
+    assert done.stdout.splitlines() == made
+
+
+def test_the_go_kit_and_its_bots_need_the_oldest_go_that_is_supported() -> None:
+    """Dependencies whose newer versions raise it are not updated."""
+    oldest = f"go {'.'.join(map(str, ITEMS['go'].minimum))}"
+    for file in ("go.mod", "new/go.mod", "new/go.work"):
+        lines = (ROOT / "starter_kits" / "go" / file).read_text().splitlines()
+        assert oldest in lines and not any(line.startswith("toolchain") for line in lines)
+    (update,) = [
+        each for each in loaded(ROOT / ".github" / "dependabot.yml")["updates"] if each["package-ecosystem"] == "gomod"
+    ]
+    direct = re.findall(r"^\t(\S+) v", (ROOT / "starter_kits" / "go" / "go.mod").read_text(), re.MULTILINE)
+    assert [each["dependency-name"] for each in update["ignore"]] == direct
+
+
 def test_the_citation_has_the_version_and_the_address_of_the_project() -> None:
     citation = loaded(ROOT / "CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()

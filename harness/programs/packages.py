@@ -65,7 +65,7 @@ ITEMS: dict[str, Item] = {
         Item("cmocka.h", "libcmocka-dev", "libcmocka-devel", "cmocka", ask="", other_names=("cmocka", "-lcmocka")),
         Item("gtest/gtest.h", "libgtest-dev", "gtest-devel", "googletest", ask="", other_names=("GTest", "-lgtest")),
         Item("valgrind", "valgrind", "valgrind", "valgrind"),
-        Item("go", "golang-go", "golang", "go", (1, 24), "version", download="https://go.dev/dl"),
+        Item("go", "golang-go", "golang", "go", (1, 23), "version", download="https://go.dev/dl"),
         Item("java", "default-jdk-headless", "java-latest-openjdk-devel", "openjdk", (17,), "-version", download=JDK),
         Item("javac", "default-jdk-headless", "java-latest-openjdk-devel", "openjdk", (17,), "-version", download=JDK),
         Item("mvn", "maven", "maven", "maven", (3, 8), download="https://maven.apache.org"),
@@ -95,7 +95,7 @@ class Toolchain:
     """The items of `test_items` that the tests of a new bot need too."""
 
     def needs(self) -> str:
-        """Returns in words what a new bot needs, such as `go (1.24 or newer)`."""
+        """Returns in words what a new bot needs, such as `go (1.23 or newer)`."""
         names = [_with_minimum(ITEMS[name]) for name in self.items]
         tests = f"; for its tests {', '.join(self.bot_test_items)}" if self.bot_test_items else ""
         return f"{', '.join(names[:-1])} and {names[-1]}{tests}" if names[1:] else names[0] + tests

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -138,11 +139,11 @@ func attempt(method string, work func() error) (err error) {
 
 // trace tells where a panic was: the part of the stack that is not Go's and not ours, innermost first.
 func trace() string {
-	text := ""
+	text, ours := "", reflect.TypeFor[server]().PkgPath()
 	stack := make([]uintptr, 50)
 	frames := runtime.CallersFrames(stack[:runtime.Callers(0, stack)])
 	for frame, more := frames.Next(); more; frame, more = frames.Next() {
-		if !strings.HasPrefix(frame.Function, "runtime.") && !strings.HasPrefix(frame.Function, "referee.internal/referee") {
+		if !strings.HasPrefix(frame.Function, ours) {
 			text += fmt.Sprintf("\tin %s, %s:%d\n", frame.Function, frame.File, frame.Line)
 		}
 	}

@@ -34,7 +34,7 @@ func redirect() (in, out *os.File) {
 func keep(fd uintptr) *os.File {
 	kept, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
 	must(err)
-	return os.NewFile(uintptr(kept), "referee.internal/referee")
+	return os.NewFile(uintptr(kept), "referee")
 }
 
 func must(err error) {

@@ -342,8 +342,8 @@ import (
 	"fmt"
 	"strings"
 
-	"referee.internal/referee"
-	"referee.internal/referee/tictactoe"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/tictactoe"
 )
 
 type spy struct{ heard string }

@@ -54,7 +54,7 @@ import (
 	"os"
 	"os/exec"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 var _, _ = fmt.Println("before main")
@@ -281,7 +281,7 @@ import (
 	"strings"
 	"testing"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 type bot struct{ Base }
@@ -391,8 +391,8 @@ var _ Bot = bot{}
 def test_the_bindings_of_every_shape_are_formatted_compile_and_work(tmp_path: Path) -> None:
     (tmp_path / "shapes.go").write_text(go.emit(Binding.read(json.dumps(SHAPES), "here")), "utf-8")
     (tmp_path / "shapes_test.go").write_text(SHAPES_TEST.lstrip(), "utf-8")
-    (tmp_path / "go.mod").write_text("module shapes\n\ngo 1.24.0\n")
-    (tmp_path / "go.work").write_text(f"go 1.24.0\n\nuse (\n\t.\n\t{KIT}\n)\n")
+    (tmp_path / "go.mod").write_text("module shapes\n\ngo 1.23\n")
+    (tmp_path / "go.work").write_text(f"go 1.23\n\nuse (\n\t.\n\t{KIT}\n)\n")
     for command in (["gofmt", "-d", "."], ["go", "vet", "."], ["go", "test", "."]):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,9 +1,11 @@
-"""The C, C++ and Rust kits as packages: installed or packed, and used by a program elsewhere."""
+"""The C, C++, Go and Rust kits as packages: installed or packed, and used by a program elsewhere."""
 
 import os
+import re
 import shutil
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,40 @@ def test_the_crate_is_packed_and_builds_with_one_game(tmp_path: Path) -> None:
     for features in ((), one):
         flags = {"RUSTFLAGS": "-D warnings"} if features else {}
         run("cargo", "check", "--quiet", "--offline", "--lib", *features, "--target-dir", target, cwd=folder, **flags)
+
+
+def module_proxy(module: str, version: str, folder: Path) -> None:
+    """Lays out a Go module as module proxies do: https://go.dev/ref/mod#goproxy-protocol."""
+    kit = KITS / "go"
+    files = subprocess.run(["git", "ls-files"], cwd=kit, check=True, capture_output=True, text=True)
+    listed = files.stdout.splitlines()
+    others = [str(Path(path).parent) + "/" for path in listed if Path(path).name == "go.mod" and "/" in path]
+    place = folder / re.sub("[A-Z]", lambda letter: f"!{letter[0].lower()}", module) / "@v"
+    place.mkdir(parents=True)
+    (place / "list").write_text(f"{version}\n")
+    (place / f"{version}.info").write_text(f'{{"Version": "{version}", "Time": "2026-01-01T00:00:00Z"}}')
+    shutil.copy(kit / "go.mod", place / f"{version}.mod")
+    with zipfile.ZipFile(place / f"{version}.zip", "w") as archive:
+        archive.write(kit.parent.parent / "LICENSE", f"{module}@{version}/LICENSE")
+        for path in listed:
+            if (kit / path).is_file() and not path.startswith(tuple(others)):
+                archive.write(kit / path, f"{module}@{version}/{path}")
+
+
+def test_go_get_fetches_the_kit_into_a_module_of_somebody_else(go_kit: None, tmp_path: Path) -> None:
+    """The libraries that it needs come from the cache of this machine."""
+    module, consumer = (KITS / "go" / "go.mod").read_text("utf-8").split()[1], tmp_path / "consumer"
+    module_proxy(module, "v0.1.0", tmp_path / "proxy")
+    consumer.mkdir()
+    (consumer / "bot.go").write_text(readme_bot("go"), "utf-8")
+    cache = subprocess.run(["go", "env", "GOMODCACHE"], capture_output=True, text=True, check=True).stdout.strip()
+    environment = {
+        "GOPROXY": f"file://{tmp_path}/proxy,file://{cache}/cache/download",
+        "GOMODCACHE": str(tmp_path / "modules"),
+        "GOFLAGS": "-modcacherw",
+        "GOSUMDB": "off",
+    }
+    for words in ("mod init example.org/bot", f"get {module}", "build -o bot ."):
+        run("go", *words.split(), cwd=consumer, **environment)
+    assert f"{module} v0.1.0 " in (consumer / "go.mod").read_text("utf-8")
+    assert_plays(consumer / "bot", tmp_path)

@@ -51,8 +51,8 @@ import (
 	"fmt"
 	"os"
 
-	"referee.internal/referee"
-	"referee.internal/referee/tictactoe"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/tictactoe"
 )
 
 type prints struct{}

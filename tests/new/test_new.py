@@ -248,7 +248,7 @@ def test_a_readme_names_the_programs_and_headers_of_the_toolchain(tmp_path: Path
         return re.findall(r"You need (.*?)\. `referee doctor`", (tmp_path / lang / "README.md").read_text())[0]
 
     assert needs("c") == "gcc, make, stdlib.h, json-c/json.h and msgpack.h; for its tests cmocka.h"
-    assert needs("go") == "go (1.24 or newer)"
+    assert needs("go") == "go (1.23 or newer)"
     assert needs("python") == "Python 3.11 or newer"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
+from referee.harness.paths import KITS
 from referee.tools.kits.shapes import (
     Binding,
     Choice,
@@ -22,8 +23,8 @@ from referee.tools.kits.shapes import (
 )
 from referee.tools.kits.text import comment, literal
 
-MODULE = "referee.internal/referee"
-"""The kit's path: a host's name that never belongs to anybody, so that nothing is fetched from it."""
+MODULE = (KITS / "go" / "go.mod").read_text("utf-8").split()[1]
+"""The kit's path, which `go get` can fetch."""
 SCALARS = {"int": "int", "float": "float64", "bool": "bool", "str": "string", "any": "any"}
 TAKEN = {
     *("break", "case", "chan", "const", "continue", "default", "defer", "else", "fallthrough", "for", "func", "go"),
@@ -52,7 +53,7 @@ def emit(game: Binding) -> str:
         "import (",
         *[f'\t"{package}"' for package in standard],
         "",
-        f'\t"{MODULE}"',
+        f'\treferee "{MODULE}"',
         ")",
         "",
         *_constants(game),

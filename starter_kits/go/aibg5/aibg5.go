@@ -8,7 +8,7 @@ package aibg5
 import (
 	"encoding/json"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 // Constants of the rules.

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 // Constants of the rules.

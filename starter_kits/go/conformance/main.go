@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 type conformance struct {

@@ -8,7 +8,7 @@ package hexgrid
 import (
 	"fmt"
 
-	"referee.internal/referee/aibg5"
+	"github.com/OWNER/referee/starter_kits/go/aibg5"
 )
 
 // Cell is a place, or the way from one to another. It can be the key of a map.

@@ -1,3 +1,3 @@
 module bot
 
-go 1.24.0
+go 1.23

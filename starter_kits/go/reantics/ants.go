@@ -1,6 +1,6 @@
 package reantics
 
-import "referee.internal/referee"
+import referee "github.com/OWNER/referee/starter_kits/go"
 
 // The helper functions of the original agents (rules, section 11.3) are methods here: getAntAt is GameState.AntAt,
 // listAllLegalMoves is GameState.LegalMoves, listAdjacent is Coord.Adjacent. They look at the inventories and never at

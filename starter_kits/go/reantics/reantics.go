@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 // Constants of the rules.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 const state = `{"phase":3,"whoseTurn":1,"newer":{},"inventories":[

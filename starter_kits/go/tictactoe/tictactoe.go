@@ -8,7 +8,7 @@ package tictactoe
 import (
 	"encoding/json"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 // Cells is a list of the rules.

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"referee.internal/referee"
+	referee "github.com/OWNER/referee/starter_kits/go"
 )
 
 func shown(t *testing.T, text string) ArenaEvent {

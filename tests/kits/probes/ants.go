@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"referee.internal/referee"
-	"referee.internal/referee/reantics"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/reantics"
 )
 
 const every = 5

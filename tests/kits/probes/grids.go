@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"referee.internal/referee"
-	. "referee.internal/referee/aiarena21"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	. "github.com/OWNER/referee/starter_kits/go/aiarena21"
 )
 
 type grids struct{}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"referee.internal/referee"
-	"referee.internal/referee/aibg5"
-	. "referee.internal/referee/hexgrid"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/aibg5"
+	. "github.com/OWNER/referee/starter_kits/go/hexgrid"
 )
 
 type hexes struct{ aibg5.Base }

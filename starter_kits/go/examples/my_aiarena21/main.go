@@ -5,8 +5,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee.internal/referee"
-	"referee.internal/referee/aiarena21"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/aiarena21"
 )
 
 type myBot struct{ luck *rand.Rand }

@@ -5,9 +5,9 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee.internal/referee"
-	"referee.internal/referee/aibg5"
-	"referee.internal/referee/hexgrid"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/aibg5"
+	"github.com/OWNER/referee/starter_kits/go/hexgrid"
 )
 
 type myBot struct {

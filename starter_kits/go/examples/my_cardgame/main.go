@@ -5,8 +5,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee.internal/referee"
-	"referee.internal/referee/cardgame"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/cardgame"
 )
 
 type myBot struct {

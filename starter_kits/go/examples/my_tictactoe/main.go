@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"referee.internal/referee"
-	"referee.internal/referee/tictactoe"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/tictactoe"
 )
 
 type myBot struct {

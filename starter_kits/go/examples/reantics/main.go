@@ -9,8 +9,8 @@ import (
 	"cmp"
 	"slices"
 
-	"referee.internal/referee"
-	"referee.internal/referee/reantics"
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/reantics"
 )
 
 const (
