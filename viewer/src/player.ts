@@ -1,7 +1,8 @@
 // The viewer's position in a match, and how it moves. Views read the signals; keys and buttons call the functions.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import { type Painter, painter } from "./games";
+import { painter } from "./games";
+import type { Painter } from "./games/painter";
 import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
 

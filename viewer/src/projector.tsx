@@ -6,7 +6,7 @@ import { painter } from "./games";
 import { Reader } from "./match";
 import { token } from "./place";
 import { Player, SPEEDS } from "./player";
-import { ask } from "./served";
+import { ask } from "./server";
 import type { Entry } from "./views/list";
 import { cut, headline, visible } from "./views/words";
 

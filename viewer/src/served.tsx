@@ -5,6 +5,7 @@ import { listen } from "./keys";
 import { type Live, Reader } from "./match";
 import { follow, place, token } from "./place";
 import { Player } from "./player";
+import { ask, isThere } from "./server";
 import { App } from "./views/app";
 import { type Entry, List, gone } from "./views/list";
 import { visible as readable } from "./views/words";
@@ -13,11 +14,6 @@ const LIVE = '{"live":';
 const AGAIN_MS = 1000;
 const LOST = "The server does not answer. This page keeps trying.";
 const NOT_BEGUN = "The match has not started yet: its bots are starting.";
-
-/** Sends a request to our server, with the token in a header. */
-export function ask(path: string, more: RequestInit = {}): Promise<Response> {
-  return fetch(path, { ...more, headers: { "x-referee-token": token(), ...more.headers } });
-}
 
 export async function served(root: Element): Promise<void> {
   token();
@@ -124,16 +120,6 @@ async function say(player: Player, path: string, what: object): Promise<void> {
   } catch {
     player.refused("");
     player.lost.value = true;
-  }
-}
-
-/** Whether our server answers: a page left without one could not come back. */
-export async function isThere(): Promise<boolean> {
-  try {
-    await ask("/favicon.ico");
-    return true;
-  } catch {
-    return false;
   }
 }
 

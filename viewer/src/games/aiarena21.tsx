@@ -1,4 +1,4 @@
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import type { Json } from "../patch";
 import { earlier } from "./last";
 import { type Key, hot } from "./pick";

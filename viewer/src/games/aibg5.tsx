@@ -1,5 +1,5 @@
 import { memo } from "./memo";
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import type { Json } from "../patch";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";

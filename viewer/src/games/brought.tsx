@@ -1,7 +1,7 @@
 // Painters that the packages of other games bring. `docs/reference/game-packages.md` documents their interface.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { BoardProps, Painter } from ".";
+import type { BoardProps, Painter } from "./painter";
 import type { Json } from "../patch";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";

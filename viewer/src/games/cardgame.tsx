@@ -1,4 +1,4 @@
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import type { Match } from "../match";
 import type { Json } from "../patch";
 import { earlier, last } from "./last";

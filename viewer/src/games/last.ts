@@ -1,6 +1,6 @@
 // What was done last, so that the board can mark it.
 
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import { type Step, rulings } from "../match";
 import type { Json } from "../patch";
 import type { Key } from "./pick";

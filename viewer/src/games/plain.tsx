@@ -1,4 +1,4 @@
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import { visible } from "../views/words";
 
 /** The game's text drawing, which shows everything. For a seat, its view as JSON. */

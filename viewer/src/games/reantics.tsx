@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { BoardProps, Sign } from ".";
+import type { BoardProps, Sign } from "./painter";
 import type { Json } from "../patch";
 import { earlier } from "./last";
 import { type Key, hot } from "./pick";

@@ -1,4 +1,4 @@
-import type { BoardProps } from ".";
+import type { BoardProps } from "./painter";
 import { Pending, puts, winners } from "./arena";
 import { last } from "./last";
 import { hot } from "./pick";

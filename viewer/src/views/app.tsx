@@ -1,7 +1,7 @@
 import { painter } from "../games";
 import type { Match } from "../match";
 import type { Player } from "../player";
-import { isThere } from "../served";
+import { isThere } from "../server";
 import { CallPanel } from "./call";
 import { Charts } from "./charts";
 import { Conditions } from "./conditions";

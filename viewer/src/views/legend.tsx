@@ -1,4 +1,4 @@
-import type { Sign } from "../games";
+import type { Sign } from "../games/painter";
 
 /** The meaning of a board's signs, folded at first. */
 export function Legend({ signs, game }: { signs: Sign[] | undefined; game: string }) {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ask } from "../served";
+import { ask } from "../server";
 import { finder, visible } from "./words";
 
 export interface Entry {
