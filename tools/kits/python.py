@@ -20,6 +20,7 @@ def emit(game: Binding) -> str:
     game = _with_docs_in_snake_case(game)
     enums = [choice for choice in game.choices if _numbered(choice)]
     numbered = [option for choice in enums for option in choice.options]
+    classes = "\n".join(_classes(game))
     body = [line for choice in game.choices if not _numbered(choice) for line in _literals(choice)]
     body += [
         *([""] if body else []),
@@ -30,10 +31,10 @@ def emit(game: Binding) -> str:
     for choice in enums:
         body += ["", "", f"class {choice.name}(IntEnum):"]
         body += [f"    {name} = {value}" for name, value in choice.options]
-    for record in game.records:
-        body += ["", "", *_dataclass(record, game.tags)]
-        body += [line for union in game.unions_after(record) for line in _union(union)]
-    body += ["", "", *_bot(game)]
+        if _members(choice) in classes:
+            table = f"{_members(choice)}: dict[Any, {choice.name}]"
+            body += ["", "", f"{table} = {{each.value: each for each in {choice.name}}}"]
+    body += classes.splitlines()
     lines = [
         f"# {game.origin}",
         *_docstring(game.doc, indent=0),
@@ -43,6 +44,19 @@ def emit(game: Binding) -> str:
         *body,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _classes(game: Binding) -> Iterator[str]:
+    for record in game.records:
+        yield from ["", "", *_dataclass(record, game.tags)]
+        for union in game.unions_after(record):
+            yield from _union(union)
+    yield from ["", "", *_bot(game)]
+
+
+def _members(choice: Choice) -> str:
+    """The name of the dictionary of an enum: number -> member. It is faster than a call of the class."""
+    return f"_{snake_case(choice.name).upper()}_MEMBERS"
 
 
 def snake_case(name: str) -> str:
@@ -165,8 +179,8 @@ def _member(name: str, shape: Type) -> str:
             return f'json.get("{name}")'
         case Maybe(Scalar("float")):
             return f'maybe(json, "{name}", float)'
-        case Maybe(Scalar("int", Choice(name=kind))):
-            return f'maybe(json, "{name}", {kind})'
+        case Maybe(Scalar("int", Choice() as choice)):
+            return f'{_members(choice)}.get(json.get("{name}"))'
         case Maybe(Scalar("str", Choice(options=options))):
             return f'one_of(json, "{name}", {_literal([value for _, value in options])})'
         case Maybe(Scalar(kind)):
@@ -179,8 +193,8 @@ def _member(name: str, shape: Type) -> str:
 def _value(value: str, shape: Type, depth: int = 0) -> str:
     """Returns the expression that reads `value`, itself an expression. The loops inside run over `a`, `b`, …."""
     match shape:
-        case Scalar("int", Choice(name=name)):
-            return f"{name}({value})"
+        case Scalar("int", Choice() as choice):
+            return f"{_members(choice)}[{value}]"
         case Scalar():
             return value
         case Pair():

@@ -37,6 +37,9 @@ class CardId(IntEnum):
     CUB = 17
 
 
+_CARD_ID_MEMBERS: dict[Any, CardId] = {each.value: each for each in CardId}
+
+
 class ActionType(IntEnum):
     HERO_POWER = 0
     PLACE_MINION = 1
@@ -57,7 +60,7 @@ class Buff:
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            CardId(json["id"]),
+            _CARD_ID_MEMBERS[json["id"]],
             json["atk"],
             json["health"],
             json["charge"],
@@ -87,7 +90,7 @@ class Minion:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             json["type"],
-            CardId(json["id"]),
+            _CARD_ID_MEMBERS[json["id"]],
             json["atk"],
             json["health"],
             json["max_health"],
@@ -116,7 +119,7 @@ class Spell:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             json["type"],
-            CardId(json["id"]),
+            _CARD_ID_MEMBERS[json["id"]],
             json["cost"],
             json["zone_position"],
         )

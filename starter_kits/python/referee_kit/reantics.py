@@ -22,6 +22,9 @@ class Phase(IntEnum):
     PLAY_PHASE = 3
 
 
+_PHASE_MEMBERS: dict[Any, Phase] = {each.value: each for each in Phase}
+
+
 class AntType(IntEnum):
     QUEEN = 0
     WORKER = 1
@@ -30,11 +33,17 @@ class AntType(IntEnum):
     R_SOLDIER = 4
 
 
+_ANT_TYPE_MEMBERS: dict[Any, AntType] = {each.value: each for each in AntType}
+
+
 class ConstructionType(IntEnum):
     ANTHILL = -4
     TUNNEL = -3
     GRASS = -2
     FOOD = -1
+
+
+_CONSTRUCTION_TYPE_MEMBERS: dict[Any, ConstructionType] = {each.value: each for each in ConstructionType}
 
 
 class MoveType(IntEnum):
@@ -60,7 +69,7 @@ class Ant:
         return cls(
             json["id"],
             (json["coords"][0], json["coords"][1]),
-            AntType(json["type"]),
+            _ANT_TYPE_MEMBERS[json["type"]],
             json["player"],
             json["health"],
             json["carrying"],
@@ -82,7 +91,7 @@ class Construction:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             (json["coords"][0], json["coords"][1]),
-            ConstructionType(json["type"]),
+            _CONSTRUCTION_TYPE_MEMBERS[json["type"]],
             json["movementCost"],
             optional(json, "player", int),
             optional(json, "captureHealth", int),
@@ -119,7 +128,7 @@ class Cell:
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
             optional(json, "ant", int),
-            maybe(json, "constr", ConstructionType),
+            _CONSTRUCTION_TYPE_MEMBERS.get(json.get("constr")),
         )
 
 
@@ -135,7 +144,7 @@ class GameState:
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
         return cls(
-            Phase(json["phase"]),
+            _PHASE_MEMBERS[json["phase"]],
             json["whoseTurn"],
             [Inventory.from_json(a) for a in json["inventories"]],
             maybe(json, "board", lambda value: [[None if b is None else Cell.from_json(b) for b in a] for a in value]),

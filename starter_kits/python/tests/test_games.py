@@ -50,6 +50,15 @@ def test_a_tile_of_the_board_is_empty_or_says_what_stands_there() -> None:
     assert state.board == [[None, reantics.Cell(2, tunnel), reantics.Cell(None, food)]]
 
 
+def test_a_number_is_read_as_the_member_of_its_enum_and_an_unknown_one_fails() -> None:
+    state = reantics.GameState.from_json(REANTICS_STATE)
+    assert state.phase is reantics.Phase.PLAY_PHASE
+    assert state.inventories[0].ants[0].type is reantics.AntType.WORKER
+    assert state.inventories[0].constrs[0].type is reantics.ConstructionType.TUNNEL
+    with pytest.raises(KeyError, match="99"):
+        reantics.Ant.from_json(ant(type=99))
+
+
 def test_coordinates_are_pairs_that_can_be_compared_and_hashed() -> None:
     (tile,) = {reantics.Ant.from_json(ant(id=number)).coords for number in range(3)}
     assert tile == (4, 8)
