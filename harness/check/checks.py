@@ -88,7 +88,8 @@ async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
         status, note = Status.PASSED, await RULE_FUNCTIONS[rule](trial)
     except Skip as skip:
         status, note = Status.SKIPPED, str(skip)
-    return RuleResult(rule, status, time.perf_counter() - started, note)
+    spent_s = trial.request.build_s if rule == "builds" else time.perf_counter() - started
+    return RuleResult(rule, status, spent_s, note)
 
 
 def _with_findings(attempt: RuleResult, trial: Trial) -> RuleResult:

@@ -52,5 +52,5 @@ class Check(Struct, frozen=True):
     origin: Origin | None = None
     only: frozenset[str] = frozenset()
     """Try only these rules; empty: all. The rules that other rules depend on are always tried."""
-    build_note: str = ""
-    """How the bot was built, in a few words."""
+    build_s: float = 0.0
+    """How long its build took; 0 if there was nothing to build."""

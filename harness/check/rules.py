@@ -41,7 +41,8 @@ BOTH = (Encoding.MSGPACK, Encoding.JSON)
 
 
 async def builds(trial: Trial) -> str:
-    return trial.request.build_note  # a bot that cannot be built never comes here: see `not_built`
+    build_s = trial.request.build_s  # a bot that cannot be built never comes here: see `not_built`
+    return f"in {build_s:.1f} s" if build_s else ""
 
 
 async def starts(trial: Trial) -> str:

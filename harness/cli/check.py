@@ -6,28 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from rich.console import Group
-from rich.text import Text
-
 from referee.games.game import Game
 from referee.harness.check import output
 from referee.harness.check.checks import check, not_built
-from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Level, Status
+from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.unpack import bot_in
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, find_game, path_of
-from referee.harness.cli.reports.rows import Sheet
-from referee.harness.cli.reports.text import counted, cut, printable
+from referee.harness.cli.reports.check import check_report
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.spec import Entrant, check_seats, entrant, split_name
-
-STATUS_STYLES = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "dim"}
-LEVEL_STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NOTE: "bold"}
 
 
 def check_bot(
@@ -68,7 +62,7 @@ def check_bot(
             spec = bot_in(bot, Path(scratch), checked.name)
             check_seats([spec], checked.name, every_seat=True)
             origin = _origin(bot, spec, command)
-            program, build_note = _build(spec, checked, limits)
+            program, build_s = _build(spec, checked, limits)
         except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
             if str(path_of(bot)).startswith("@"):
                 raise  # a built-in opponent, which nobody has submitted
@@ -76,10 +70,10 @@ def check_bot(
             seconds = monotonic() - started
             report = not_built(checked, seed, _name(spec), failed, _origin(bot, spec, command), seconds)
         else:
-            request = Check(checked, program, seed, options, limits, time, chaos, origin, frozenset(only), build_note)
+            request = Check(checked, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
             report = run(_check, request)
     accepted = report.passed and not (strict and report.count(Level.WARNING))
-    shown = _shown(report)
+    shown = check_report(report)
     try:
         _write(report, bot, junit, sarif, strict, accepted)
     except RunError as error:
@@ -93,8 +87,8 @@ def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
     return Origin(bot, path if path.is_dir() else path.parent, command)
 
 
-def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
-    """Returns the bot, and how long its build took, in words. BuildError if it fails."""
+def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, float]:
+    """Returns the bot, and the seconds of its build; 0 if there was nothing to build. BuildError if it fails."""
     started, steps = monotonic(), []
 
     def progress(label: str, duration_s: float) -> None:
@@ -102,7 +96,7 @@ def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
         building(label, duration_s)
 
     program = entrant(spec, game.name, limits, progress)
-    return program, f"in {monotonic() - started:.1f} s" if steps else ""
+    return program, monotonic() - started if steps else 0.0
 
 
 def _name(spec: str) -> str:
@@ -113,25 +107,6 @@ def _name(spec: str) -> str:
 async def _check(request: Check) -> CheckReport:
     with progress() as show:
         return await check(request, lambda checked: show(f"{checked.rule} {checked.status}"))
-
-
-def _shown(report: CheckReport) -> Group:
-    title = f"{report.game}: check of {printable(report.name)}, seed {report.seed}"
-    sheet = Sheet(("rule", ""), (), ("what",), title)
-    findings = []
-    tried = [checked for checked in report.checks if checked.note != NOT_TRIED or checked.findings]
-    for checked in tried:
-        what = RULES[checked.rule].title + (f": {checked.note}" if checked.note else "")
-        sheet.add(checked.rule, Text(checked.status, style=STATUS_STYLES[checked.status]), Text(cut(what)))
-        for finding in checked.findings:
-            text = Text(f"{finding.level} {finding.rule}: ", style=LEVEL_STYLES[finding.level])
-            lines = [printable(line) for line in output.in_full(finding).split("\n")]
-            findings.append(text.append("\n  ".join(lines), style="none"))
-    counts = [counted(count, level) for level in Level if (count := report.count(level))]
-    if rest := len(report.checks) - len(tried):
-        counts.append(f"{rest} rules not checked until that is fixed")
-    word, style = ("passed", "bold green") if report.passed else ("refused", "bold red")
-    return Group(sheet, *findings, Text(f"{word}: {', '.join(counts) or 'nothing found'}", style=style))
 
 
 def _write(report: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool, accepted: bool) -> None:

@@ -1,6 +1,7 @@
 """`referee tournament`: plays many games between many bots and shows the standings."""
 
 import gzip
+import shlex
 import signal
 import sys
 import time
@@ -40,6 +41,7 @@ from referee.harness.tournament.reports.standings import Standings, standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.harness.tournament.store.ledger import merge as merge_files
+from referee.harness.tournament.store.reader import has_games
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
@@ -47,6 +49,7 @@ FOLLOWED, PRINTED = one_of("follow"), one_of("print")
 Output = Literal["text", "json", "csv", "markdown"]
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
+tournament_app.command("referee.harness.cli.prepare:prepare", name="prepare")
 
 
 @Parameter(name="*")
@@ -100,8 +103,8 @@ def run_tournament(
     first, 130 interrupted. Played games are kept: the same command with --resume continues.
 
     Args:
-        bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all:
-            tournament.toml.
+        bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
+            tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
         ledger: The tournament's folder. Default: a new one in ./tournaments.
         resume: Continue the tournament in that folder, perhaps with more games or bots.
@@ -115,6 +118,8 @@ def run_tournament(
         output: How to print the standings at the end.
     """
     part = _shard(shard)
+    if len(bots) == 1 and game is None and ledger is None and Path(bots[0], PLAN).is_file():
+        ledger, resume, bots = Path(bots[0]), True, ()
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder of the tournament")
     changes = form_of_play.changes()
@@ -122,7 +127,10 @@ def run_tournament(
     before = read_plan(ledger / PLAN) if resume and ledger is not None else None
     if before is not None and ledger is not None and not bots and game is None:
         if form_of_play.absent or setup != SetupOptions():
-            raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
+            raise UsageError(
+                f"{ledger}: other rules, times, limits or --absent need the whole command with --game and --resume, or "
+                "`referee tournament prepare`"
+            )
         _check_shard(part, before.format)
         folder = ledger
         arranged = organise.resumed(folder, changes | ({} if seed is None else {"seed": seed}))
@@ -155,7 +163,7 @@ def run_tournament(
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
-        err.print(f"{end}; continue with: referee tournament run --resume --ledger {folder}")
+        err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
     return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
 
@@ -187,14 +195,16 @@ def _request(
             raise UsageError(f"{files[0]} names the game and the bots: give neither on the command line")
         return from_file(Path(files[0]), setup, before, seed)
     if game is None:
-        raise UsageError("`referee tournament run` needs --game and bots, or a file such as tournament.toml")
+        raise UsageError(
+            "`referee tournament run` needs --game and bots, a file such as tournament.toml, or a tournament's folder"
+        )
     return from_options(find_game(game), bots, setup, before, seed)
 
 
 def _new_folder(request: organise.Request) -> Path:
     stem = TOURNAMENTS / f"{request.game}-{request.format or 'round-robin'}"
     folder, number = stem, 1
-    while folder.exists():
+    while (folder / PLAN).exists() and has_games(folder):
         number += 1
         folder = stem.with_name(f"{stem.name}.{number}")
     return folder

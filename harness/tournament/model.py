@@ -9,7 +9,7 @@ import json
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -304,6 +304,34 @@ def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
         )
         for entry in bots
     )
+
+
+def with_versions(bots: Sequence[Entry], entries: Iterable[Entry], played: Set[str]) -> tuple[Entry, ...]:
+    """Returns the bots with new ones, and with new versions of those that have the same name.
+
+    `played`: the idents of bots that have games. Their earlier versions stay and are absent.
+    """
+    newest = {entry.name: entry for entry in entries}
+    taken = {entry.ident for entry in bots}
+    known = {entry.name for entry in bots if entry.name in newest and newest[entry.name].hash == entry.hash}
+    result: list[Entry] = []
+
+    def add(new: Entry) -> None:
+        known.add(new.name)
+        result.append(msgspec.structs.replace(new, ident=_free(new.hash[:IDENT_DIGITS], taken, "~{}")))
+
+    for entry in bots:
+        new = newest.get(entry.name)
+        if new is None or new.hash == entry.hash:
+            result.append(entry if new is None else msgspec.structs.replace(entry, absent=False))
+        elif entry.ident in played:
+            result.append(msgspec.structs.replace(entry, absent=True))
+        elif entry.name not in known:
+            add(new)
+    for new in newest.values():
+        if new.name not in known:
+            add(new)
+    return tuple(result)
 
 
 def _free(preferred: str, taken: set[str], number: str) -> str:

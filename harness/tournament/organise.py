@@ -15,6 +15,7 @@ from referee.harness.programs.spec import Entrant, check_seats
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED
+from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.model import (
     Entry,
     Plan,
@@ -24,12 +25,13 @@ from referee.harness.tournament.model import (
     find_game,
     identified,
     read_plan,
+    with_versions,
     write_plan,
 )
-from referee.harness.tournament.resume import continued
+from referee.harness.tournament.resume import check_conditions, continued
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
-from referee.harness.tournament.store.ledger import PLAN, claimed
-from referee.harness.tournament.store.reader import check_files, read
+from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
+from referee.harness.tournament.store.reader import check_files, has_games, played_idents, read
 
 COPY = "@@"
 """Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
@@ -92,7 +94,11 @@ def arranged(
                     before = read_plan(folder / PLAN)
                     plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
-                    raise UsageError(f"{folder} already holds a tournament; continue it with --resume")
+                    if has_games(folder) or read_record(folder) is not None:
+                        raise UsageError(
+                            f"{folder} already holds a tournament; `referee tournament run {folder}` continues it"
+                        )
+                    discard_heads(folder)
                 for each in found:
                     store(each, folder)
                 write_plan(plan, folder / PLAN)
@@ -118,15 +124,46 @@ def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
 
 
 def _continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
-    """Returns the plan to continue with. A plan whose games cannot be read does not change."""
+    """Returns the plan to continue with. A plan whose games cannot be read does not change.
+
+    As long as no game was played, nothing stands in the way of a change.
+    """
     check_files(folder, before)
+    if not has_games(folder):
+        discard_heads(folder)
+        return checked(requested)
     plan = checked(continued(before, requested, folder, fewer))
     if plan != before:
         read(folder)
     return plan
 
 
-def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
+def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
+    """Writes and returns the plan of a claimed folder, with the accepted submissions added to its bots.
+
+    A new version of a bot replaces one without games. Otherwise both keep their games, and the older plays no more.
+    Raises UsageError if games were played under other conditions.
+    """
+    before = read_plan(folder / PLAN) if (folder / PLAN).exists() else requested
+    played = played_idents(folder)
+    if played:
+        check_conditions(before, requested.replaced(bots=before.bots), folder)
+    bots = with_versions(before.bots, entries, played)
+    if played and before.format in CLOSED and len(bots) > len(before.bots):
+        raise UsageError(f"{before.format} takes no further bots, and {folder} holds games; use another folder")
+    if not played:
+        discard_heads(folder)
+    plan = requested.replaced(bots=bots)
+    write_plan(plan, folder / PLAN)
+    return plan
+
+
+def plan_without_bots(request: Request) -> Plan:
+    """Returns the plan of a tournament whose bots will come later."""
+    return _plan(request, find_game(request.game), [], is_whole=False)
+
+
+def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = True) -> Plan:
     seats = game.seats.start
     format = request.format or "round-robin"
     options = dict(request.options)
@@ -146,26 +183,25 @@ def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
         msgspec.structs.replace(entry, absent=place in request.absent_places or entry.name in request.absent)
         for place, entry in enumerate(bots)
     )
-    return checked(
-        Plan(
-            game=game.name,
-            format=format,
-            seed=request.seed,
-            bots=bots,
-            games=default_games(format, seats) if request.games is None else request.games,
-            seats=seats,
-            seating=default_seating(format) if request.seating is None else request.seating,
-            first_to=request.first_to,
-            rounds=request.rounds,
-            options=options,
-            maps={stage: list(maps) for stage, maps in request.maps.items()},
-            time=game.time if request.time is None else request.time,
-            limits=request.limits,
-            encodings=request.encodings,
-            version=game.version,
-            title=request.title or "",
-        )
+    plan = Plan(
+        game=game.name,
+        format=format,
+        seed=request.seed,
+        bots=bots,
+        games=default_games(format, seats) if request.games is None else request.games,
+        seats=seats,
+        seating=default_seating(format) if request.seating is None else request.seating,
+        first_to=request.first_to,
+        rounds=request.rounds,
+        options=options,
+        maps={stage: list(maps) for stage, maps in request.maps.items()},
+        time=game.time if request.time is None else request.time,
+        limits=request.limits,
+        encodings=request.encodings,
+        version=game.version,
+        title=request.title or "",
     )
+    return checked(plan) if is_whole else plan
 
 
 def _guest(case: str, game: str) -> Entry:
@@ -221,7 +257,11 @@ def programs(
     if failures and not forfeit:
         lines = "\n".join(f"{name}: {why}" for name, why in failures)
         count = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
-        raise RunError(f"{count}{'' if forfeit is None else '; --forfeit plays without'}\n{lines}")
+        again = " with --resume" if has_games(folder) else ""
+        advice = (
+            "" if forfeit is None else f"; mend them and repeat the command{again}, or play without them: --forfeit"
+        )
+        raise RunError(f"{count}{advice}\n{lines}")
     if failures:
         for name, why in failures:
             progress(f"{name} is absent: {why}")

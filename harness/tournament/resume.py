@@ -12,6 +12,7 @@ from referee.harness.tournament.formats.schedules import CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
 from referee.harness.tournament.model import Entry, Plan, deciding, find_game
+from referee.harness.tournament.store.reader import played_idents
 
 SHOWN = 60
 """The most characters of a value in a message."""
@@ -22,20 +23,24 @@ ORDERED = frozenset({"gauntlet", "groups"})
 def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
     """Returns the plan to continue with: `before` with the requested games, rounds, bots and limits.
 
-    With `fewer`, there may be fewer games. Raises UsageError that names all other differences in one line, among them
-    limits that can change a game's outcome.
+    With `fewer`, there may be fewer games. Raises UsageError for any other difference.
     """
     absent = {entry.ident for entry in before.bots if entry.absent}
     requested = requested.replaced(  # an absent bot stays absent until `tournament add`
         bots=tuple(msgspec.structs.replace(e, absent=True) if e.ident in absent else e for e in requested.bots)
     )
-    differences = ", and ".join(f"whose {difference}" for difference in _differences(before, requested, fewer))
-    if differences:
-        raise UsageError(f"{folder} holds a tournament {differences}; use another folder for another tournament")
+    check_conditions(before, requested, folder, fewer)
     bots = _bots(before, requested, folder)
     return before.replaced(
         bots=bots, games=requested.games, rounds=requested.rounds, limits=requested.limits, title=requested.title
     )
+
+
+def check_conditions(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> None:
+    """Raises UsageError that names all differences in one line, among them limits that can change an outcome."""
+    differences = ", and ".join(f"whose {difference}" for difference in _differences(before, requested, fewer))
+    if differences:
+        raise UsageError(f"{folder} holds a tournament {differences}; use another folder for another tournament")
 
 
 def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
@@ -90,16 +95,21 @@ def _conditions(before: Plan, requested: Plan) -> Iterator[str]:
 
 
 def _bots(before: Plan, requested: Plan, folder: Path) -> tuple[Entry, ...]:
-    """Returns the bots of `before` in their order, then the new ones, so that nobody's games change."""
+    """Returns the bots of `before` in their order, then the new ones, so that nobody's games change.
+
+    A bot without games may be left out, or replaced by another version.
+    """
     idents, names = {entry.ident for entry in requested.bots}, {entry.name for entry in requested.bots}
-    gone = [entry.name for entry in before.bots if entry.ident not in idents]
+    left_out = [entry for entry in before.bots if entry.ident not in idents]
+    played = played_idents(folder) if left_out else set()
+    gone = [entry.name for entry in left_out if entry.ident in played]
     if changed := [name for name in gone if name in names]:
         raise UsageError(
-            f"{folder} holds games of an earlier version of {', '.join(changed)}; "
-            "a changed bot needs another name or a new tournament"
+            f"{folder} holds games of an earlier version of {', '.join(changed)}; a changed bot needs another name, or "
+            "`referee tournament prepare`, which replaces it"
         )
     if gone:
-        advice = "--resume with --ledger alone continues with the bots that are there"
+        advice = f"`referee tournament run {folder}` continues with the bots that are there"
         raise UsageError(f"{folder} holds games of {', '.join(gone)}, which you did not name; {advice}")
     place = {entry.ident: number for number, entry in enumerate(before.bots)}
     new = [entry.name for entry in requested.bots if entry.ident not in place]

@@ -38,7 +38,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 PLAYER = [sys.executable, "-m", "referee.harness.cli.main"]
-OTHERS = ("add", "merge", "page", "replay", "show")
+OTHERS = ("add", "merge", "page", "prepare", "replay", "show")
 
 
 def command(*arguments: str | Path) -> list[str]:

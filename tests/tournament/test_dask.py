@@ -107,7 +107,7 @@ def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_
         time.sleep(3)
         driver.send_signal(signal.SIGINT)
         assert driver.wait(30) == 130
-    assert (tmp_path / "log").read_text() == "interrupted; continue with: referee tournament run --resume --ledger t\n"
+    assert (tmp_path / "log").read_text() == "interrupted; continue with: referee tournament run t\n"
 
 
 @pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])

@@ -44,15 +44,15 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     for salt, team in enumerate(("red", "green", "blue")):
         submission(tmp_path / "teams" / f"{team}.zip", salt)
     submission(tmp_path / "late" / "team.zip", 9)
-    check, tournament, show, page, resume, add, shards = commands()
-    assert "refused" not in run(check, tmp_path)
+    prepare, tournament, show, page, resume, late, shards = commands()
+    assert "3 submissions: 3 accepted, 0 refused" in run(prepare, tmp_path)
     table = run(tournament, tmp_path)
     assert all(team in table for team in ("red", "green", "blue")) and "30 of 30 games" in table
     assert run(show, tmp_path).count("30") >= 3
     run(page, tmp_path)
     assert (tmp_path / "site" / "index.html").is_file() and (tmp_path / "everything" / "index.html").is_file()
     assert "30 of 30 games" in run(resume, tmp_path)
-    assert "late" in run(add, tmp_path) and "60 of 60 games" in run("referee tournament show cup", tmp_path)
+    assert "60 of 60 games" in run(late, tmp_path) and "60 of 60 games" in run("referee tournament show cup", tmp_path)
     assert "30 of 30 games" in run(shards, tmp_path)
     whole, cup = (run(f"referee tournament show {name} --output json", tmp_path) for name in ("whole", "cup"))
     assert '"played":30' in whole and '"played":60' in cup

@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,13 @@ def lines(file: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
             for line in whole:
                 end += len(line) + 1
                 yield end, line
+
+
+def discard_heads(folder: Path) -> None:
+    """Removes the files of runs that played nothing."""
+    for file in files(folder):
+        if sum(1 for _ in islice(lines(file), 2)) < 2:
+            file.unlink()
 
 
 def pack_path(folder: Path, stem: str, number: int) -> Path:

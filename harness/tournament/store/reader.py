@@ -4,6 +4,7 @@ import gzip
 import math
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -218,6 +219,17 @@ def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = 
                     _check_origin(file, origin, plan)
             ends[file] = end
     return book
+
+
+def has_games(folder: Path) -> bool:
+    """Returns whether a folder holds a game, without reading all of them."""
+    return any(next(islice(lines(file), 1, None), None) is not None for file in files(folder))
+
+
+def played_idents(folder: Path) -> set[str]:
+    """Returns the idents of all bots that have a game."""
+    line_ups = (line_up.partition("/")[2] for line_up in read(folder).line_ups)
+    return {ident for line_up in line_ups for ident in line_up.split("-")}
 
 
 def check_files(folder: Path, plan: Plan) -> None:

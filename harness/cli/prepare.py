@@ -1,0 +1,154 @@
+"""`referee tournament prepare`: checks what teams handed in, and makes a tournament of what is accepted."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from msgspec import Struct
+from rich.console import Console, Group
+from rich.text import Text
+
+from referee.harness.check.findings import CheckReport
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn, find_game
+from referee.harness.cli.reports.check import check_report
+from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import print_result, progress
+from referee.harness.cli.signals import run
+from referee.harness.cli.tournament import FormatOptions
+from referee.harness.cli.tournament_request import from_options
+from referee.harness.errors import RunError, UsageError
+from referee.harness.tournament import organise
+from referee.harness.tournament.intake.intake import RULES, Intake, Timing, report_path, take_in
+from referee.harness.tournament.intake.record import Outcome, Record, read_record
+from referee.harness.tournament.intake.submissions import submissions
+from referee.harness.tournament.model import Plan, read_plan
+from referee.harness.tournament.store.ledger import PLAN, claimed
+
+REPORT_WIDTH = 100
+
+
+class Prepared(Struct, frozen=True):
+    """What `--json` prints."""
+
+    folder: str
+    accepted: list[str]
+    refused: dict[str, str]
+    """The reason for each."""
+    unchanged: list[str]
+    """Those that were not checked again."""
+    took_s: float
+    builds_s: float
+    """As long as the builds alone would take side by side."""
+
+
+def prepare(
+    handed_in: Path,
+    *,
+    into: Path,
+    game: str | None = None,
+    seed: Seed = None,
+    form_of_play: FormatOptions = FormatOptions(),
+    setup: SetupOptions = SetupOptions(),
+    jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    whole: bool = False,
+    json: Json = False,
+) -> int:
+    """Checks submissions and makes a tournament of them.
+
+    Submissions are checked side by side, and those that pass take part. Run it again when a team hands in again: only
+    what has changed is checked, and a new version replaces the old one. `referee tournament run FOLDER` plays.
+
+    Exit codes: 0 all accepted, 1 some refused, 2 usage, 3 the intake failed.
+
+    Args:
+        handed_in: A folder with a zip file or folder for each bot, or a text file with a path or the address of a git
+            repository on each line; NAME= before one names it.
+        into: FOLDER: the tournament's folder. `reports` in it has a text and a JUnit file for each submission.
+        game: GAME: the game's name. Not needed for a folder that was prepared before.
+        jobs: Submissions at a time. Default: one for every physical core.
+        whole: Try all rules of `referee check`, not only that a bot builds, starts, answers every call at every seat
+            and exits.
+    """
+    found = submissions(handed_in)
+    into.mkdir(parents=True, exist_ok=True)
+    with claimed(into):
+        record = read_record(into) or Record()
+        requested = _plan(into, game, seed, form_of_play, setup)
+        if game is not None or not record.outcomes:
+            record.options = setup.command(find_game(requested.game))[3:]
+        rules = () if whole else RULES
+        intake = Intake(find_game(requested.game), into, requested.limits, record.options, drawn(None), rules, jobs)
+        checked: set[str] = set()
+        with progress() as show:
+
+            def on_outcome(name: str, outcome: Outcome, is_new: bool) -> None:
+                checked.update({name} if is_new else ())
+                show(f"{len(record.outcomes)}/{len(found)} {name}: {'accepted' if outcome.accepted else 'refused'}")
+
+            timing = run(take_in, intake, record, found, _write, on_outcome)
+        entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
+        organise.prepared(requested, entries, into)
+    result = Prepared(
+        str(into),
+        [name for name, outcome in record.outcomes.items() if outcome.accepted],
+        {name: outcome.reason for name, outcome in record.outcomes.items() if not outcome.accepted},
+        [each.name for each in found if each.name not in checked],
+        timing.took_s,
+        timing.builds_s,
+    )
+    print_result(result, _shown(result, record, timing, into), json)
+    return AT_FAULT if result.refused else PLAYED
+
+
+def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: FormatOptions, setup: SetupOptions) -> Plan:
+    """Returns the plan to fill with bots: that of the folder, or of the options if they name a game."""
+    before = read_plan(folder / PLAN) if (folder / PLAN).exists() else None
+    changes = form_of_play.changes()
+    if form_of_play.absent:
+        raise UsageError("--absent: `referee tournament run` takes it")
+    if game is None:
+        if before is None:
+            raise UsageError(f"{folder} is new: name its game with --game")
+        if setup != SetupOptions():
+            raise UsageError("other rules, times or limits need the whole command, with --game")
+        return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
+    request = from_options(find_game(game), (), setup, before, seed)
+    return organise.plan_without_bots(_with(request, changes))
+
+
+def _with(request: organise.Request, changes: dict[str, Any]) -> organise.Request:
+    return organise.Request(**{name: getattr(request, name) for name in request.__struct_fields__} | changes)
+
+
+def _write(report: CheckReport, path: Path) -> None:
+    """Writes a report as text, for the bot's author."""
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            Console(file=file, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(
+                check_report(report)
+            )
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _shown(result: Prepared, record: Record, timing: Timing, folder: Path) -> Group:
+    sheet = Sheet(("refused",), (), ("why",))
+    for name, why in result.refused.items():
+        earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
+        sheet.add(printable(name), Text(printable(why) + earlier))
+    count = len(result.accepted) + len(result.refused)
+    checked = count - len(result.unchanged)
+    lines = [f"{counted(count, 'submission')}: {len(result.accepted)} accepted, {len(result.refused)} refused"]
+    if result.unchanged:
+        lines.append(f"{len(result.unchanged)} unchanged, not checked again")
+    if timing.builds_s:
+        ratio = timing.took_s / timing.builds_s
+        lines.append(f"checked {checked} in {timing.took_s:.1f} s, {ratio:.2f} times their builds side by side")
+    if result.refused:
+        lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
+    if result.accepted:
+        lines.append(f"to play: referee tournament run {shlex.quote(str(folder))}")
+    return Group(*([sheet] if result.refused else []), *map(Text, lines))

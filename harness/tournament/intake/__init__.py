@@ -1,0 +1,1 @@
+"""Intake: checks submissions side by side and sorts them into accepted and refused."""

@@ -1,0 +1,195 @@
+"""Checks submissions side by side. Each is one outcome, whatever is in it; nothing in it ends the intake."""
+
+import hashlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from referee.games.game import Game
+from referee.harness import installed
+from referee.harness.check import output
+from referee.harness.check.checks import not_built
+from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
+from referee.harness.check.request import Origin
+from referee.harness.check.unpack import MAX_BYTES, MAX_FILES
+from referee.harness.errors import UsageError
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive
+from referee.harness.programs.build_process import BuildError
+from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.intake.git import fetch
+from referee.harness.tournament.intake.record import REPORTS, Outcome, Record
+from referee.harness.tournament.intake.submissions import Submission, check_folder
+from referee.harness.tournament.model import Entry
+from referee.harness.tournament.store.bot_archives import finding, store
+
+PROGRAM = [sys.executable, "-m", "referee.harness.cli.main", "check"]
+RULES = (*BASIC_RULES, "exit")
+"""What a submission must keep. The whole check plays many games, which would take longer than most builds."""
+CHECK_S = 300.0
+"""How long a check may take, without its build."""
+REASON = 120
+"""The most characters of a reason."""
+
+
+class Intake(Struct, frozen=True):
+    """What an intake needs to know."""
+
+    game: Game
+    folder: Path
+    """The tournament's."""
+    limits: Limits
+    options: tuple[str, ...]
+    """Of the check, as on the command line, without `--game`."""
+    seed: int
+    rules: tuple[str, ...] = RULES
+    """Which rules to try; none = all."""
+    jobs: int | None = None
+    """Submissions at a time; None = one for every physical core."""
+
+
+class Timing(Struct, frozen=True):
+    """How long an intake took, and its builds alone."""
+
+    took_s: float
+    builds_s: float
+    """As long as the builds of this intake would take side by side."""
+
+
+Written = Callable[[CheckReport, Path], None]
+"""Writes the report of a submission for its author."""
+Progress = Callable[[str, Outcome, bool], None]
+"""Called with a name, its outcome, and whether it was checked now."""
+
+
+async def take_in(
+    intake: Intake, record: Record, submissions: Sequence[Submission], write: Written, progress: Progress
+) -> Timing:
+    """Checks the submissions and keeps the record up to date, so that an intake can be killed and run again."""
+    jobs = intake.jobs or len(core_locks.physical())
+    limiter, started, builds = trio.CapacityLimiter(jobs), time.monotonic(), list[float]()
+
+    async def one(submission: Submission) -> None:
+        async with limiter:
+            before = record.outcomes.get(submission.name)
+            outcome, build_s = await _checked(intake, submission, before, write)
+            builds.append(build_s)
+            record.outcomes[submission.name] = outcome
+            record.save(intake.folder)
+            progress(submission.name, outcome, outcome is not before)
+
+    async with trio.open_nursery() as nursery:
+        for submission in submissions:
+            nursery.start_soon(one, submission)
+    place = {each.name: number for number, each in enumerate(submissions)}
+    record.outcomes = dict(sorted(record.outcomes.items(), key=lambda item: place.get(item[0], -1)))
+    record.save(intake.folder)
+    return Timing(time.monotonic() - started, max([*builds, sum(builds) / jobs]))
+
+
+async def _checked(
+    intake: Intake, submission: Submission, before: Outcome | None, write: Written
+) -> tuple[Outcome, float]:
+    """Returns the outcome of a submission, and the seconds of its build. An unchanged one keeps its outcome."""
+    key = ""
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        started = time.monotonic()
+        try:
+            path = await _fetched(submission, Path(scratch))
+            key = await trio.to_thread.run_sync(_key, intake, submission, path)
+            if (
+                before is not None
+                and before.key == key
+                and report_path(intake.folder, submission.name, "txt").is_file()
+            ):
+                return before, 0.0
+            report = await _check(intake, submission, path)
+            entry = await trio.to_thread.run_sync(_stored, intake, submission, path) if report.passed else None
+        except (UsageError, OSError) as error:
+            report, entry = _refusal(intake, submission, str(error), time.monotonic() - started), None
+    outcome = Outcome(
+        submission.source,
+        entry is not None,
+        "" if entry is not None else reason(report),
+        key,
+        entry or (before.entry if before is not None else None),
+    )
+    output.write(report_path(intake.folder, submission.name, "xml"), output.junit(report))
+    write(report, report_path(intake.folder, submission.name, "txt"))
+    return outcome, report.checks[0].duration_s
+
+
+async def _fetched(submission: Submission, scratch: Path) -> Path:
+    """Returns the path of a submission's zip file or folder. UsageError if it is none or too large."""
+    if submission.duplicates:
+        others = ", ".join(source.rpartition("/")[2] for source in submission.duplicates)
+        raise UsageError(f"its name is also that of {others}; rename one of them")
+    path = Path(submission.source)
+    if submission.is_git:
+        path = scratch / submission.name
+        await fetch(submission.source, path, MAX_BYTES)
+    if not path.exists():
+        raise UsageError(f"there is no file or folder {submission.source}")
+    if path.is_dir():
+        await trio.to_thread.run_sync(check_folder, path, submission.name, MAX_BYTES, MAX_FILES)
+    elif not submission.is_zip:
+        raise UsageError(f"{submission.source} is neither a zip file nor a folder")
+    return path
+
+
+def _key(intake: Intake, submission: Submission, path: Path) -> str:
+    content = archive.read(path).identity if path.is_dir() else archive.sha256(path)
+    parts = [installed.version(), intake.game.name, *intake.options, *intake.rules, submission.name, content]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+async def _check(intake: Intake, submission: Submission, path: Path) -> CheckReport:
+    """Runs `referee check` in a process of its own. Its failure is a refusal like any other."""
+    command = [*PROGRAM, f"{submission.name}={path}", "--game", intake.game.name, *intake.options, "--json"]
+    command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
+    started = time.monotonic()
+    with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:
+        done = await trio.run_process(command, stdin=b"", capture_stdout=True, capture_stderr=True, check=False)
+    spent_s = time.monotonic() - started
+    if scope.cancelled_caught:
+        return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
+    try:
+        return msgspec.json.decode(done.stdout, type=CheckReport)
+    except msgspec.DecodeError:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        why = lines[-1] if lines else f"exit code {done.returncode}"
+        return _refusal(intake, submission, f"it cannot be checked on this machine: {why}", spent_s)
+
+
+def _refusal(intake: Intake, submission: Submission, why: str, spent_s: float) -> CheckReport:
+    """Returns the report of a submission that could not be checked."""
+    origin = Origin(submission.source, Path(submission.source))
+    return not_built(intake.game, intake.seed, submission.name, BuildError(submission.name, why), origin, spent_s)
+
+
+def _stored(intake: Intake, submission: Submission, path: Path) -> Entry:
+    """Puts the archive of an accepted submission into the tournament's folder."""
+    with finding([f"{submission.name}={path}"], intake.game.name) as (found,):
+        store(found, intake.folder)
+        return found.entry
+
+
+def reason(report: CheckReport) -> str:
+    """Returns in one line why a submission is refused."""
+    errors = (finding for check in report.checks for finding in check.findings if finding.level is Level.ERROR)
+    first = next(errors, None)
+    if first is None:
+        return "it was refused"
+    line = " ".join(first.text.split())
+    return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
+
+
+def report_path(folder: Path, name: str, suffix: str) -> Path:
+    """Returns the place of a submission's report."""
+    return folder / REPORTS / f"{name}.{suffix}"

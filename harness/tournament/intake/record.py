@@ -1,0 +1,54 @@
+"""The record of an intake, in the tournament's folder: what came of every submission."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from referee.harness.errors import RunError
+from referee.harness.tournament.model import Entry
+
+FILE, REPORTS = "submissions.json", "reports"
+"""The files of an intake in a tournament's folder."""
+
+
+class Outcome(Struct, omit_defaults=True):
+    """What came of a submission."""
+
+    source: str
+    accepted: bool
+    reason: str = ""
+    """Why it was refused, in one line."""
+    key: str = ""
+    """Identifies its content and the check. A submission with the same key is not checked again."""
+    entry: Entry | None = None
+    """Its last accepted version, which plays on if a later one is refused."""
+
+
+class Record(Struct):
+    """The outcomes by name, and the options of the check."""
+
+    options: tuple[str, ...] = ()
+    """As `referee check` takes them, without `--game`."""
+    outcomes: dict[str, Outcome] = {}
+
+    def save(self, folder: Path) -> None:
+        """Writes the record at once or not at all."""
+        path = folder / FILE
+        new = path.with_suffix(".new")
+        try:
+            new.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+            new.replace(path)
+        except OSError as error:
+            raise RunError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def read_record(folder: Path) -> Record | None:
+    """Returns the record of a folder; None if there is none."""
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Record)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise RunError(f"{path} is damaged: {error}") from error

@@ -1,0 +1,121 @@
+"""The submissions that an organiser names: the zip files and folders of a folder, or the lines of a text file."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.harness.errors import UsageError
+from referee.harness.programs.archive import LEFT_OUT
+from referee.harness.programs.bot_file import read_bot_file
+from referee.harness.programs.spec import shown_name, split_name
+
+GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
+"""How the address of a git repository begins."""
+ZIP = ".zip"
+COMMENT = "#"
+
+
+class Submission(Struct, frozen=True):
+    """A bot that somebody handed in."""
+
+    name: str
+    """The organiser's name for it: that of its file, folder or repository, or the one in front of `=`."""
+    source: str
+    """A path or the address of a git repository."""
+    duplicates: tuple[str, ...] = ()
+    """Other submissions of the same name."""
+
+    @property
+    def is_git(self) -> bool:
+        return GIT.match(self.source) is not None
+
+    @property
+    def is_zip(self) -> bool:
+        return not self.is_git and self.source.lower().endswith(ZIP)
+
+
+def submissions(named: Path) -> list[Submission]:
+    """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read."""
+    if named.is_dir():
+        found = list(_in_folder(named))
+    elif named.suffix.lower() == ZIP:
+        found = [Submission(_name(named.stem), str(named))]
+    else:
+        found = list(_listed(named))
+    if not found:
+        raise UsageError(f"{named} has no submission: expected zip files and folders, or a list with one a line")
+    return list(_with_duplicates(found))
+
+
+def _in_folder(folder: Path) -> Iterator[Submission]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() or path.suffix.lower() == ZIP:
+            yield Submission(_name(path.name if path.is_dir() else path.stem), str(path))
+
+
+def _listed(file: Path) -> Iterator[Submission]:
+    try:
+        text = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{file}: expected a folder or a list of submissions, one a line: {why}") from error
+    for line in map(str.strip, text.splitlines()):
+        if line and not line.startswith(COMMENT):
+            name, source = (None, line) if GIT.match(line) else split_name(line)
+            if GIT.match(source):
+                last = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
+            else:
+                path = file.parent / Path(source).expanduser()
+                source, last = str(path), path.stem if path.suffix.lower() == ZIP else path.name
+            yield Submission(_name(name or last), source)
+
+
+def _name(text: str) -> str:
+    """Returns a name that is one on a command line too."""
+    return re.sub(r"[^\w .+~-]|^-", "_", shown_name(text)).strip() or "bot"
+
+
+def _with_duplicates(found: Sequence[Submission]) -> Iterator[Submission]:
+    counts = Counter(each.name for each in found)
+    for each in found:
+        others = tuple(other.source for other in found if counts[each.name] > 1 and other.name == each.name)
+        yield Submission(each.name, each.source, tuple(source for source in others if source != each.source))
+
+
+def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> None:
+    """UsageError if the folder of a submission is too large or reaches for files outside of it.
+
+    A link or a `bundle` that leads out would put files of the organiser's machine into the bot's archive.
+    """
+    size = count = 0
+    top = folder.resolve()
+    for path in _walk(folder):
+        if path.is_symlink() and not path.resolve().is_relative_to(top):
+            raise UsageError(
+                f"{name}: {path.relative_to(folder)} is a link that leads outside; include the file itself"
+            )
+        if path.is_file():
+            count += 1
+            size += path.stat().st_size
+    if count > max_files:
+        raise UsageError(f"{name}: holds {count:,} files; {max_files:,} are allowed")
+    if size > max_bytes:
+        raise UsageError(f"{name}: holds {size:,} bytes; {max_bytes:,} are allowed")
+    if (folder / "bot.toml").is_file():
+        settings = read_bot_file(top, name)
+        if not settings.copied_folder(top).is_relative_to(top):
+            raise UsageError(f"{name}/bot.toml: bundle is {settings.bundle!r}, which leads out of the submission")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.name in LEFT_OUT:
+            continue
+        yield path
+        if path.is_dir() and not path.is_symlink():
+            yield from _walk(path)

@@ -1,0 +1,271 @@
+"""Submissions, sound and broken, become a tournament."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from contests import DRAWS, PLAYER, environment, games, table, tournament
+from defects import bot
+
+from referee.harness.tournament.model import read_plan
+
+pytestmark = pytest.mark.slow
+
+RUN = f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n'
+
+
+def folder_of(folder: Path, salt: int = 0, toml: str = RUN, more: str = "") -> Path:
+    """Writes a bot without a build."""
+    folder.mkdir(parents=True)
+    (folder / "bot.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
+    (folder / "bot.toml").write_text(toml)
+    return folder
+
+
+def zip_of(folder: Path, file: Path) -> Path:
+    """Packs a folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(file, "w") as packed:
+        for path in sorted(folder.rglob("*")):
+            packed.write(path, path.relative_to(folder))
+    return file
+
+
+def zipped(file: Path, salt: int = 0, toml: str = RUN, more: str = "") -> Path:
+    """Writes a submission."""
+    source = folder_of(file.parent.with_name("sources") / file.stem / str(salt), salt, toml, more)
+    return zip_of(source, file)
+
+
+def repository(folder: Path, salt: int) -> str:
+    """Makes a git repository with a bot. Returns its address."""
+    folder_of(folder, salt)
+    (folder / "passwords").symlink_to("/etc/passwd")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message", "bot"]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return f"file://{folder}"
+
+
+def prepare(folder: Path, *arguments: str | Path, code: int) -> Any:
+    """Runs `referee tournament prepare`. Returns its JSON."""
+    done = subprocess.run(
+        [*PLAYER, "tournament", "prepare", *map(str, arguments), "--json"],
+        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@contextmanager
+def endless_server() -> Iterator[str]:
+    """Accepts connections and never answers. Yields the address of a repository there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        held: list[socket.socket] = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    held.append(listener.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"git://127.0.0.1:{listener.getsockname()[1]}/bot.git"
+        listener.shutdown(socket.SHUT_RDWR)
+        for connection in held:
+            connection.close()
+
+
+def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path) -> None:
+    teams = tmp_path / "teams"
+    zipped(teams / "ann.zip", 1)
+    zipped(teams / "bob.zip", 2, RUN + 'name = "ann"\nbuild = "cp bot.py built.py"\n')
+    folder_of(teams / "cid", 3)
+    (teams / "torn.zip").write_bytes(b"PK\x03\x04 and no more")
+    with zipfile.ZipFile(teams / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("bot.toml", RUN)
+        bomb.writestr("zeros", bytes(65 << 20))
+    zip_of(folder_of(tmp_path / "plain" / "a", toml=""), teams / "nothing.zip")
+    folder_of(tmp_path / "plain" / "b")
+    (tmp_path / "plain" / "b" / "bot.toml").unlink()
+    zip_of(tmp_path / "plain" / "b", teams / "bare.zip")
+    zipped(teams / "twice.zip", 4)
+    folder_of(teams / "twice", 5)
+    zipped(teams / "fails.zip", 6, RUN + 'build = "echo no compiler of mine; exit 1"\n')
+    zipped(teams / "hangs.zip", 7, RUN + 'build = "sleep 1000"\n')
+    zipped(teams / "mute.zip", 8, f'run = ["{sys.executable}", "-c", "import time; time.sleep(1000)"]\n')
+    folder_of(teams / "linked", 9)
+    (teams / "linked" / "passwords").symlink_to("/etc/passwd")
+    folder_of(teams / "wide", 10, RUN + 'bundle = ".."\n')
+    limits = ("--build", "time=3s", "--limit", "startup=2s")
+    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", *limits, "--games", "4", code=1)
+    assert sorted(result["accepted"]) == ["ann", "bob", "cid"]
+    why = result["refused"]
+    expected = {
+        "torn": "cannot be unpacked",
+        "bomb": "unpacks to 68,157",
+        "nothing": "run is empty",
+        "bare": "no bot.toml",
+        "twice": "rename one of them",
+        "fails": "the build failed",
+        "hangs": "3 s",
+        "mute": "initialize",
+        "linked": "leads outside",
+        "wide": "bundle",
+    }
+    assert why.keys() == expected.keys()
+    for name, words in expected.items():
+        assert words in why[name] and "\n" not in why[name], (name, why[name])
+    reports = tmp_path / "cup" / "reports"
+    for name in (*expected, "ann", "bob", "cid"):
+        text = (reports / f"{name}.txt").read_text()
+        assert ("refused" in text) == (name in expected), text
+        failures = ElementTree.parse(reports / f"{name}.xml").findall(".//failure")
+        assert bool(failures) == (name in expected)
+    assert "no compiler of mine" in (reports / "fails.txt").read_text()
+    tournament(tmp_path, "cup")
+    assert len(games(tmp_path / "cup")) == 3 * 4
+    assert sorted(row["name"] for row in table(tmp_path / "cup")["rows"]) == ["ann", "bob", "cid"]
+
+
+def test_a_list_names_repositories_of_git(tmp_path: Path) -> None:
+    address = repository(tmp_path / "gitta", 1)
+    zipped(tmp_path / "hand" / "ins" / "zoe.zip", 2)
+    with endless_server() as endless:
+        (tmp_path / "hand" / "list.txt").write_text(
+            f"# the teams\n\n{address}\nGreat=ins/zoe.zip\nfile://{tmp_path}/nowhere\n{endless}\nins/gone.zip\n"
+            f"ext::sh -c touch% {tmp_path}/owned\n"
+        )
+        started = time.monotonic()
+        result = prepare(tmp_path, "hand/list.txt", "--game", "tictactoe", "--into", "cup", code=1)
+    assert sorted(result["accepted"]) == ["Great", "gitta"]
+    why = result["refused"]
+    assert "cannot be cloned" in why["nowhere"] and "cannot be cloned within" in why["bot"]
+    assert "there is no file or folder" in why["gone"]
+    assert len(why) == 4 and not (tmp_path / "owned").exists()
+    assert time.monotonic() - started < 150
+    (archive,) = [
+        file for file in (tmp_path / "cup" / "bots").iterdir() if "passwords" in zipfile.ZipFile(file).namelist()[-1]
+    ]
+    assert zipfile.ZipFile(archive).read("bot/passwords") == b"/etc/passwd", "a link is a text file, not what it names"
+
+
+def test_a_team_hands_in_again(tmp_path: Path) -> None:
+    """A new version replaces one without games. One with games keeps them and plays no more."""
+    teams, cup = tmp_path / "teams", tmp_path / "cup"
+    for salt, name in enumerate(("ann", "bob", "cid")):
+        zipped(teams / f"{name}.zip", salt)
+    start = (teams, "--game", "tictactoe", "--into", "cup", "--games", "2", "--seed", "7")
+    assert len(prepare(tmp_path, *start, code=0)["accepted"]) == 3
+    again = prepare(tmp_path, *start, code=0)
+    assert sorted(again["unchanged"]) == ["ann", "bob", "cid"]
+
+    first = {entry.name: entry.ident for entry in read_plan(cup / "tournament.toml").bots}
+    zipped(teams / "bob.zip", 11)
+    assert sorted(prepare(tmp_path, teams, "--into", "cup", code=0)["unchanged"]) == ["ann", "cid"]
+    second = {entry.name: entry.ident for entry in read_plan(cup / "tournament.toml").bots}
+    assert second["bob"] != first["bob"] and len(second) == 3 == len(read_plan(cup / "tournament.toml").bots)
+
+    tournament(tmp_path, "cup")
+    assert len(games(cup)) == 6
+    zipped(teams / "bob.zip", 12)
+    zipped(teams / "ann.zip", 13, "run = []\n")
+    result = prepare(tmp_path, teams, "--into", "cup", code=1)
+    assert list(result["refused"]) == ["ann"]
+    bots = read_plan(cup / "tournament.toml").bots
+    assert [(entry.name, entry.absent) for entry in bots] == [
+        ("ann", False), ("bob", True), ("cid", False), ("bob", False),
+    ]  # fmt: skip
+    before = games(cup)
+    tournament(tmp_path, "cup")
+    assert before.items() <= games(cup).items() and len(games(cup)) == 6 + 4
+
+
+def test_an_intake_that_was_killed_goes_on(tmp_path: Path) -> None:
+    teams, cup = tmp_path / "teams", tmp_path / "cup"
+    for salt in range(8):
+        zipped(teams / f"team{salt}.zip", salt)
+    command = [*PLAYER, "tournament", "prepare", str(teams), "--game", "tictactoe", "--into", "cup", "--jobs", "1"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL) as process:
+        while not (cup / "submissions.json").exists() and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
+    assert len(result["accepted"]) == 8 and 1 <= len(result["unchanged"]) < 8
+
+
+def test_names_of_files_cannot_harm(tmp_path: Path) -> None:
+    teams = tmp_path / "teams"
+    names = ["@random", "cmd:touch owned", "a=b", "-rf", "--json", "\x1b[31mred", "é 1"]
+    for salt, name in enumerate(names):
+        zipped(teams / "x.zip", salt).rename(teams / f"{name}.zip")
+    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
+    assert len(result["accepted"]) == len(names)
+    assert not (tmp_path / "owned").exists()
+    assert len(list((tmp_path / "cup" / "reports").iterdir())) == 2 * len(names)
+    assert {entry.name for entry in read_plan(tmp_path / "cup" / "tournament.toml").bots} == set(result["accepted"])
+
+
+def test_a_folder_without_submissions_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for named, words in (("empty", "has no submission"), ("gone", "No such file")):
+        said = tournament_error(tmp_path, "prepare", named, "--game", "tictactoe", "--into", "cup")
+        assert words in said
+    (tmp_path / "empty" / "a").mkdir()
+    assert "--game" in tournament_error(tmp_path, "prepare", "empty", "--into", "cup")
+
+
+def tournament_error(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [*PLAYER, "tournament", *arguments], cwd=folder, env=environment(folder), capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+# A run that fails before its first game.
+
+
+def test_a_run_that_failed_before_its_first_game_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    for salt, name in enumerate(("ann", "bob")):
+        folder_of(tmp_path / name, salt)
+    bad = tmp_path / "bob" / "bot.toml"
+    bad.write_text(RUN + 'build = "exit 1"\n')
+    for where in (("--ledger", "cup"), ()):
+        start = ("--game", "tictactoe", "ann", "bob", *where)
+        bad.write_text(RUN + 'build = "exit 1"\n')
+        said = tournament(tmp_path, *start, code=3)
+        assert "mend them and repeat the command, or play without them: --forfeit" in said
+        bad.write_text(RUN)
+        tournament(tmp_path, *start, "--games", "2", "--seed", "3")
+    assert len(games(tmp_path / "cup")) == 2
+    assert [path.name for path in (tmp_path / "tournaments").iterdir()] == ["tictactoe-round-robin"]
+    said = tournament(tmp_path, "--game", "tictactoe", "ann", "bob", "--ledger", "cup", code=2)
+    assert "`referee tournament run cup` continues it" in said
+
+
+def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> None:
+    for salt, name in enumerate(("ann", "bob", "cid")):
+        folder_of(tmp_path / name, salt)
+    start = ("--game", "tictactoe", "ann", "bob", "--games", "2", "--seed", "3", "--ledger", "cup")
+    tournament(tmp_path, *start)
+    tournament(tmp_path, "add", "cup", "cid")
+    (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 99\n{DRAWS}"))
+    tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume")
+    assert len(games(tmp_path / "cup")) == 6
+    (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 98\n{DRAWS}"))
+    said = tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume", code=2)
+    assert "an earlier version of cid" in said and "`referee tournament prepare`" in said
