@@ -28,6 +28,7 @@ from referee.harness.isolation.plan import GUARANTEES, NONE
 from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.process.limits import Limits
+from referee.harness.process.timing import timing
 from referee.harness.programs import packages, toolchains
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
@@ -39,6 +40,11 @@ NAMESPACES_MADE = {"own": "made as root", "user": "made in a user namespace", "b
 TASKS = (
     "raise TasksMax= of the unit, --pids-limit of the container, ulimit -u, kernel.threads-max or kernel.pid_max; or "
     "play with a lower --processes"
+)
+TIMING = (
+    "for a contest: echo off > /sys/devices/system/cpu/smt/control; echo 1 > "
+    "/sys/devices/system/cpu/intel_pstate/no_turbo or echo 0 > /sys/devices/system/cpu/cpufreq/boost; "
+    "sysctl kernel.sched_schedstats=1"
 )
 OPTIMISED = (
     "use the Python of Debian or Ubuntu, of an official image (docker pull python) or of uv; with pyenv, "
@@ -149,6 +155,7 @@ def _layers(machine: Machine) -> Iterator[Line]:
     what = f"the limit of open files is {'infinite' if unlimited else limit}"
     yield Line("descriptors", unlimited or limit >= ENOUGH_DESCRIPTORS, what, f"ulimit -n {ENOUGH_DESCRIPTORS}")
     yield from _tasks()
+    yield _timing()
     yield _python()
 
 
@@ -173,6 +180,16 @@ def _landlock(machine: Machine) -> Line:
         return Line("landlock", False, reason, "Linux 5.13 or later with landlock among lsm= at boot")
     scope = ["files", *(["TCP"] if version >= 4 else []), *(["signals and abstract sockets"] if version >= 6 else [])]
     return Line("landlock", True, f"version {version}: {', '.join(scope)}", None if version >= 6 else "Linux 6.12")
+
+
+def _timing() -> Line:
+    """Says what can be measured of a machine's effect on the time of bots, and what changes a core's speed unseen."""
+    found = timing()
+    known = {True: "on", False: "off", None: "unknown here"}
+    counted = "counts" if found.core_wait else "does not count"
+    stolen = " and stolen time" if found.steal else ""
+    what = f"the kernel {counted} core waits{stolen}; SMT is {known[found.smt]}, turbo {known[found.turbo]}"
+    return Line("timing", found.core_wait and not found.smt and not found.turbo, what, TIMING)
 
 
 def _python() -> Line:

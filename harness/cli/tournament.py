@@ -397,8 +397,8 @@ def _table(result: Standings, most: int | None = None) -> Group:
     for row in result.rows[:most]:
         sheet.add(*standings_text.cells(row, columns))
     heading = [Text(printable(result.title), style="bold")] if result.title else []
-    below = [result.ranking, *(f"note: {note}" for note in result.notes)]
-    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, below))
+    below = [result.ranking, *(f"note: {note}" for note in result.notes), result.fairness.text]
+    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, filter(None, below)))
 
 
 async def _live(games: TournamentGames) -> None:

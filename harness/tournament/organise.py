@@ -126,7 +126,7 @@ def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
 def _continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
     """Returns the plan to continue with. A plan whose games cannot be read does not change.
 
-    As long as no game was played, nothing stands in the way of a change.
+    As long as no game was played, everything may change.
     """
     check_files(folder, before)
     if not has_games(folder):
@@ -259,7 +259,7 @@ def programs(
         count = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
         again = " with --resume" if has_games(folder) else ""
         advice = (
-            "" if forfeit is None else f"; mend them and repeat the command{again}, or play without them: --forfeit"
+            "" if forfeit is None else f"; fix them and repeat the command{again}, or play without them: --forfeit"
         )
         raise RunError(f"{count}{advice}\n{lines}")
     if failures:

@@ -5,6 +5,8 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +71,16 @@ def games(folder: Path) -> dict[str, Line]:
 def course(line: Line) -> tuple[object, ...]:
     """Returns the course of a game, without time and place."""
     return line.b, line.s, line.r, line.p, line.why, line.t, line.a, line.f
+
+
+@contextmanager
+def burners(core: int, count: int) -> Iterator[None]:
+    """Runs programs that use all of a core, each in its own session, because the kernel may share time by sessions."""
+    code = f"import os\nos.sched_setaffinity(0, [{core}])\nwhile True: pass"
+    running = [subprocess.Popen([sys.executable, "-c", code], start_new_session=True) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()

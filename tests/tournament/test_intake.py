@@ -248,7 +248,7 @@ def test_a_run_that_failed_before_its_first_game_does_not_stand_in_the_way(tmp_p
         start = ("--game", "tictactoe", "ann", "bob", *where)
         bad.write_text(RUN + 'build = "exit 1"\n')
         said = tournament(tmp_path, *start, code=3)
-        assert "mend them and repeat the command, or play without them: --forfeit" in said
+        assert "fix them and repeat the command, or play without them: --forfeit" in said
         bad.write_text(RUN)
         tournament(tmp_path, *start, "--games", "2", "--seed", "3")
     assert len(games(tmp_path / "cup")) == 2

@@ -22,12 +22,14 @@ import trio
 from msgspec import Struct
 
 from referee.games import registry
+from referee.games.contract import FaultKind
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.timing import FRESH_S, StealMeter, Timing, timing
 from referee.harness.programs.spec import entrant_in_game
-from referee.harness.replay.lines import FaultReport, more_faults
+from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.servers.arena.judge import judge_plan
@@ -88,6 +90,8 @@ class Player:
         self.contest, self.worker, self.roster = contest, worker, roster
         self.game = registry.game(contest.game)  # once: a search of the entry points takes as long as five small games
         self._options: dict[str | None, Any] = {}
+        self._steal = StealMeter()
+        self._timing: Timing | None = timing()
 
     async def play(self, game: Assignment) -> list[PlayedGame]:
         """Plays a game. Each attempt that machine load has spoiled comes first, as a void game."""
@@ -110,9 +114,11 @@ class Player:
             replays.append(MemoryReplayWriter())
             return replays[-1]
 
+        self._steal.start()
         verdicts = await attempts(match, self.roster, recorder=recorder)
+        stolen_s = self._stolen_s(verdicts)
         return [
-            self._played(game, verdict, replay.lines, void=verdict is not verdicts[-1])
+            self._played(game, verdict, replay.lines, stolen_s, void=verdict is not verdicts[-1])
             for verdict, replay in zip(verdicts, replays, strict=True)
         ]
 
@@ -121,9 +127,19 @@ class Player:
         bots = () if game is None else game.bots
         self.roster.expect([entrant_in_game(self.contest.bots[ident], self.game.name) for ident in bots])
 
-    def _played(self, game: Assignment, verdict: Verdict, replay: Sequence[bytes], void: bool) -> PlayedGame:
+    def _stolen_s(self, verdicts: Sequence[Verdict]) -> float:
+        """Returns the stolen time of these attempts; 0 if they were short and no bot ran out of time."""
+        late = any(fault.kind == FaultKind.TIMEOUT for verdict in verdicts for fault in verdict.faults)
+        return self._steal.read() if late or sum(each.duration_s for each in verdicts) > FRESH_S else 0.0
+
+    def _played(
+        self, game: Assignment, verdict: Verdict, replay: Sequence[bytes], stolen_s: float, void: bool
+    ) -> PlayedGame:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
         more = more_faults(verdict.seats, verdict.faults)
+        delays = tuple(_percent(seat.waited_s + stolen_s, seat.wall_s) for seat in verdict.seats)
+        machine, self._timing = self._timing, None
+        bank = self.contest.time.initial_s is not None or self.contest.time.match_s is not None
         line = ledger.Line(
             k=game.key,
             b=game.bots,
@@ -138,9 +154,11 @@ class Player:
             a=content(replay),
             at=round(time.time(), 6),
             by=self.worker,
-            f=tuple(_fault(fault) for fault in verdict.faults),
+            f=tuple(_fault(fault, verdict.seats[fault.player], stolen_s, bank) for fault in verdict.faults),
             m=more if any(more) else (),
             n=tuple(seat.noisy_faults for seat in verdict.seats) if any(more) else (),
+            d=delays if any(delays) else (),
+            o=machine,
             j=_case_score(self.game.name, game, verdict),
             void=void,
         )
@@ -166,7 +184,17 @@ def _member(replay: bytes) -> bytes:
     return packer.compress(replay) + packer.flush()
 
 
-def _fault(fault: FaultReport) -> ledger.Fault:
+def _percent(part_s: float, whole_s: float) -> int:
+    return int(100 * min(1.0, part_s / whole_s)) if whole_s > 0 else 0
+
+
+def _fault(fault: FaultReport, seat: SeatSummary, stolen_s: float, bank: bool) -> ledger.Fault:
+    """Returns the fault as the ledger has it. With a `bank`, delays of earlier calls count too."""
+    took_s = wait_s = ran_s = 0.0
+    if fault.kind == FaultKind.TIMEOUT:
+        of = seat if bank else fault
+        took_s, wait_s, ran_s = of.wall_s, of.waited_s, of.cpu_s
+        wait_s += stolen_s
     return ledger.Fault(
         seat=fault.player,
         kind=fault.kind,
@@ -177,6 +205,9 @@ def _fault(fault: FaultReport) -> ledger.Fault:
         turn=fault.turn,
         words=tuple(fault.last_words[-STDERR_LINES:]),
         noise=fault.host_noise,
+        took=round(took_s * 1e6),
+        wait=round(wait_s * 1e6),
+        ran=round(ran_s * 1e6),
     )
 
 

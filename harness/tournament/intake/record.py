@@ -1,4 +1,4 @@
-"""The record of an intake, in the tournament's folder: what came of every submission."""
+"""The record of an intake, in the tournament's folder: the outcome of every submission."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ FILE, REPORTS = "submissions.json", "reports"
 
 
 class Outcome(Struct, omit_defaults=True):
-    """What came of a submission."""
+    """The outcome of a submission."""
 
     source: str
     accepted: bool

@@ -22,7 +22,7 @@ class Submission(Struct, frozen=True):
     """A bot that somebody handed in."""
 
     name: str
-    """The organiser's name for it: that of its file, folder or repository, or the one in front of `=`."""
+    """The organiser's name for it: that of its file, folder or repository, unless `NAME=` names it."""
     source: str
     """A path or the address of a git repository."""
     duplicates: tuple[str, ...] = ()

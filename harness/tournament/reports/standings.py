@@ -15,6 +15,7 @@ from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
 from referee.harness.tournament.model import Keys, Plan, number_of_games, same_programs
 from referee.harness.tournament.reports import figures
+from referee.harness.tournament.reports.fairness import Fairness, fairness
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Tally
 from referee.harness.tournament.statistics.score import FEW, Interval, Sample, strength
@@ -111,6 +112,8 @@ class Standings(Struct):
     cross: dict[str, dict[str, Cell]]
     """The results of the first named against the second."""
     notes: list[str]
+    fairness: Fairness
+    """How many games the machine may have decided."""
 
 
 def counting(plan: Plan, book: Book) -> tuple[Book, int]:
@@ -201,8 +204,9 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *_leaders_at_fault(ranked),
             *same_programs(plan),
             *([] if different < DISTINCT * total else _superiority(plan, ranked, cross)),
-            *_notes(plan, total, different, ranked, book.voids, surplus),
+            *_notes(plan, total, different, ranked, surplus),
         ],
+        fairness=fairness(((kind, times) for _, kind, times in _endings(plan, book)), book.voids, book.machines),
     )
 
 
@@ -271,13 +275,11 @@ def _leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{row.name} leads, but was at fault in {row.faults} of {row.games} games"
 
 
-def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], voids: int, surplus: int) -> Iterator[str]:
+def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus: int) -> Iterator[str]:
     faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
     if slowed:
         of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
         yield f"{slowed} of {faults} games with a fault were slowed by machine load: {of}"
-    if voids:
-        yield f"{voids} games were slowed by machine load and played again; these do not count"
     if different < DISTINCT * total:
         copies = any(row.note == COPIES for row in rows)
         yield (

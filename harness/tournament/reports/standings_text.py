@@ -60,7 +60,7 @@ def markdown(standings: Standings) -> str:
         lines.append([escaped(text) if column == "bot" else text for column, text in texts])
     table = [f"| {' | '.join(line)} |" for line in lines]
     heading = [f"### {escaped(standings.title)}", ""] if standings.title else []
-    below = [standings.ranking, *standings.notes]
+    below = [standings.ranking, *standings.notes, standings.fairness.text]
     return "\n".join([*heading, summary(standings), "", *table, *(f"\n{escaped(note)}" for note in below)])
 
 

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.timing import Timing
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """The files and folders of a tournament."""
@@ -40,6 +41,12 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     """The last lines of its stderr: for its author and the organiser, not for the public."""
     noise: bool = False
     """Whether machine load may have caused it: no core was free for the call."""
+    took: int = 0
+    """Of a time-out: the time that was up, in microseconds: of the call, or of all calls if the seat has a bank."""
+    wait: int = 0
+    """Of a time-out: for how much of that time the machine kept the bot from running, in microseconds."""
+    ran: int = 0
+    """Of a time-out: the CPU time of the bot in that time, in microseconds."""
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
@@ -78,6 +85,10 @@ class Line(Struct, frozen=True, omit_defaults=True):
     """By seat, the number of faults that are not in `f`; empty = none."""
     n: tuple[int, ...] = ()
     """By seat, the number of all faults that machine load may have caused; empty = all are in `f`."""
+    d: tuple[int, ...] = ()
+    """By seat, the share of its calls' time for which the machine kept it from running, in percent; empty = all 0."""
+    o: Timing | None = None
+    """The worker's machine: only in its first line."""
     j: int | None = None
     """What the case of a test run paid."""
     void: bool = False

@@ -4,6 +4,7 @@ import gzip
 import math
 import zlib
 from collections.abc import Iterator
+from enum import IntEnum
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.timing import Timing
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame
 from referee.harness.tournament.model import Keys, Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
@@ -19,6 +21,29 @@ ORDERS = {seats: math.factorial(seats) for seats in range(1, 7)}
 """The number of seatings of a line-up, by its size: its games have as many rows."""
 MOST = 1 << 62
 """Larger than any game's number."""
+
+
+DELAYED_PERCENT = 1
+"""A time-out may be the machine's if it took this share of the time that was up, or more."""
+SLOWED_PERCENT = 10
+"""A game is slowed if the machine took this share of a bot's time, or more."""
+
+
+COMPUTED_PERCENT = 50
+"""A time-out may be due to a slow core if the bot computed for this share of the time, or more. SMT can halve the speed
+of a core."""
+
+
+class Touch(IntEnum):
+    """The effect that the machine had, or may have had, on a game."""
+
+    NONE = 0
+    SLOWED = 1
+    """It took a tenth of a bot's time or more."""
+    COMPUTED = 2
+    """A bot ran out of time while it computed. It matters only if the speed of a core changes unseen."""
+    DECIDED = 3
+    """A bot ran out of time in a call that the machine had delayed."""
 
 
 class Kind(Struct, frozen=True, gc=False):
@@ -34,6 +59,7 @@ class Kind(Struct, frozen=True, gc=False):
     """A bit for each seat with a fault that machine load may have caused."""
     forfeit: bool
     judged: int = -1
+    touch: Touch = Touch.NONE
 
 
 class Game(Struct, frozen=True, gc=False):
@@ -47,6 +73,9 @@ class Game(Struct, frozen=True, gc=False):
 class _Seat(Struct, gc=False):
     seat: int
     noise: bool = False
+    took: int = 0
+    wait: int = 0
+    ran: int = 0
 
 
 class _Tournament(Struct, frozen=True, gc=False):
@@ -66,6 +95,8 @@ class _Brief(Struct, gc=False):
     a: str = "0"
     f: tuple[_Seat, ...] = ()
     n: tuple[int, ...] = ()
+    d: tuple[int, ...] = ()
+    o: Timing | None = None
     j: int = -1
     void: bool = False
     forfeit: bool = False
@@ -93,6 +124,8 @@ class Book:
         self.count = 0
         self.doubles = 0
         self.voids = 0
+        self.machines: set[Timing] = set()
+        """Those of the workers."""
         self.origins: set[_Tournament] = set()
         """The tournaments that the heads name."""
         self._kinds: dict[tuple[object, ...], Kind] = {}
@@ -114,6 +147,8 @@ class Book:
         """Returns how many games are new. One long loop, because it runs a million times."""
         line_ups, kinds, before = self.line_ups, self._kinds, self.count
         for brief in briefs:
+            if brief.o is not None:
+                self.machines.add(brief.o)
             if brief.void:
                 self.voids += 1
                 continue
@@ -132,7 +167,8 @@ class Book:
                 noise |= fault.noise << fault.seat
             for seat, noisy in enumerate(brief.n[:seats]):
                 noise |= (noisy > 0) << seat
-            ending = brief.r, brief.p, faults, noise, brief.forfeit, brief.j
+            touch = _touch(brief) if brief.f or brief.d or brief.n else Touch.NONE
+            ending = brief.r, brief.p, faults, noise, brief.forfeit, brief.j, touch
             kind = kinds.get(ending)
             if kind is None:
                 ranks_fit = seats in ORDERS and min(brief.r) == 1 and max(brief.r) <= seats
@@ -165,6 +201,7 @@ class Book:
         part = Book()
         part.line_ups, part.kinds, part.doubles, part.voids = line_ups, self.kinds, self.doubles, self.voids
         part.count = sum(map(len, line_ups.values()))
+        part.machines = self.machines
         return part
 
     def find(self, line_up: str, seed_group: int, row: int) -> Game | None:
@@ -176,6 +213,16 @@ class Book:
         """Returns the game with that key."""
         line_up, seed_group, row = key.rsplit("/", 2)
         return self.find(line_up, int(seed_group), int(row))
+
+
+def _touch(brief: _Brief) -> Touch:
+    """Returns what the machine did to a game. Faults that the line does not report are judged by their seats."""
+    delayed = any(fault.noise or 0 < fault.took * DELAYED_PERCENT <= 100 * fault.wait for fault in brief.f)
+    if delayed or any(brief.n) or (brief.n and brief.d):
+        return Touch.DECIDED
+    if any(0 < fault.took * COMPUTED_PERCENT <= 100 * fault.ran for fault in brief.f):
+        return Touch.COMPUTED
+    return Touch.SLOWED if max(brief.d, default=0) >= SLOWED_PERCENT else Touch.NONE
 
 
 class LedgerResults:
@@ -297,7 +344,7 @@ def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
 
 def _check_seats(line: Line) -> None:
     seats = len(line.b)
-    optional = (line.w, line.c, line.m, line.n)
+    optional = (line.w, line.c, line.m, line.n, line.d)
     if not len(line.r) == len(line.p) == seats or any(len(each) not in (0, seats) for each in optional):
         raise ValueError(f"it has {seats} bots and other numbers of ranks, points, times or faults")
     if any(not 0 <= fault.seat < seats for fault in line.f):

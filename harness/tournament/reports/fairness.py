@@ -1,0 +1,71 @@
+"""The fairness certificate: how many games the machine may have decided, with an upper bound for the rate.
+
+`docs/explanation/statistics.md` has the model and its limits.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+import msgspec
+from msgspec import Struct
+
+from referee.harness.process.timing import Timing
+from referee.harness.tournament.statistics.proportion import upper_bound
+from referee.harness.tournament.store.reader import Kind, Touch
+
+CONFIDENCE = 0.95
+
+
+class Fairness(Struct, frozen=True):
+    """The games of a tournament that the machine has touched, of those that count and were played."""
+
+    games: int
+    decided: int
+    """A bot ran out of time in a call that the machine had delayed: the result may be the machine's."""
+    computed: int
+    """A bot ran out of time while it computed, and the machine had not delayed it. A slower core may be the cause."""
+    slowed: int
+    """The machine took a tenth of a bot's time or more, and no time-out came of it."""
+    voids: int
+    """Games that were played again because machine load had slowed them. They do not count."""
+    measured: bool
+    """Every machine counted how long bots waited for a core."""
+    most: float
+    """The upper bound of the rate of decided games."""
+    text: str
+    """All of this in words; empty without games."""
+
+
+def fairness(kinds: Iterable[tuple[Kind, int]], voids: int, machines: Collection[Timing]) -> Fairness:
+    """Counts the games, given the kinds of ending with the number of games of each."""
+    touched: Counter[Touch] = Counter()
+    for kind, times in kinds:
+        if not kind.forfeit:
+            touched[kind.touch] += times
+    games, decided = touched.total(), touched[Touch.DECIDED]
+    measured = bool(machines) and all(each.core_wait for each in machines)
+    most = upper_bound(decided, games, 1 - CONFIDENCE)
+    found = Fairness(games, decided, touched[Touch.COMPUTED], touched[Touch.SLOWED], voids, measured, most, "")
+    return msgspec.structs.replace(found, text=". ".join(_sentences(found, machines)) if games else "")
+
+
+def _sentences(found: Fairness, machines: Collection[Timing]) -> Iterable[str]:
+    games, decided, measured, voids = found.games, found.decided, found.measured, found.voids
+    count = f"may have decided {decided:,} of {games:,} games" if decided else f"decided none of {games:,} games"
+    played = "" if measured else ", as far as it was measured"
+    most = f"with {100 * CONFIDENCE:.0f} % confidence, the rate is at most {100 * found.most:.2g} %"
+    yield f"The machine {count}{played}; {most}"
+    if found.slowed:
+        yield f"It slowed a bot by a tenth or more in {_games(found.slowed, 'other ')}"
+    if voids:
+        yield f"{_games(voids)} {'was' if voids == 1 else 'were'} played again because of it"
+    if not measured:
+        yield "The kernel of a machine did not count core waits"
+    causes = {"the clock speed (turbo)": "turbo", "threads that share a core (SMT)": "smt"}
+    if unseen := [name for name, flag in causes.items() if any(getattr(each, flag) for each in machines)]:
+        late = f"; a bot that computed was late in {_games(found.computed, 'other ')}" if found.computed else ""
+        yield f"Not measured: {' and '.join(unseen)}{late}"
+
+
+def _games(count: int, which: str = "") -> str:
+    return f"{count:,} {which}{'game' if count == 1 else 'games'}"
