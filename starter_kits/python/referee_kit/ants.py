@@ -66,6 +66,10 @@ CONSTR_STATS = [
 NEUTRAL = 2
 ALL_ANTS = tuple(AntType)
 ALL_CONSTRS = tuple(ConstructionType)
+# The members that inner loops compare with. Before Python 3.12, `AntType.QUEEN` takes ten times as long as a name.
+_QUEEN, _WORKER = AntType.QUEEN, AntType.WORKER
+_ANTHILL, _TUNNEL, _FOOD = ConstructionType.ANTHILL, ConstructionType.TUNNEL, ConstructionType.FOOD
+_MOVE_ANT, _BUILD = MoveType.MOVE_ANT, MoveType.BUILD
 
 
 @wire.on_match
@@ -130,17 +134,17 @@ def get_enemy_inv(state: GameState) -> Inventory:
 
 def get_queen(inventory: Inventory) -> Ant | None:
     """The queen of a side."""
-    return next((ant for ant in inventory.ants if ant.type == AntType.QUEEN), None)
+    return next((ant for ant in inventory.ants if ant.type == _QUEEN), None)
 
 
 def get_anthill(inventory: Inventory) -> Construction | None:
     """The anthill of a side."""
-    return next((constr for constr in inventory.constrs if constr.type == ConstructionType.ANTHILL), None)
+    return next((constr for constr in inventory.constrs if constr.type == _ANTHILL), None)
 
 
 def get_tunnels(inventory: Inventory) -> list[Construction]:
     """The tunnels of a side."""
-    return [constr for constr in inventory.constrs if constr.type == ConstructionType.TUNNEL]
+    return [constr for constr in inventory.constrs if constr.type == _TUNNEL]
 
 
 def get_curr_player_queen(state: GameState) -> Ant | None:
@@ -150,7 +154,7 @@ def get_curr_player_queen(state: GameState) -> Ant | None:
 
 def get_curr_player_food(state: GameState) -> list[Construction]:
     """The two foods on the side of the player to move."""
-    foods = get_constr_list(state, NEUTRAL, (ConstructionType.FOOD,))
+    foods = get_constr_list(state, NEUTRAL, (_FOOD,))
     return foods[2:4] if state.whose_turn == 0 else foods[0:2]
 
 
@@ -377,8 +381,8 @@ def list_all_build_moves(state: GameState) -> list[Move]:
         return []
     make = getattr(state, "make_move", Move)
     return [
-        make(MoveType.BUILD, [anthill.coords], kind)
-        for kind in (AntType.WORKER, AntType.DRONE, AntType.SOLDIER, AntType.R_SOLDIER)
+        make(_BUILD, [anthill.coords], kind)
+        for kind in (_WORKER, AntType.DRONE, AntType.SOLDIER, AntType.R_SOLDIER)
         if own.food_count >= UNIT_STATS[kind].cost
     ]
 
@@ -391,11 +395,7 @@ def list_all_movement_moves(state: GameState) -> list[Move]:
         if not ant.has_moved:
             stats = UNIT_STATS[ant.type]
             paths = ground.paths(ant.coords, stats.movement, stats.ignores_grass)
-            moves += [
-                make(MoveType.MOVE_ANT, path, None)
-                for path in paths
-                if ant.type != AntType.QUEEN or is_path_ok_for_queen(path)
-            ]
+            moves += [make(_MOVE_ANT, path, None) for path in paths if ant.type != _QUEEN or is_path_ok_for_queen(path)]
     return moves
 
 
@@ -429,23 +429,24 @@ def _copy(record: Any) -> Any:
 def get_next_state(state: GameState, move: Move) -> GameState:
     """About what a move leads to, in a new state: an ant may move again, food is taken and dropped at once, and an ant
     attacks the first enemy that it finds. The end of a turn changes nothing."""
-    if move.move_type == MoveType.BUILD and move.build_type not in ALL_ANTS:
+    action, path = move.move_type, move.coord_list
+    if action == _BUILD and move.build_type not in ALL_ANTS:
         print("get_next_state: only ants can be built")
         return state
     after = fastclone(state)
     me = after.whose_turn
     own, enemy = after.inventories[me], after.inventories[1 - me]
     for constr in own.constrs:
-        if constr.type == ConstructionType.ANTHILL and any(ant.coords == constr.coords for ant in enemy.ants):
+        if constr.type == _ANTHILL and any(ant.coords == constr.coords for ant in enemy.ants):
             constr.capture_health = (constr.capture_health or 0) - 1
-    if move.move_type == MoveType.BUILD and move.coord_list:
-        kind = move.build_type or AntType.QUEEN
-        own.ants.append(_new_ant(after, move.coord_list[0], kind, me))
+    if action == _BUILD and path:
+        kind = move.build_type or _QUEEN
+        own.ants.append(_new_ant(after, path[0], kind, me))
         own.food_count -= UNIT_STATS[kind].cost
-    elif move.move_type == MoveType.MOVE_ANT and move.coord_list:
+    elif action == _MOVE_ANT and path:
         for ant in own.ants:
-            if ant.coords == move.coord_list[0]:
-                ant.coords, ant.has_moved = move.coord_list[-1], False
+            if ant.coords == path[0]:
+                ant.coords, ant.has_moved = path[-1], False
                 _carry(after, own, ant)
                 _attack(enemy, ant)
                 break
@@ -464,14 +465,10 @@ def _carry(state: GameState, own: Inventory, ant: Ant) -> None:
     under = get_constr_at(state, ant.coords)
     if under is None:
         return
-    if (
-        ant.carrying
-        and under.type in (ConstructionType.ANTHILL, ConstructionType.TUNNEL)
-        and any(under is constr for constr in own.constrs)
-    ):
+    if ant.carrying and under.type in (_ANTHILL, _TUNNEL) and any(under is constr for constr in own.constrs):
         ant.carrying = False
         own.food_count += 1
-    if not ant.carrying and ant.type == AntType.WORKER and under.type == ConstructionType.FOOD:
+    if not ant.carrying and ant.type == _WORKER and under.type == _FOOD:
         ant.carrying = True
 
 
@@ -491,7 +488,7 @@ def get_next_state_adversarial(state: GameState, move: Move) -> GameState:
     turn passes it on."""
     after = get_next_state(state, move)
     own = after.inventories[after.whose_turn]
-    if move.move_type == MoveType.MOVE_ANT and move.coord_list:
+    if move.move_type == _MOVE_ANT and move.coord_list:
         for ant in own.ants:
             if ant.coords == move.coord_list[-1]:
                 ant.has_moved = True
