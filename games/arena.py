@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct
 from msgspec.structs import astuple, replace
 
 from referee.games.contract import (
+    LOSES,
     NOT_YOUR_TURN,
     Call,
     Event,
@@ -25,7 +26,7 @@ from referee.games.contract import (
     win,
 )
 from referee.games.dice import Dice, derive_seed
-from referee.games.game import Game, Presentation
+from referee.games.game import Game, Presentation, Score
 from referee.games.turn_game import TurnGame
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
@@ -65,6 +66,8 @@ _FLIP_REASONS = {
 _SERVER_REASONS = ("game already started", "didnt start game with ")
 """Fault details of the HTTP server that are reasons of A4 themselves (C2, C4)."""
 _FLIPPED = "FLIPPED: "
+MAY_FLIP = "the rival may flip the table and win"
+"""The penalty of an invalid move. The rival loses if it does not flip."""
 _FLIP = {"action": FLIP}
 
 
@@ -276,7 +279,7 @@ class Battle(Table):
         if len(self.out) == 2:
             return super()._forfeited(faults)
         ((loser, fault),) = faults.items()
-        return [Ruling(loser, fault, "loses", True), *self._flip(1 - loser, _reason(fault))]
+        return [Ruling(loser, fault, LOSES, True), *self._flip(1 - loser, _reason(fault))]
 
     # Answers out of turn (B2, C3).
 
@@ -325,13 +328,13 @@ class Battle(Table):
     def _fault(self, player: Player, fault: Fault) -> list[Event]:
         """An invalid move waits for the rival's flip. A second one, in answer to it, loses, as other faults do."""
         if fault.kind is not FaultKind.ILLEGAL or not isinstance(fault.answer, dict):
-            return [self.rule(player, fault, "loses"), *self._flip(1 - player, _reason(fault))]
+            return [self.rule(player, fault, LOSES), *self._flip(1 - player, _reason(fault))]
         shown = self._show(player, fault.answer, UNKNOWN_ACTION not in fault.detail.split("\n"))
         if self.pending is not None or self.auto_flip:
-            return [shown, Ruling(player, fault, "loses"), *self._flip(1 - player, fault.detail)]
+            return [shown, Ruling(player, fault, LOSES), *self._flip(1 - player, fault.detail)]
         self.pending, self.pending_reason = player, fault.detail
         self.give_turn(1 - player)
-        return [shown, Ruling(player, fault, "the rival may flip the table and win")]
+        return [shown, Ruling(player, fault, MAY_FLIP)]
 
     def _flip(self, winner: Player, reason: str, answer: Mapping[str, Any] = _FLIP) -> list[Event]:
         return [self._show(winner, answer), *self.finish(win(winner, f"{_FLIPPED}{reason}"))]
@@ -381,6 +384,7 @@ def presentation(
     signs: tuple[str, str],
     legend: Mapping[str, str],
     endings: Mapping[str, str],
+    score: Score,
     member: str = "position",
 ) -> Presentation:
     """Returns the presentation of an Arena game.
@@ -408,7 +412,16 @@ def presentation(
         return ""  # the frame says which side each seat is
 
     endings = {**endings, "FLIPPED": "the table was flipped after {loser}'s fault: {detail}"}
-    return Presentation(frame=frame, answer=answer, event=event, signs=signs, legend=legend, endings=endings)
+    return Presentation(
+        frame=frame,
+        answer=answer,
+        event=event,
+        signs=signs,
+        legend=legend,
+        endings=endings,
+        score=score,
+        losing=frozenset({LOSES, MAY_FLIP}),
+    )
 
 
 def _reason(fault: Fault) -> str:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
 from referee.games.contract import Method, Player, Result, Standing, draw, win
-from referee.games.game import TimeControl, named
+from referee.games.game import Score, TimeControl, named
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
 ROWS = 6
@@ -167,6 +167,13 @@ def has_four(tokens: int) -> bool:
     return False
 
 
+def threats(own: int, rival: int) -> int:
+    """Counts the empty cells that would complete a line of four; a complete line counts too."""
+    missing = [line & ~own for line in LINES_OF_FOUR]
+    cells = {cells for cells in missing if cells.bit_count() == 1 and not cells & rival}
+    return len(cells) + has_four(own)
+
+
 def fours(tokens: int) -> int:
     """Returns the cells that are part of a line of four."""
     found = 0
@@ -177,6 +184,12 @@ def fours(tokens: int) -> int:
     return found
 
 
+LINES_OF_FOUR = tuple(
+    sum(1 << start + number * step for number in range(4))
+    for step in (UP, RIGHT, RISING, FALLING)
+    for start in range(STRIDE * len(COLUMNS))
+    if all(FULL >> start + number * step & 1 for number in range(4))
+)
 _CELLS = tuple(1 << STRIDE * column + row for row in range(ROWS - 1, -1, -1) for column in range(len(COLUMNS)))
 """In the order of `View.board`."""
 
@@ -200,6 +213,11 @@ GAME = ConnectFour.registration(
         ("R", "Y"),
         {"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
         {**dict.fromkeys(ConnectFour.WINS, "{winner} has four in a line"), "DRAW": "the board is full"},
+        Score(
+            "threats",
+            "The empty cells that would complete a line of four; a complete line counts too.",
+            lambda state: [threats(*state.tokens), threats(*reversed(state.tokens))],
+        ),
         "column",
     ),
     doc=__doc__ or "",

@@ -21,6 +21,7 @@ from referee.games.dice import Dice
 Player = int
 """A seat, 0-based."""
 
+LOSES = "loses"  # the penalty of a fault that loses the match, in every game
 NOT_YOUR_TURN = "Not your turn"
 """The default description of an answer out of turn."""
 
@@ -399,7 +400,7 @@ class State(Position):
 
     def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
         """Handles `forfeit` in an undecided match; `faults` in seat order, all in `out` already."""
-        rulings: list[Event] = [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+        rulings: list[Event] = [Ruling(player, fault, LOSES, True) for player, fault in faults.items()]
         return rulings + self.finish(self._walkover(faults))
 
     # Tools for engines.

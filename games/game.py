@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.contract import Call, Method, Setup, State, typed
+from referee.games.contract import LOSES, Call, Method, Setup, State, typed
 
 
 class TimeControl(Struct, frozen=True):
@@ -33,6 +33,19 @@ def _no_words(*_: Any) -> None:
     return None
 
 
+class Score(Struct, frozen=True):
+    """A number that shows how well each seat is doing: a measure for people, which decides nothing."""
+
+    unit: str
+    """The unit, in the words that follow the numbers: `points`."""
+    meaning: str
+    """A sentence that explains the unit."""
+    count: Callable[[Any], Sequence[float]]
+    """Takes a `State`, also a decided one, and returns a number for each seat."""
+    fewest: bool = False
+    """Whether the fewest are best."""
+
+
 class Presentation(Struct, frozen=True):
     """How people see and write what is played, with the same coordinates for both sides. Every part is optional."""
 
@@ -56,6 +69,10 @@ class Presentation(Struct, frozen=True):
     """Words for each reason of a result, such as `{loser}'s queen was killed`. `referee.games.ending` fills in
     `{winner}`, `{loser}`, `{scores}` (the best first) and `{detail}` (what follows a colon in the reason). It has words
     for faults itself."""
+    score: Score | None = None
+    """How well each seat stands, to say from which turn on the loser was behind."""
+    losing: frozenset[str] = frozenset({LOSES})
+    """The penalties of faults after which a seat has lost."""
     card_names: Mapping[str, str] = {}
     """The names of pieces or cards that views show by number, by that number."""
     card_texts: Mapping[str, str] = {}

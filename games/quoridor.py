@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
 from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
 from referee.games.ending import headline
-from referee.games.game import TimeControl, named
+from referee.games.game import Score, TimeControl, named
 
 BOARD_LENGTH = 9
 WALLS_EACH = 10
@@ -277,6 +277,14 @@ class Quoridor(Battle):
                 found += [self.neighbour(rival, aside) for aside in asides]
         return [target for target in found if target != NOWHERE]
 
+    def steps(self, player: Player) -> int:
+        """Counts the single steps from the pawn to its goal row, as if the rival's pawn were not there."""
+        up, right, seen, steps = self.up, self.right, 1 << self.pawns[player], 0
+        while not seen & GOALS[player]:
+            seen |= (seen & up) << 9 | (seen & right) << 1 | seen >> 1 & right | seen >> 9 & up
+            steps += 1
+        return steps
+
     # Walls (A4).
 
     def placeable(self) -> Iterator[Wall]:
@@ -406,6 +414,12 @@ GAME = Quoridor.registration(
             **dict.fromkeys(Quoridor.WINS, "{winner} has reached the other side"),
             "DRAW": "the turn limit was reached",
         },
+        Score(
+            "steps to go",
+            "The steps to the goal row, as if the rival's pawn were not there.",
+            lambda state: [state.steps(player) for player in (0, 1)],
+            fewest=True,
+        ),
     ),
     doc=__doc__ or "",
     constants=named(globals(), "BOARD_LENGTH WALLS_EACH"),

@@ -4,14 +4,14 @@ Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board fr
 the flipped table and everything else that the Arena's games share.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
 from referee.games.contract import Method, Player, Result, Standing, draw, win
-from referee.games.game import TimeControl, named
+from referee.games.game import Score, TimeControl, named
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
 INDEX = {cell: index for index, cell in enumerate(CELLS)}
@@ -135,6 +135,13 @@ class TicTacToe(Battle):
         self.board = list(view.board)
 
 
+def threats(board: Sequence[str], own: str) -> int:
+    """Counts the empty cells that would complete a line; a complete line counts too."""
+    lines = [[cell for cell in line if board[cell] != own] for line in LINES]
+    cells = {cells[0] for cells in lines if len(cells) == 1 and board[cells[0]] == "."}
+    return len(cells) + ([] in lines)
+
+
 GAME = TicTacToe.registration(
     "tictactoe",
     "Tic-tac-toe",
@@ -148,6 +155,11 @@ GAME = TicTacToe.registration(
         ("O", "X"),
         {"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
         {**dict.fromkeys(TicTacToe.WINS, "{winner} has three in a line"), "DRAW": "the board is full"},
+        Score(
+            "threats",
+            "The empty cells that would complete a line of three; a complete line counts too.",
+            lambda state: [threats(state.board, own) for own in SYMBOLS],
+        ),
     ),
     doc=__doc__ or "",
     constants=named(globals(), "CELLS"),

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, get_origin, get_type_hints
 
 from msgspec import Struct, defstruct
 
-from referee.games.contract import Event, Fault, Method, Player, Result, Setup, Standing, State, win
+from referee.games.contract import LOSES, Event, Fault, Method, Player, Result, Setup, Standing, State, win
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
 
@@ -77,7 +77,7 @@ class TurnGame(State):
         result = win(1 - player, answer.kind.value) if faulty else self.play(player, answer)
         if result is not None:
             self.finish(result)
-        return [self.rule(player, answer, "loses")] if faulty else []
+        return [self.rule(player, answer, LOSES)] if faulty else []
 
     def _full_view(self) -> Any:
         return self.FULL_VIEW(*[deepcopy(getattr(self, name)) for name in self._members()], self.standing())

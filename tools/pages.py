@@ -74,6 +74,9 @@ def _drawing(game: Game) -> Iterator[str]:
         for signs, meaning in game.presentation.legend.items():
             shown = " ".join(f"`{sign}`" for sign in signs).replace("|", "\\|")
             yield f"| {shown} | {meaning} |"
+    if game.presentation.score:
+        yield from ("", "The verdict counts this to say from which turn on a loser was behind:", "")
+        yield f"> **{game.presentation.score.unit}**: {game.presentation.score.meaning}"
 
 
 def _seats(game: Game) -> str:

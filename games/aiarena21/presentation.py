@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.games.aiarena21.types import PLAY_AUCTION, PLAY_POWERUP, PLAY_TRANSPORT
 from referee.games.contract import Call
-from referee.games.game import Presentation
+from referee.games.game import Presentation, Score
 
 _CELL = re.compile(r"(\d{1,4}),(\d{1,4})")
 _FRUIT = {"Onion": "an onion", "Strawberry": "a strawberry", "DragonFruit": "a dragon fruit"}
@@ -70,4 +70,5 @@ PRESENTATION = Presentation(
         ".": "free",
     },
     endings=ENDINGS,
+    score=Score("points", "The points of a player.", lambda state: state.score),
 )

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.games.contract import Call
-from referee.games.game import Presentation
+from referee.games.contract import LOSES, Call
+from referee.games.game import Presentation, Score
 
 _ACTION = re.compile(r"(move|attack),(-?\d{1,3}),(-?\d{1,3})")
 _HIT = {"PLAYER": "a player", "ASTEROID": "an asteroid", "BOSS": "the boss"}
@@ -41,6 +41,8 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
 
 _BLOWS = {"direct": "a direct hit", "struck": "the pattern"}
 
+DISQUALIFIED = "disqualified"
+"""The penalty of a player that gives no answer (section 12)."""
 ENDINGS = {
     "rounds": "all rounds were played, {scores} points",
     "last_one_left": "only one player was left, {scores} points",
@@ -64,4 +66,6 @@ PRESENTATION = Presentation(
         ".": "empty",
     },
     endings=ENDINGS,
+    score=Score("points", "The points of a player.", lambda state: [ship.score for ship in state.ships]),
+    losing=frozenset({LOSES, DISQUALIFIED}),
 )

@@ -11,6 +11,7 @@ from referee.games.aibg5 import board, types
 from referee.games.aibg5.answers import NO_ACTION, legal, read_action, refusal, text_of
 from referee.games.aibg5.board import CELLS, EMPTY, INDEX, NEIGHBOURS, Cell, Ship, place
 from referee.games.aibg5.position import Position
+from referee.games.aibg5.presentation import DISQUALIFIED
 from referee.games.contract import Event, Fault, FaultKind, Notice, Player, Result, Ruling, Setup
 from referee.games.hexgrid import NOWHERE
 
@@ -109,7 +110,7 @@ class AIBG5(Position):
         ship.out, ship.trap = True, 0
         self.out |= {player}
         del self.seat_at[ship.cell]
-        return Ruling(player, fault, "disqualified", out=True)
+        return Ruling(player, fault, DISQUALIFIED, out=True)
 
     def _end_if_one_is_left(self) -> list[Event]:
         """Ends the game if three or all players are disqualified (section 12)."""

@@ -6,7 +6,7 @@ from typing import Any
 from referee.games.cardgame.board import LABELS, PRINTS
 from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero
 from referee.games.contract import Call
-from referee.games.game import Presentation
+from referee.games.game import Presentation, Score
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -49,4 +49,5 @@ PRESENTATION = Presentation(
     card_texts={str(number): card.words for number, card in enumerate(PRINTS)},
     legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
     endings=ENDINGS,
+    score=Score("health", "The health of a player's hero.", lambda state: [side.health for side in state.sides]),
 )

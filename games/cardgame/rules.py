@@ -12,7 +12,7 @@ from referee.games.cardgame import board, types
 from referee.games.cardgame.answers import legal, read_move, refusal
 from referee.games.cardgame.board import COST, DECK, HEALTH, Board, Placed, Side
 from referee.games.cardgame.position import Position
-from referee.games.contract import Event, Fault, FaultKind, Player, Ruling, Setup, draw, win
+from referee.games.contract import LOSES, Event, Fault, FaultKind, Player, Ruling, Setup, draw, win
 from referee.games.dice import Dice
 
 
@@ -43,7 +43,7 @@ class CardGame(Position):
         if not faults:
             self._begin_turn(self.options.first)
             return []
-        rulings: list[Event] = [self.rule(seat, fault, "loses") for seat, fault in faults.items()]
+        rulings: list[Event] = [self.rule(seat, fault, LOSES) for seat, fault in faults.items()]
         return rulings + self.finish(self._walkover(faults))
 
     def _begin_turn(self, player: Player) -> None:
@@ -144,7 +144,7 @@ class CardGame(Position):
             side.timeouts += 1
             penalty = f"turn ends, time-out {side.timeouts} of {self.options.timeouts}"
         if fault.fatal or side.timeouts >= self.options.timeouts:
-            ruling = self.rule(player, fault, "loses")
+            ruling = self.rule(player, fault, LOSES)
             self.finish(win(1 - player, fault.kind.value))
             return ruling
         self._begin_turn(1 - player)

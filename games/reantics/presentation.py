@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from referee.games.contract import Call
-from referee.games.game import Presentation
+from referee.games.game import Presentation, Score
 from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
 from referee.games.reantics.types import BUILD, END, FOOD_GOAL, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
 
@@ -62,6 +62,12 @@ def _read(call: Call, text: str) -> Any:
     return [list(COORDS[call.player][10 * int(x) + int(y)]) for x, y in found]
 
 
+def _food(state: Any) -> list[int]:
+    """Counts the food of each seat, with what its ants have cost. A queen costs nothing."""
+    costs = [sum(UNITS[ant.type].cost for ant in ants.values()) for ants in state.ants]
+    return [food + cost for food, cost in zip(state.food, costs, strict=True)]
+
+
 ENDINGS = {
     "queen_killed": "{loser}'s queen was killed",
     "anthill_captured": "{loser}'s anthill was captured",
@@ -93,4 +99,5 @@ PRESENTATION = Presentation(
         ".": "no ant, no construction",
     },
     endings=ENDINGS,
+    score=Score("food in store and ants", "The food that a player has, and what its living ants have cost.", _food),
 )

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from referee.games.contract import Event, Fault, FaultKind, Player, Setup, draw, win
+from referee.games.contract import LOSES, Event, Fault, FaultKind, Player, Setup, draw, win
 from referee.games.dice import Dice, derive_seed
 from referee.games.reantics import types
 from referee.games.reantics.answers import legal, refusal, sampled
@@ -49,7 +49,7 @@ class ReAntics(Position):
         method = self.awaited[player]
         if isinstance(answer, Fault):
             illegal = answer.kind is FaultKind.ILLEGAL
-            ruling = self.rule(player, answer, "loses")
+            ruling = self.rule(player, answer, LOSES)
             self.finish(win(1 - player, _ILLEGAL_REASONS[method.name] if illegal else answer.kind.value))
             return [ruling]
         if method is types.GET_MOVE:

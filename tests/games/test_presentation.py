@@ -120,3 +120,49 @@ def test_aibg_names_players_where_the_wire_numbers_them() -> None:
     )
     blow = {"pattern": "A", "direct": [2], "struck": []}
     assert said("bossAttack", blow, names) == "the boss: pattern A; a direct hit on b"
+
+
+@every_game
+def test_the_score_has_a_number_for_every_seat_in_every_position(game: Game) -> None:
+    score = game.presentation.score
+    assert score is not None
+    for kind in range(4):
+        for nth in range(0, 40, 3):
+            state = reached(game, kind, nth)
+            assert len(score.count(state)) == len(state.setup.names)
+
+
+@pytest.mark.parametrize("name", ["aiarena21", "aibg5"])
+def test_the_score_of_a_game_for_points_ends_as_its_result(name: str) -> None:
+    game, state = registry.game(name), new(name, **registry.game(name).short)
+    assert game.presentation.score is not None
+    while state.result is None:
+        state.apply({player: state.sample(player, state.dice.copy()) for player in state.awaited})
+    assert tuple(game.presentation.score.count(state)) == state.result.scores
+
+
+def test_the_score_of_quoridor_counts_steps_around_walls() -> None:
+    game, state = registry.game("quoridor"), new("quoridor")
+    assert game.presentation.score is not None
+    assert list(game.presentation.score.count(state)) == [8, 8]
+    state.apply({0: {"action": "putWall", "position": "e8h"}})
+    assert list(game.presentation.score.count(state)) == [9, 9]
+    state.apply({1: {"action": "move", "position": "d9"}})
+    assert list(game.presentation.score.count(state)) == [9, 8]
+
+
+def test_the_score_of_connect_four_counts_cells_that_complete_a_line() -> None:
+    game, state = registry.game("connectfour"), new("connectfour")
+    assert game.presentation.score is not None
+    for player, column in enumerate("CCDDE"):
+        state.apply({player % 2: {"action": "putToken", "column": column}})
+    assert list(game.presentation.score.count(state)) == [2, 0], "B1 and F1"
+    for player, column in enumerate("EF", start=1):
+        state.apply({player % 2: {"action": "putToken", "column": column}})
+    assert list(game.presentation.score.count(state)) == [3, 2], "the line, B1 and G1; B2 and F2"
+
+
+def test_the_score_of_reantics_counts_food_and_what_ants_cost() -> None:
+    game, state = registry.game("reantics"), new("reantics", random_layout=(True, True))
+    assert game.presentation.score is not None
+    assert list(game.presentation.score.count(state)) == [2, 2], "a worker and one food each"

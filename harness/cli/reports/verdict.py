@@ -8,6 +8,7 @@ from rich.text import Text
 
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game
+from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.match.series import Outcome
@@ -17,8 +18,8 @@ from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 
 
 def verdict(match: Verdict, game: Game) -> RenderableType:
-    """Returns who won and why, what each bot used, the faults, and the paths of replay and standard error."""
-    parts: list[RenderableType] = [headline(match, game), _seats(match.seats)]
+    """Returns who won and why, why the others lost, what each bot used, the faults, and the paths of files."""
+    parts: list[RenderableType] = [headline(match, game), *losers(match, game), _seats(match.seats)]
     for fault in match.faults:
         parts += [_fault(fault), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
