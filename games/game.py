@@ -78,6 +78,10 @@ class Presentation(Struct, frozen=True):
     card_texts: Mapping[str, str] = {}
     """The text of a card besides its name, such as cost and strength, by the same number."""
 
+    def legend_line(self) -> str:
+        """Returns the legend in a line, to print under a drawn position; empty if there is none."""
+        return "   ".join(f"{sign} {meaning}" for sign, meaning in self.legend.items())
+
     def in_words(self, call: Call, answer: Any) -> str | None:
         """Returns words for any answer as it came; None if the game has no words for it.
 

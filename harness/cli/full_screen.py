@@ -20,7 +20,7 @@ from textual.widgets import Input, Static
 
 from referee.games.contract import Call
 from referee.harness.cli.reports.text import printable, short
-from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, title, turn_text
+from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, legend, title, turn_text
 from referee.harness.cli.signals import on_screen
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
@@ -107,7 +107,7 @@ class Viewer(App[None]):
 
     def __init__(self, replay: Replay) -> None:
         super().__init__()
-        setup = replay.header.setup
+        self.replay, setup = replay, replay.header.setup
         self.names = setup.names
         nothing = Step(0, Text("nothing was played"), Text(), (Text(),) * len(self.names))
         self.steps = list(read(replay)) or [nothing]
@@ -154,7 +154,7 @@ class Viewer(App[None]):
             drawn = Columns(map(self._seen, range(len(self.names))), padding=(0, 4))
         elif self.seat is not None:
             drawn = self._seen(self.seat)
-        return Group(step.events, Text(), drawn)
+        return Group(step.events, Text(), drawn, *legend(self.replay.game))
 
     def _seen(self, seat: int) -> Group:
         name = Text(printable(self.names[seat]), style=SEAT_STYLES[seat % 4])

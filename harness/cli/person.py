@@ -12,7 +12,7 @@ from rich.text import Text
 from referee.games.contract import Fault, FaultKind, Player, State
 from referee.games.dice import Dice
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.reports.turns import board, title
+from referee.harness.cli.reports.turns import board, legend, title
 from referee.harness.cli.screen import err
 from referee.harness.match.match import Match
 from referee.harness.programs.spec import Entrant
@@ -100,6 +100,7 @@ class Hands:
         if self._must_hide(state, player):
             await self._line(f"{printable(state.setup.names[player])}, press Enter when nobody else is looking ", None)
         err.print(Text("\n").append_text(board(self.game, state, player)))
+        err.print(*legend(self.game))
         method = answers.call.method
         err.print(f"{method.name}: {method.doc}", style="dim")
         if len(answers.words) <= LISTED:

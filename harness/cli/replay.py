@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.games.ending import headline
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import as_json, counted, printable
-from referee.harness.cli.reports.turns import Window, coloured, steps, title
+from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import RunError, UsageError
 from referee.harness.replay.formats import originals
@@ -117,6 +117,7 @@ def _original_steps(original: Original, window: Window) -> Iterator[Text]:
                     words = f"{name} {printable(as_json(msgspec.to_builtins(params)))}\n"
                     text.append(f"{reader.turns:>5}  ", style="dim").append(words)
                 yield text.append_text(coloured(game, reader.drawing))
+        yield from legend(game)
         reader.conclude(lines[reader.turns + 1 :])
     except Difference as difference:
         yield Text(f"the file is damaged: {printable(str(difference))}", style="bold red")

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from referee.games.contract import Call, Event, State
 from referee.harness.cli.reports.text import printable, short
-from referee.harness.cli.reports.turns import board, title, turn
+from referee.harness.cli.reports.turns import board, legend, title, turn
 from referee.harness.cli.reports.verdict import headline, verdict
 from referee.harness.cli.standard_streams import writing
 from referee.harness.match.series import Outcome, Series, outcome
@@ -207,13 +207,15 @@ class Screen:
     def played(self, match: Verdict, order: tuple[int, ...]) -> None:
         """Adds a match and shows its verdict."""
         self.results.append((order, match))
-        self.turn = 0
         for player, index in enumerate(order):
             self.points[index] += match.result.scores[player]
         if not self.quiet:
             game = self.series.match.game
+            if self.verbose and self.turn and not self.people:
+                out.print(*legend(game), end="\n\n")
             several = self.series.games > 1 and not match.faults
             out.print(headline(match, game, seated=True) if several else verdict(match, game))
+        self.turn = 0
 
     def _line(self) -> str:
         series = self.series

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
@@ -230,7 +231,7 @@ def _readme(details: FaultDetails, evidence: Evidence) -> str:
         f"{details.game}, seed {details.seed}, {seat}, turn {fault.turn}; {fault.penalty}",
         f"reproduce with: referee repro {fault.bundle} YOUR_BOT   (--debug waits for a debugger)",
         *_section("The rule" + (f", {fault.rules}" if fault.rules else ""), details.rule or _KINDS.get(fault.kind, "")),
-        *_section("The position", fault.position),
+        *_section("The position", _position(details)),
         *_section("The call", _frames(evidence.sent[-1:], details.encoding)),
         *_section("The answer", _frames([evidence.answer], details.encoding) if evidence.answer else "nothing"),
         *_section("Standard error during the call", _text(evidence.stderr)),
@@ -258,6 +259,12 @@ _KINDS = {
     FaultKind.ERROR: "An answer is a result. An error as answer costs as much as no answer.",
     FaultKind.ILLEGAL: "An answer must be legal by the rules of the game.",
 }
+
+
+def _position(details: FaultDetails) -> str:
+    """Returns the drawn position with the meaning of its signs; empty if there is none."""
+    legend = registry.game(details.game).presentation.legend_line()
+    return f"{details.fault.position}\n\n{legend}".rstrip() if details.fault.position else ""
 
 
 def _section(title: str, text: str) -> list[str]:

@@ -66,6 +66,7 @@ def test_the_verdict_shows_a_fault_with_the_last_lines_of_stderr(run: Run) -> No
     assert "fault: crash by seat 1 (Lost), call 2 play: exited with code 1 before answering; loses" in out
     assert "the process had exited: exit code 1" in out
     assert "    where am I?" in out
+    assert "    O..\n    OX.\n    ...\n    O seat 0   X seat 1   . an empty cell\n" in out
 
 
 @pytest.mark.parametrize(("rival", "code"), [("loser.py", 0), ("faulty.py", 1)])
@@ -86,9 +87,11 @@ def test_json_is_one_object_on_standard_output_and_nothing_else(run: Run) -> Non
 
 def test_verbose_prints_every_turn(run: Run) -> None:
     _, out, _ = run(*MATCH, "-v")
-    assert "cells as on a map, N at the top; seat 0 is O\nO seat 0; X seat 1; . an empty cell\n" in out
+    assert "cells as on a map, N at the top; seat 0 is O\n" in out
     assert "    1  winner  O to NW\nO..\n...\n...\n\n    2  loser  X to C\nO..\n.X.\n...\n" in out
-    assert "    5  winner  O to SW\n       O wins\n" in out
+    signs = "O seat 0   X seat 1   . an empty cell"
+    assert f"    5  winner  O to SW\n       O wins\nO..\nOXX\nO..\n\n{signs}\n\nwinner wins: " in out
+    assert out.count(signs) == 1, "under the last board"
     assert "{" not in out, "moves are in the game's own notation"
 
 

@@ -24,13 +24,10 @@ _PROSE = re.compile(r"[A-Za-z]{3}")
 
 
 def title(game: Game, names: Sequence[str], seed: int | None) -> Text:
-    """Returns the players, the frame of reference of the moves, and the meaning of the board's signs."""
+    """Returns the players and the frame of reference of the moves."""
     text = Text(f"{game.title}: ").append_text(_names(names)).append("" if seed is None else f", seed {seed}")
     if game.presentation.frame:
         text.append(f"\n{game.presentation.frame}", style="dim")
-    if game.presentation.legend:
-        signs = "; ".join(f"{sign} {meaning}" for sign, meaning in game.presentation.legend.items())
-        text.append(f"\n{signs}", style="dim")
     return text
 
 
@@ -42,6 +39,12 @@ def _names(names: Sequence[str]) -> Text:
 def board(game: Game, state: State, player: int | None = None) -> Text:
     """Draws the position as a player may see it (None = everything), with pieces in their seat's colour."""
     return coloured(game, (str(state) if player is None else state.shown_to(player)).split("\n"))
+
+
+def legend(game: Game) -> list[Text]:
+    """Returns the meaning of the board's signs in a line, if the game has any."""
+    line = game.presentation.legend_line()
+    return [Text(line, style="dim")] if line else []
 
 
 def coloured(game: Game, lines: Sequence[str]) -> Text:
@@ -139,7 +142,7 @@ class Window:
 
 
 def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
-    """A replay as text: the setup, then each turn with the position after it, at last the result."""
+    """A replay as text: the setup, each turn with the position after it, the signs of the last one, and the result."""
     game, setup = replay.game, replay.header.setup
     yield title(game, setup.names, setup.seed)
     state: State | None = None
@@ -158,6 +161,7 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
                 calls = state.calls()
     except Difference as difference:
         yield differing(difference)
+    yield from legend(game)
     if state is not None and state.result is not None:
         yield Text(printable(headline(game.presentation.endings, state.result, setup.names)), style="bold")
 

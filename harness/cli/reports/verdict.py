@@ -21,7 +21,7 @@ def verdict(match: Verdict, game: Game) -> RenderableType:
     """Returns who won and why, why the others lost, what each bot used, the faults, and the paths of files."""
     parts: list[RenderableType] = [headline(match, game), *losers(match, game), _seats(match.seats)]
     for fault in match.faults:
-        parts += [_fault(fault), *_leads(fault, match)]
+        parts += [_fault(fault, game), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
         if more:
             who = f"seat {player} ({printable(match.seats[player].name)})"
@@ -91,7 +91,7 @@ def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
     return [Text(f"  {lead}", style="dim") for lead in leads]
 
 
-def _fault(fault: FaultReport) -> Text:
+def _fault(fault: FaultReport, game: Game) -> Text:
     text = Text().append(f"fault: {fault.kind}", style="bold red")
     call = f"{fault.call} {fault.method}".rstrip()
     text.append(f" by seat {fault.player} ({printable(fault.name)}), call {call}: ")
@@ -103,14 +103,17 @@ def _fault(fault: FaultReport) -> Text:
         text.append(f"\n  the process had exited: {fault.exit}")
     if fault.answer:
         text.append("\n  answer: ", style="dim").append(cut(fault.answer))
-    said = "standard error during this call", fault.said
-    if not fault.said:
-        said = "last lines of standard error before this call", fault.last_words
-    for heading, lines in (("position", fault.position.split("\n") if fault.position else ()), said):
-        if lines:
-            text.append(f"\n  {heading}:", style="dim")
-        for line in lines:
-            text.append(f"\n    {printable(line)[:LINE_CHARACTERS]}")
+    heading, lines = "standard error during this call", fault.said
+    if not lines:
+        heading, lines = "last lines of standard error before this call", fault.last_words
+    if fault.position:
+        drawing = [*fault.position.split("\n"), *filter(None, [game.presentation.legend_line()])]
+        text.append("\n  position:", style="dim").append("".join(f"\n    {printable(line)}" for line in drawing))
+
+    if lines:
+        text.append(f"\n  {heading}:", style="dim")
+    for line in lines:
+        text.append(f"\n    {printable(line)[:LINE_CHARACTERS]}")
     return text
 
 
