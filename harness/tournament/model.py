@@ -102,7 +102,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     @property
     def heading(self) -> str:
         """The contest's name, or the game and the format."""
-        return self.title or f"{find_game(self.game).title}, {self.format}"
+        return self.title or self.description
+
+    @property
+    def description(self) -> str:
+        """The game and the format."""
+        return f"{find_game(self.game).title}, {self.format}"
 
     @property
     def labels(self) -> dict[str, str]:

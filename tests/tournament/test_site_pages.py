@@ -77,7 +77,7 @@ def test_a_fault_leads_to_its_game(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "page", contest, "--viewed", "0")
     pages = (page.read_text() for page in (contest / "page-public" / "bots").glob("*.html"))
     (page,) = (page for page in pages if "<h2>Faults</h2>" in page)
-    faults = re.findall(r"<p><strong>illegal</strong>.*?</p>", page)
+    faults = re.findall(r"<li><strong>illegal</strong>.*?</li>", page, re.DOTALL)
     assert faults and all('href="../games/' in fault for fault in faults)
 
 

@@ -41,7 +41,7 @@ def test_a_match_can_be_stopped_while_a_person_is_asked(
         page.get_by_role("button", name="Stop the match").click()
         page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
-        assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
+        assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
         run.end()
         assert turns(run.replay) == before
 
@@ -138,7 +138,7 @@ def test_a_finished_match_of_a_series_links_to_the_next(
         page.get_by_role("button", name="Stop the match").dblclick()  # the second click ends no other match
         page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
-        assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
+        assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
         page.get_by_role("button", name="go to the running match").click()
         page.locator(".badge.live").wait_for()
         assert "match=1" in page.evaluate("location.hash")
@@ -187,7 +187,7 @@ def test_a_list_and_a_match_without_their_server_say_so_and_stay(
     match.get_by_role("link", name="all matches").click()
     match.locator(".badge", has_text="the server has ended; this page has the whole match").wait_for()
     match.keyboard.press("End")
-    assert match.locator(".reason").count() == 1
+    assert match.locator(".rank").count() == 2
 
 
 def test_a_page_waits_for_its_server_and_says_so(tmp_path: Path, viewer: None, visited: Visited) -> None:

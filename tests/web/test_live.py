@@ -93,7 +93,7 @@ def test_a_match_can_be_paused_stepped_resumed_and_stopped(tmp_path: Path, viewe
         page.get_by_role("button", name="Stop the match").click()
         page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
-        assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
+        assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
         run.end()
     lines = [json.loads(line) for line in run.replay.read_bytes().splitlines()]
     assert sum(line.get("paused_ms", 0) for line in lines) > 0

@@ -95,8 +95,11 @@ def test_the_lists_columns_do_not_break_inside_words(
         shutil.copy(played("connectfour"), tmp_path / copy)
     with viewing(tmp_path) as url:
         page = visited(url, "table")
-        page.set_viewport_size({"width": 700, "height": 600})
+        page.set_viewport_size({"width": 1000, "height": 600})
         for column in ("game", "players", "turns", "faults"):
             assert page.get_by_role("columnheader", name=column, exact=True).bounding_box()["height"] < 40  # type: ignore[index]
-        assert page.locator("tbody tr").first.locator("td").nth(1).bounding_box()["height"] < 60  # type: ignore[index]
-        assert page.evaluate("document.documentElement.scrollWidth") <= 700
+        assert page.locator("tbody tr").first.locator("td").nth(1).bounding_box()["height"] < 80  # type: ignore[index]
+        page.set_viewport_size({"width": 390, "height": 600})
+        heights = [player.bounding_box()["height"] for player in page.locator(".player").all()]  # type: ignore[index]
+        assert len(heights) == 4 and max(heights) < 40, "a name stays with its seat"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -17,7 +17,7 @@ import referee
 from referee.games import registry
 from referee.games.cardgame.board import PRINTS
 from referee.games.contract import Call, State
-from referee.games.ending import headline, reason_in_words
+from referee.games.ending import headline
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.formats.originals import export
@@ -45,7 +45,6 @@ def test_a_match_can_be_stepped_to_its_end(game: str, paged: Played, played: Pla
     result = steps[-1][1].result
     assert result is not None
     endings, names = replay.game.presentation.endings, replay.header.setup.names
-    assert page.locator(".reason").inner_text() == reason_in_words(endings, result, names)
     assert page.locator(".headline").inner_text() == headline(endings, result, names)
     page.keyboard.press("Home")
     assert "to answer" in page.locator(".seats").inner_text()
@@ -118,16 +117,14 @@ def test_a_bots_text_is_never_markup_and_its_fault_is_one_key_away(
     assert page.locator("i, b, img").count() == 0
 
 
-@pytest.mark.parametrize(("game", "side"), [("tictactoe", "O"), ("quoridor", "first"), ("connectfour", "🔴")])
-def test_the_board_shows_whose_move_was_invalid(
-    game: str, side: str, tmp_path: Path, paged: Played, opened: Opened
-) -> None:
+@pytest.mark.parametrize("game", ["tictactoe", "quoridor", "connectfour"])
+def test_the_board_shows_whose_move_was_invalid(game: str, tmp_path: Path, paged: Played, opened: Opened) -> None:
     script = tmp_path / "hostile.py"
     script.write_text(HOSTILE)
     hostile = Entrant("hostile", (sys.executable, str(script)), tmp_path)
     page = opened(paged(game, hostile, hostile), "")
     page.keyboard.press("f")
-    assert page.locator(".pending").text_content() == f"{side} broke the rules: ┻━┻"
+    assert page.locator(".pending").text_content() == "seat 0 broke the rules: ┻━┻"
 
 
 def test_escapes_in_a_name_are_visible_in_the_heading_and_the_title(

@@ -89,7 +89,7 @@ def test_the_list_can_be_filtered_and_leads_to_a_match_and_back(
         here = page.evaluate("location.href")
         assert "match=" in here
         page.reload()
-        page.wait_for_selector(".reason")
+        page.wait_for_selector(".rank")
         assert page.evaluate("location.href") == here
         page.get_by_role("link", name="all matches").click()
         page.wait_for_selector("table")

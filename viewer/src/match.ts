@@ -294,3 +294,8 @@ function key({ player, turn }: { player: number; turn: number | undefined }): st
 export function asked(match: Match, at: number, seat: number): string | undefined {
   return match.steps[at - 1]?.awaited[seat];
 }
+
+/** The limit of the call answered at a step, in seconds. */
+export function limit(match: Match, at: number, seat: number): number | null {
+  return match.steps[at - 1]?.asked?.[seat]?.limit_s ?? null;
+}

@@ -121,9 +121,7 @@ function Hall() {
               {seat}
             </span>
             <strong>{visible(name)}</strong>
-            <span class="wins" title="matches won">
-              {wins(played, name)}
-            </span>
+            <span class="wins">{wins(played, name)} won</span>
             {points && (
               <span class="score">
                 {scoreName ?? "score"} {points[seat]}

@@ -24,7 +24,7 @@ from referee.harness.tournament.model import Plan
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.readers import Reader, published
 from referee.harness.tournament.reports.standings import Row, Standings, counting, standings
-from referee.harness.tournament.reports.standings_text import cells, headers, summary
+from referee.harness.tournament.reports.standings_text import cells, headers, progress
 from referee.harness.tournament.store.ledger import Fault, Line
 from referee.harness.tournament.store.reader import Book, counted_lines, read, replay
 from referee.harness.web import page as viewer
@@ -140,7 +140,8 @@ class _Site:
             title=self.title,
             organiser=self.organiser,
             podium=[row for row in self.result.rows if row.games and row.rank <= 3][:3],
-            summary=summary(self.result),
+            contest=f"{self.plan.description}: " if self.plan.title else "",
+            progress=progress(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
             cells=[cells(row, columns) for row in self.result.rows],

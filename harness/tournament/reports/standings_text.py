@@ -42,13 +42,15 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def summary(standings: Standings) -> str:
-    """Returns the progress in one line."""
+    """Returns game, format and progress in one line."""
+    return f"{standings.game}, {standings.format}: {progress(standings)}"
+
+
+def progress(standings: Standings) -> str:
+    """Returns how many games were played, and how many of them differ or have faults."""
     of = f" of {standings.due}" if standings.due else ""
     faults = sum(row.faults for row in standings.rows)
-    return (
-        f"{standings.game}, {standings.format}: {standings.played}{of} games, {standings.different} different, "
-        f"{faults} with faults"
-    )
+    return f"{standings.played}{of} games, {standings.different} different, {faults} with faults"
 
 
 def markdown(standings: Standings) -> str:

@@ -18,11 +18,11 @@ export function winners({ marks }: Step): Set<Key> {
 }
 
 /** The side whose move was invalid: its rival may flip the table. */
-export function Pending({ side, x, y }: { side: string | null; x: number; y: number }) {
+export function Pending({ step, side, x, y }: { step: Step; side: string | null; x: number; y: number }) {
   if (!side) return null;
   return (
     <text class="pending" x={x} y={y}>
-      {side} broke the rules: ┻━┻
+      seat {"0" in step.awaited ? 1 : 0} broke the rules: ┻━┻
     </text>
   );
 }

@@ -62,7 +62,7 @@ export function Board(props: BoardProps) {
         const target = hot(props.pick, letter, `column ${letter}`);
         return target && <rect key={`!${letter}`} {...target} x={column * SIZE} y={0} width={SIZE} height={height} />;
       })}
-      <Pending side={view.pending} x={width / 2} y={height / 2} />
+      <Pending step={props.step} side={view.pending} x={width / 2} y={height / 2} />
     </svg>
   );
 }

@@ -101,7 +101,7 @@ export function Board(props: BoardProps) {
           </text>
         </g>
       ))}
-      <Pending side={view.pending} x={4.5 * SIZE} y={4.5 * SIZE} />
+      <Pending step={props.step} side={view.pending} x={4.5 * SIZE} y={4.5 * SIZE} />
     </svg>
   );
 }

@@ -47,7 +47,7 @@ export function Board(props: BoardProps) {
           )
         );
       })}
-      <Pending side={view.pending} x={150} y={155} />
+      <Pending step={props.step} side={view.pending} x={150} y={155} />
     </svg>
   );
 }

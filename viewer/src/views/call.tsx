@@ -1,6 +1,6 @@
-import { type Match, type Wrong, asked, said, sent, wrongs } from "../match";
+import { type Line, type Match, type Wrong, asked, limit, said, sent, wrongs } from "../match";
 import type { Player } from "../player";
-import { answers, compact, cut, milliseconds, name, visible } from "./words";
+import { answers, compact, cut, name, spent, visible } from "./words";
 
 const MOST = 60_000;
 const PANELS = ["call", "events", "calls"] as const;
@@ -66,8 +66,7 @@ function Call({ player }: { player: Player }) {
           <Sent player={player} at={at} seat={seat} />
           <dt>answer</dt>
           <dd>
-            {visible(line.words?.[seat] ?? "")}{" "}
-            <code>{seat in (line.answers ?? {}) ? compact(line.answers![seat], 2000) : "none"}</code>
+            <Answer line={line} seat={seat} />
           </dd>
           <dt>time</dt>
           <dd>
@@ -84,9 +83,16 @@ function Call({ player }: { player: Player }) {
   );
 }
 
-/** The limit of the call answered at a step, in seconds. */
-function limit(match: Match, at: number, seat: number): number | null {
-  return match.steps[at - 1]?.asked?.[seat]?.limit_s ?? null;
+/** An answer in the game's notation and as it came. A call without a result has no more than its name. */
+function Answer({ line: { answers, words }, seat }: { line: Line; seat: number }) {
+  if (!(seat in (answers ?? {}))) return <>none</>;
+  const said = words?.[seat];
+  return (
+    <>
+      {said !== undefined && visible(said)}{" "}
+      {(said === undefined || answers![seat] !== null) && <code>{compact(answers![seat], 2000)}</code>}
+    </>
+  );
 }
 
 /** The frame that was sent, which may be long. It is rendered when opened. */
@@ -148,8 +154,7 @@ function Used({ what, us, limit }: { what: string; us: number | undefined; limit
   const part = us === undefined || !limit ? 0 : Math.min(1, us / 1e6 / limit);
   return (
     <span class="used">
-      {what} {milliseconds(us)}
-      {limit !== null && ` of ${limit >= 1 ? `${+limit.toFixed(2)} s` : `${Math.round(limit * 1000)} ms`}`}{" "}
+      {what} {spent(us, limit)}{" "}
       <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <rect class="all" width={100} height={10} />
         <rect class={part > 0.5 ? "much" : "some"} width={part * 100} height={10} />

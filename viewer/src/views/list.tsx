@@ -94,7 +94,9 @@ export function List({ first }: { first: Entry[] }) {
               <th scope="col">game</th>
               <th scope="col">players</th>
               <th scope="col">result</th>
-              <th scope="col">turns</th>
+              <th scope="col" class="number">
+                turns
+              </th>
               <th scope="col">faults</th>
               <th scope="col">when</th>
             </tr>
@@ -119,7 +121,7 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
         <a href={`#match=${number}`}>{visible(title)}</a>
       </td>
       <td class="whole">{game}</td>
-      <td>
+      <td class="broad">
         {names.map((name, seat) => (
           <span key={seat} class={`player seat-${seat}`}>
             <span class="mark" aria-hidden="true">
@@ -129,10 +131,10 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
           </span>
         ))}
       </td>
-      <td>{live ? <span class="badge live">live</span> : result(ranks, names, reason)}</td>
+      <td class="broad">{live ? <span class="badge live">live</span> : result(ranks, names, reason)}</td>
       <td class="number">{turns ?? ""}</td>
       <td>
-        {(faults ?? []).map((fault) => `${fault.kind} (seat ${fault.player})`).join(", ")}
+        {(faults ?? []).map((fault) => `${fault.kind} (seat\u00a0${fault.player})`).join(", ")}
         {more_faults && ` and ${more_faults} more`}
       </td>
       <td class="whole">{new Date(at * 1000).toLocaleString()}</td>
@@ -142,8 +144,9 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
 
 function result(ranks: number[] | undefined, names: string[], reason: string | undefined): string {
   if (!ranks || ranks.length === 0) return reason || "no end";
-  const first = names.filter((_, seat) => ranks[seat] === 1);
-  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason}`;
+  const first = names.filter((_, seat) => ranks[seat] === 1).map(visible);
+  const won = `${first.join(" and ")} ${first.length === 1 ? "wins" : "win"}`;
+  return `${first.length === names.length ? "a draw" : won}: ${reason}`;
 }
 
 async function refresh(): Promise<void> {

@@ -1,6 +1,7 @@
 import { painter } from "../games";
+import { limit } from "../match";
 import type { Player } from "../player";
-import { milliseconds, name, visible } from "./words";
+import { name, placed, spent } from "./words";
 
 /** A line for each seat: name, whether it is asked, score, and the time of its last call. */
 export function Seats({ player }: { player: Player }) {
@@ -8,8 +9,7 @@ export function Seats({ player }: { player: Player }) {
   const step = player.step.value;
   const { scores: scored, scoreName } = painter(match.about.game);
   const scores = step.view === null ? undefined : scored?.(step.view); // people who play see one seat only
-  const { result, why } = (player.at.value === player.last && match.ending) || {};
-  const limit = match.header.time.per_call_s;
+  const result = player.at.value === player.last ? match.ending?.result : undefined;
   return (
     <ol class="seats" aria-label="players">
       {match.about.names.map((_, seat) => (
@@ -19,21 +19,17 @@ export function Seats({ player }: { player: Player }) {
           </span>
           <strong>{name(match, seat)}</strong>
           {seat in step.awaited && <span class="to-move">to answer {step.awaited[seat]}</span>}
-          {result && <span class="rank">{result.ranks[seat] === 1 ? "wins" : `rank ${result.ranks[seat]}`}</span>}
+          {result && <span class="rank">{placed(result.ranks, seat)}</span>}
           {scores && (
             <span class="score">
               {scoreName ?? "score"} {scores[seat]}
             </span>
           )}
           {!match.about.original && (
-            <span class="time">
-              {milliseconds(step.line.wall_us?.[seat])}
-              {limit !== null && step.line.wall_us?.[seat] !== undefined && ` of ${limit} s`}
-            </span>
+            <span class="time">{spent(step.line.wall_us?.[seat], limit(match, player.at.value, seat))}</span>
           )}
         </li>
       ))}
-      {why && <li class="reason">{visible(why)}</li>}
     </ol>
   );
 }

@@ -76,7 +76,20 @@ export function headline(match: Match, at: number): string {
   return (at === match.steps.length - 1 && outcome(match)) || sentence(match, at);
 }
 
-export function milliseconds(us: number | undefined): string {
+/** A seat's place in a result. */
+export function placed(ranks: number[], seat: number): string {
+  if (ranks.every((rank) => rank === 1)) return "draw";
+  if (ranks[seat] === 1) return "wins";
+  return ranks.length === 2 ? "loses" : `rank ${ranks[seat]}`;
+}
+
+/** A time and its limit in seconds, if it has one. */
+export function spent(us: number | undefined, limit: number | null): string {
+  if (us === undefined || limit === null) return milliseconds(us);
+  return `${milliseconds(us)} of ${limit >= 1 ? `${+limit.toFixed(2)} s` : `${Math.round(limit * 1000)} ms`}`;
+}
+
+function milliseconds(us: number | undefined): string {
   if (us === undefined) return "–";
   return us < 10_000 ? `${(us / 1000).toFixed(2)} ms` : `${Math.round(us / 1000)} ms`;
 }
