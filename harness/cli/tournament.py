@@ -255,7 +255,11 @@ def add(folder: Path, *bots: str) -> int:
     """
     if not bots:
         raise UsageError("add: needs a bot")
+    before = read_plan(folder / PLAN).older
     plan = organise.add(folder, bots)
+    for ident, label in plan.labels.items():
+        if ident in plan.older - before:
+            _note(f"{label} has a newer version: its games no longer count")
     out.print(f"{folder}: {len(plan.bots)} bots")
     return PLAYED
 

@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import permutations
 from pathlib import Path
@@ -51,7 +50,7 @@ NEUTRAL = (
 IDENT_DIGITS = 10
 """How many digits of its hash identify a bot in keys."""
 SHOWN_DIGITS = 6
-"""How many digits of its hash follow a name that several bots share."""
+"""How many digits of its hash follow the name of an older version."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -110,11 +109,22 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         return f"{find_game(self.game).title}, {self.format}"
 
     @property
+    def older(self) -> frozenset[str]:
+        """The idents of older versions: of bots with one name, all but the one that takes part or was entered last."""
+        latest: dict[str, Entry] = {}
+        for entry in self.bots:
+            known = latest.get(entry.name)
+            if known is None or known.absent or not entry.absent:
+                latest[entry.name] = entry
+        current = {entry.ident for entry in latest.values()}
+        return frozenset(entry.ident for entry in self.bots if entry.ident not in current)
+
+    @property
     def labels(self) -> dict[str, str]:
-        """By ident, the name to show: with the beginning of the bot's hash if several entries share the name."""
-        names = Counter(entry.name for entry in self.bots)
+        """By ident, the name to show. An older version has the beginning of its hash behind it."""
+        older = self.older
         return {
-            entry.ident: entry.name if names[entry.name] == 1 else f"{entry.name}@{entry.ident[:SHOWN_DIGITS]}"
+            entry.ident: f"{entry.name}@{entry.ident[:SHOWN_DIGITS]}" if entry.ident in older else entry.name
             for entry in self.bots
         }
 
@@ -297,18 +307,25 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
             yield f"it has {entry.name}@{entry.ident[:6]}, which must be added first"
 
 
-def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Returns the bots with unique names and idents. Equal programs are allowed."""
-    names: set[str] = set()
-    idents: set[str] = set()
-    return tuple(
-        msgspec.structs.replace(
-            entry,
-            name=_free(shown_name(entry.name), names, " {}"),
-            ident=_free(entry.hash[:IDENT_DIGITS], idents, "~{}"),
-        )
-        for entry in bots
-    )
+def identified(bots: Sequence[Entry], entered: Sequence[Entry] = ()) -> tuple[Entry, ...]:
+    """Returns the bots with unique names and idents. Equal programs are allowed.
+
+    A bot with the name of one that is `entered` already, and with other content, is a newer version: it keeps the name.
+    """
+    names = {entry.name for entry in entered}
+    idents = {entry.ident for entry in entered}
+    versions = {(entry.name, entry.hash) for entry in entered}
+    open_names = set(names)
+    new = []
+    for entry in bots:
+        name = shown_name(entry.name)
+        if name in open_names and (name, entry.hash) not in versions:
+            open_names.remove(name)
+        else:
+            name = _free(name, names, " {}")
+        ident = _free(entry.hash[:IDENT_DIGITS], idents, "~{}")
+        new.append(msgspec.structs.replace(entry, name=name, ident=ident))
+    return tuple(new)
 
 
 def with_versions(bots: Sequence[Entry], entries: Iterable[Entry], played: Set[str]) -> tuple[Entry, ...]:
@@ -351,7 +368,8 @@ def _free(preferred: str, taken: set[str], number: str) -> str:
 def remarks(plan: Plan) -> Iterator[str]:
     """Yields sentences about what the user may not expect."""
     yield from same_programs(plan)
-    absent = [entry.name for entry in plan.bots if entry.absent]
+    older = plan.older
+    absent = [entry.name for entry in plan.bots if entry.absent and entry.ident not in older]
     if absent:
         yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
     if plan.rounds is not None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, check_seats
+from referee.harness.programs.spec import Entrant, check_seats, shown_name
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED
@@ -212,6 +212,8 @@ def _guest(case: str, game: str) -> Entry:
 def add(folder: Path, specs: Sequence[str]) -> Plan:
     """Adds bots to a tournament; an absent one then takes part. All other games stay the same.
 
+    A bot with the name of another is its newer version: the other then takes no further part.
+
     Raises RunError if the ledger is damaged, and then changes nothing.
     """
     plan = read_plan(folder / PLAN)
@@ -222,12 +224,14 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
         guests = [entry for entry in plan.bots if entry.guest]
         added = {each.entry.hash for each in found}
         absent = {entry.hash for entry in plan.bots if entry.absent}
+        names = {shown_name(each.entry.name) for each in found}
+        names |= {entry.name for entry in plan.bots if entry.hash in absent & added}
         bots = [
-            msgspec.structs.replace(entry, absent=entry.absent and entry.hash not in added)
+            msgspec.structs.replace(entry, absent=(entry.absent or entry.name in names) and entry.hash not in added)
             for entry in plan.bots
             if not entry.guest
         ]
-        new = identified([*bots, *(each.entry for each in found if each.entry.hash not in absent)])
+        new = (*bots, *identified([each.entry for each in found if each.entry.hash not in absent], entered=bots))
         for each in found:
             store(each, folder)
         plan = checked(plan.replaced(bots=(*new, *guests)))
@@ -258,9 +262,7 @@ def programs(
         lines = "\n".join(f"{name}: {why}" for name, why in failures)
         count = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
         again = " with --resume" if has_games(folder) else ""
-        advice = (
-            "" if forfeit is None else f"; fix them and repeat the command{again}, or play without them: --forfeit"
-        )
+        advice = "" if forfeit is None else f"; fix them and repeat the command{again}, or play without them: --forfeit"
         raise RunError(f"{count}{advice}\n{lines}")
     if failures:
         for name, why in failures:

@@ -29,6 +29,9 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
     requested = requested.replaced(  # an absent bot stays absent until `tournament add`
         bots=tuple(msgspec.structs.replace(e, absent=True) if e.ident in absent else e for e in requested.bots)
     )
+    named, older = {entry.ident for entry in requested.bots}, before.older
+    kept = [entry for entry in before.bots if entry.ident in older - named]  # older versions need not be named
+    requested = requested.replaced(bots=(*requested.bots, *kept))
     check_conditions(before, requested, folder, fewer)
     bots = _bots(before, requested, folder)
     return before.replaced(
@@ -105,8 +108,8 @@ def _bots(before: Plan, requested: Plan, folder: Path) -> tuple[Entry, ...]:
     gone = [entry.name for entry in left_out if entry.ident in played]
     if changed := [name for name in gone if name in names]:
         raise UsageError(
-            f"{folder} holds games of an earlier version of {', '.join(changed)}; a changed bot needs another name, or "
-            "`referee tournament prepare`, which replaces it"
+            f"{folder} holds games of an earlier version of {', '.join(changed)}; "
+            f"`referee tournament add {folder} BOT` enters a newer version"
         )
     if gone:
         advice = f"`referee tournament run {folder}` continues with the bots that are there"

@@ -268,4 +268,4 @@ def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> Non
     assert len(games(tmp_path / "cup")) == 6
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 98\n{DRAWS}"))
     said = tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume", code=2)
-    assert "an earlier version of cid" in said and "`referee tournament prepare`" in said
+    assert "an earlier version of cid" in said and "`referee tournament add cup BOT`" in said

@@ -176,9 +176,14 @@ def test_csv_begins_with_the_columns_for_marks_and_runs_no_formula() -> None:
     assert (first["rank"], first["name"], first["file"], first["points"]) == ("1", "a", "'@a", "2.0")
 
 
-def test_names_have_a_hash_only_where_two_versions_share_one() -> None:
-    entries = tuple(Entry(name, hash * 10, hash * 64, "@x") for name, hash in (("a", "1"), ("b", "2"), ("a", "3")))
-    assert list(Plan("tictactoe", "round-robin", 1, entries).labels.values()) == ["a@111111", "b", "a@333333"]
+def test_only_older_versions_have_a_hash_behind_their_name() -> None:
+    def labels(*absent: bool) -> list[str]:
+        versions = zip("aba", "123", absent, strict=True)
+        entries = tuple(Entry(name, hash * 10, hash * 64, "@x", absent=away) for name, hash, away in versions)
+        return list(Plan("tictactoe", "round-robin", 1, entries).labels.values())
+
+    assert labels(True, False, False) == labels(True, False, True) == ["a@111111", "b", "a"]
+    assert labels(False, False, True) == ["a", "b", "a@333333"], "the version that takes part is the one that counts"
 
 
 def test_csv_has_three_columns_for_every_rating() -> None:

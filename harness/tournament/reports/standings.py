@@ -116,27 +116,35 @@ class Standings(Struct):
     """How many games the machine may have decided."""
 
 
-def counting(plan: Plan, book: Book) -> tuple[Book, int]:
-    """Returns the games that count, and the number of those that the format does not arrive at.
-
-    Games count under the plan's conditions and between bots of its list. Where results decide who meets whom, the
-    format must also arrive at them: it may have had other games before a bot was added, or on another machine.
-    """
+def of_plan(plan: Plan, book: Book) -> Book:
+    """Returns the games under the plan's conditions and between bots of its list, older versions included."""
     conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
     line_ups: dict[str, dict[int, Game]] = {}
     for line_up, games in book.line_ups.items():
-        condition, _, bots = line_up.partition("/")
-        seated = bots.split("-")
+        condition, seated = line_up.partition("/")[0], bots_of(line_up)
         if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
             line_ups[line_up] = games
-    planned = book.of(line_ups)
+    return book.of(line_ups)
+
+
+def counting(plan: Plan, book: Book) -> tuple[Book, int]:
+    """Returns the games that count, and the number of those that the format does not arrive at.
+
+    Games of older versions of a bot do not count. Where results decide who meets whom, the format must also arrive at a
+    game: it may have had other games before a bot was added, or on another machine.
+    """
+    planned, older = of_plan(plan, book), plan.older
+    if older:
+        line_ups = planned.line_ups.items()
+        planned = planned.of({each: games for each, games in line_ups if older.isdisjoint(bots_of(each))})
     if plan.format not in ("swiss", "series", "groups"):
         return planned, 0
-    keys, line_ups = Keys(plan), defaultdict(dict)
+    keys = Keys(plan)
+    arrived: dict[str, dict[int, Game]] = defaultdict(dict)
     for scheduled, game in _games_of_format(plan, planned):
         line_up, row = keys.line_up_row(scheduled)
-        line_ups[line_up][scheduled.seed_group * Book.ROWS + row] = game
-    counted = book.of(line_ups)
+        arrived[line_up][scheduled.seed_group * Book.ROWS + row] = game
+    counted = book.of(arrived)
     return counted, planned.count - counted.count
 
 
@@ -148,6 +156,11 @@ def _games_of_format(plan: Plan, book: Book) -> Iterator[tuple[ScheduledGame, Ga
             return
         if game := results.played(scheduled):
             yield scheduled, game
+
+
+def bots_of(line_up: str) -> list[str]:
+    """Returns the idents in `conditions/bots`."""
+    return line_up.partition("/")[2].split("-")
 
 
 def _endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
@@ -163,13 +176,13 @@ def _line_ups(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], d
     """Yields, for each line-up, the bots by seat in each row, and the games."""
     places = {entry.ident: place for place, entry in enumerate(plan.bots)}
     for line_up, games in book.line_ups.items():
-        idents = line_up.partition("/")[2].split("-")
-        yield [tuple(places[ident] for ident in order) for order in permutations(idents)], games
+        yield [tuple(places[ident] for ident in order) for order in permutations(bots_of(line_up))], games
 
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Ranks the bots as the plan's format does. Without `chances`, P(#1) is left out."""
-    entries, (book, surplus) = plan.bots, counting(plan, book)
+    entries, past = plan.bots, [*_games_of_older(plan, book)]
+    book, surplus = counting(plan, book)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
     cells: dict[tuple[int, int], Cell] = {}
@@ -205,6 +218,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *same_programs(plan),
             *([] if different < DISTINCT * total else _superiority(plan, ranked, cross)),
             *_notes(plan, total, different, ranked, surplus),
+            *past,
         ],
         fairness=fairness(((kind, times) for _, kind, times in _endings(plan, book)), book.voids, book.machines),
     )
@@ -300,6 +314,18 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus:
         yield f"{surplus} games do not count: the tournament as it is now does not arrive at them"
 
 
+def _games_of_older(plan: Plan, book: Book) -> Iterator[str]:
+    """Says how many games of older versions do not count, by version."""
+    if older := plan.older:
+        played = Counter[str]()
+        for line_up, games in of_plan(plan, book).line_ups.items():
+            played.update(dict.fromkeys(older.intersection(bots_of(line_up)), len(games)))
+        for ident, label in plan.labels.items():
+            if ident in older:
+                games_of = "1 game" if played[ident] == 1 else f"{played[ident]} games"
+                yield f"{games_of} of the older version {label} do not count"
+
+
 def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
     """Says how certain it is that one bot is better, if only two have played."""
     played = [row for row in rows if row.games]
@@ -383,9 +409,11 @@ def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
 
 def _order(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests have none."""
-    bots = [place for place, entry in enumerate(plan.bots) if not entry.guest]
+    older = plan.older
+    bots = [place for place, entry in enumerate(plan.bots) if not entry.guest and entry.ident not in older]
     if plan.format == "series":
-        return series_ranking(len(bots), _games_won(plan, book))
+        ranking = series_ranking(len(plan.bots), _games_won(plan, book))
+        return [kept for equal in ranking if (kept := [bot for bot in equal if bot in bots])]
     if plan.format == "groups":
         return _group_order(plan, book, bots)
     if plan.format == "judged":
