@@ -154,6 +154,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
+        "kit_game": game.name if starter is None else None,
         "title": game.title,
         "language": kit.name,
         "needs": toolchain.needs() if toolchain else f"Python {python} or newer",
@@ -185,7 +186,7 @@ def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
 def _filled(text: str, markers: dict[str, str | None]) -> str:
     """Replaces the markers of a text, without the lines that have one whose value is None.
 
-    Any other text between two @ stays.
+    Any other text between two @ stays. `@kit_game@` is the game, or None if another package brings its types.
     """
     marker = re.compile(f"@({'|'.join(markers)})@")
     empty = {name for name, value in markers.items() if value is None}

@@ -69,7 +69,7 @@ def test_a_new_bot_has_all_its_files(lang: str, game: str, tmp_path: Path) -> No
     assert tomllib.loads(written["bot.toml"])["run"]
     assert f"A bot for {registry.game(game).title}, in {kit.name}" in written["README.md"]
     assert len(written["README.md"].splitlines()) <= 12
-    assert any("test" in Path(path).name.lower() for path in written if not path.endswith(".jsonl"))
+    assert any("test" in path.lower() for path in written if not path.endswith(".jsonl"))
     for path, text in written.items():
         assert re.search(MARKERS, text) is None, path
     (template,) = (KITS / lang).glob(next(iter(kit.bot.values()))[0].replace("@game@", game))
@@ -240,6 +240,16 @@ def test_a_typescript_bot_depends_on_the_libraries_of_the_kit() -> None:
 
     assert pinned(bot / "package-lock.json") == pinned(kit / "package-lock.json") != {}
     assert "http" not in (bot / "package-lock.json").read_text()
+
+
+@pytest.mark.parametrize("game", new.games("rust", new.kits()["rust"]))
+def test_a_rust_bot_has_and_compiles_its_own_game_only(game: str, tmp_path: Path) -> None:
+    new.write(registry.game(game), "rust", tmp_path)
+    kit = tomllib.loads((tmp_path / "Cargo.toml").read_text())["dependencies"]["referee-kit"]
+    assert kit == {"path": "referee_kit", "default-features": False, "features": [game]}
+    assert game in tomllib.loads((tmp_path / "referee_kit" / "Cargo.toml").read_text())["features"]
+    modules = {path.name for path in (tmp_path / "referee_kit" / "src" / "games").iterdir()}
+    assert modules == {"mod.rs", f"{game}.rs"}
 
 
 def test_a_readme_names_the_programs_and_headers_of_the_toolchain(tmp_path: Path) -> None:
