@@ -37,6 +37,13 @@ def test_its_unit_tests_pass() -> None:
     assert "\n# pass 0\n" not in done.stdout
 
 
+@pytest.mark.parametrize("package", ["package.json", "new/package.json"])
+def test_npm_scripts_are_single_commands_that_need_no_shell(package: str) -> None:
+    scripts = json.loads((KIT / package).read_text("utf-8"))["scripts"]
+    for name, command in scripts.items():
+        assert re.fullmatch(r"(node|tsc)( [\w./-]+)*", command), f"{name}: {command}"
+
+
 ODD = """
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -190,7 +197,7 @@ def test_a_bot_runs_with_files_instead_of_pipes(tmp_path: Path) -> None:
 # TypeScript.
 
 TYPED = """
-import { Coord, END, type Ant, type GameState, type Move, ReAnticsBot, run } from "referee-kit/reantics";
+import { type Coord, END, type Ant, type GameState, type Move, ReAnticsBot, run } from "referee-kit/reantics";
 import { place } from "./places.js";
 
 class Typed extends ReAnticsBot {
@@ -202,9 +209,9 @@ class Typed extends ReAnticsBot {
 run(Typed);
 """
 PLACES = """
-import { Coord } from "referee-kit/reantics";
+import { type Coord } from "referee-kit/reantics";
 
-export function place(phase: number): Coord { return new Coord(phase, 7); }
+export function place(phase: number): Coord { return [phase, 7]; }
 """
 
 
@@ -227,7 +234,7 @@ def test_a_wrong_type_fails_the_build_with_the_compilers_words(tmp_path: Path) -
 
 def test_the_trace_of_an_error_names_the_line_of_the_typescript(encoding: Encoding, tmp_path: Path) -> None:
     (tmp_path / "typed.ts").write_text(TYPED)
-    fails = PLACES.replace("return new", "// Two lines more.\n\nthrow new Error(); return new")
+    fails = PLACES.replace("return", "// Two lines more.\n\nthrow new Error(); return")
     (tmp_path / "places.ts").write_text(fails)
     with Bot(entrant(str(tmp_path / "typed.ts")), encoding, tmp_path / "log") as bot:
         bot.initialize("reantics")
@@ -365,7 +372,7 @@ EVERY_SHAPE = {
     },
 }
 SHAPES_BOT = """
-import { type Answer, type Heard, Hex, NAME, type Pick, type Row, EveryShapeBot, run, SIDES, type Thing, TOP }
+import { type Answer, type Heard, type Hex, NAME, type Pick, type Row, EveryShapeBot, run, SIDES, type Thing, TOP }
     from "./shapes.js";
 
 class Shapes extends EveryShapeBot {
@@ -382,7 +389,7 @@ class Shapes extends EveryShapeBot {
     pick(things: Thing[], _grid: unknown, goal: Hex | undefined, ends: Hex[]): Pick {
         if (things.length === 0) return { kind: "none" };
         const names = [NAME, SIDES[1], JSON.stringify(this.heardLast)];
-        return { kind: "one", answer: { to: goal === ends[0] ? ends[1] : new Hex(0, 0), sum: 0.5, names } };
+        return { kind: "one", answer: { to: goal?.[0] === ends[0][0] ? ends[1] : [0, 0], sum: 0.5, names } };
     }
 
     heard(event: Heard): void { this.heardLast = event; }

@@ -1,9 +1,23 @@
 """The JavaScript bindings: one TypeScript file a game, on top of `wire.ts` and `read.ts`."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.shapes import (
+    Binding,
+    Choice,
+    Field,
+    Function,
+    Many,
+    Maybe,
+    OneOf,
+    Pair,
+    Record,
+    Ref,
+    Scalar,
+    Type,
+)
 from referee.tools.kits.text import WIDTH, comment, literal, on_lines
 
 SCALARS = {"int": "number", "float": "number", "bool": "boolean", "str": "string", "any": "unknown"}
@@ -28,18 +42,19 @@ def emit(game: Binding) -> str:
         "",
         'export { run } from "./wire.js";',
         "",
-        *(_constant(name, value) for name, value in game.constants.items()),
+        *(_constant(game, name, value) for name, value in game.constants.items()),
         "",
     ]
+    for choice in game.choices:
+        lines += [*_union([_option(game, *option) for option in choice.options], choice.name), ""]
     for pair, doc in game.pairs.items():
-        lines += [*_pair(pair, doc), ""]
+        a, b = pair.members
+        lines += [*_doc(doc, indent=0), f"export type {pair.name} = readonly [{a}: number, {b}: number];", ""]
     for record in game.records:
         lines += [*_interface(record, tags), ""]
     for union in game.unions:
-        lines += [f"export type {union.name} = {' | '.join([name for _, name in union.choices])};", ""]
+        lines += [*_union([name for _, name in union.choices], union.name), ""]
     lines += [*_bot(game, written), ""]
-    for pair in game.pairs:
-        lines += [*_read_pair(pair), ""]
     for record in game.records:
         if not record.sent:
             lines += [*_read_record(record, tags), ""]
@@ -50,6 +65,10 @@ def emit(game: Binding) -> str:
             lines += [*_read_union(union), ""]
         elif union.name in written:
             lines += [*_write_union(union, written), ""]
+    text = "\n".join(lines)
+    for choice in game.choices:
+        if re.search(rf"\bread{choice.name}\b", text):
+            lines += [*_read_choice(game, choice), ""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -72,17 +91,32 @@ def _holds(shape: Type, written: set[str]) -> bool:
     return False
 
 
-def _constant(name: str, value: Any) -> str:
+def _constant(game: Binding, name: str, value: Any) -> str:
     if isinstance(value, list):
-        kind = "string" if isinstance(value[0], str) else "number"
+        choice = game.choice_of(value)
+        kind = choice.name if choice else "string" if isinstance(value[0], str) else "number"
         return f"export const {name}: readonly {kind}[] = [{', '.join(map(literal, value))}];"
     return f"export const {name} = {literal(value)};"
 
 
+def _option(game: Binding, name: str, value: Any) -> str:
+    """The type of an option: a number is called by its constant, a text by itself."""
+    return f"typeof {name}" if isinstance(value, int) and game.constants.get(name) == value else literal(value)
+
+
+def _union(types: list[str], name: str) -> list[str]:
+    line = f"export type {name} = {' | '.join(types)};"
+    return (
+        [line]
+        if len(line) <= WIDTH
+        else [f"export type {name} =", *[f"    | {each}" for each in types[:-1]], f"    | {types[-1]};"]
+    )
+
+
 def _type(shape: Type, sent: bool = False) -> str:
     match shape:
-        case Scalar(kind):
-            return SCALARS[kind]
+        case Scalar(kind, choice):
+            return choice.name if choice else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(item):
@@ -101,27 +135,6 @@ def _doc(text: str, indent: int) -> list[str]:
         if all(len(line) <= WIDTH for line in short):
             return short
     return [" " * indent + "/**", *lines, " " * indent + " */"]
-
-
-def _pair(pair: Pair, doc: str) -> Iterator[str]:
-    name, (a, b) = pair.name, pair.members
-    identity = "Equal ones are one object: `===` compares them, and a Set or a Map holds them."
-    yield from _doc(f"{doc.rstrip('.')}. {identity}", indent=0)
-    yield f"export class {name} {{"
-    yield f"    static readonly #known = new read.Known<{name}>();"
-    yield ""
-    yield f"    constructor(readonly {a}: number, readonly {b}: number) {{"
-    yield f"        return {name}.#known.same({a}, {b}, this);"
-    yield "    }"
-    yield ""
-    yield "    toJSON(): [number, number] {"
-    yield f"        return [this.{a}, this.{b}];"
-    yield "    }"
-    yield ""
-    yield "    toString(): string {"
-    yield f"        return `(${{this.{a}}}, ${{this.{b}}})`;"
-    yield "    }"
-    yield "}"
 
 
 def _interface(record: Record, tags: Mapping[str, str]) -> Iterator[str]:
@@ -223,9 +236,13 @@ def _value(value: str, shape: Type) -> str:
 def _reader(shape: Type) -> str:
     """The function that reads such a value."""
     match shape:
+        case Scalar(_, Choice(name=name)):
+            return f"read{name}"
         case Scalar(kind):
             return READERS[kind]
-        case Pair(name=name) | Ref(name=name) | OneOf(name=name):
+        case Pair():
+            return "read.pair"
+        case Ref(name=name) | OneOf(name=name):
             return f"read{name}"
         case Maybe(item):
             return f"read.nullable({_reader(item)})"
@@ -233,10 +250,9 @@ def _reader(shape: Type) -> str:
             return f"read.list({_reader(item)})"
 
 
-def _read_pair(pair: Pair) -> Iterator[str]:
-    yield f"function read{pair.name}(value: unknown): {pair.name} {{"
-    yield f"    return new {pair.name}(...read.pair(value));"
-    yield "}"
+def _read_choice(game: Binding, choice: Choice) -> list[str]:
+    names = [name if game.constants.get(name) == value else literal(value) for name, value in choice.options]
+    return on_lines(f"const read{choice.name} = read.oneOf<{choice.name}>([", names, "]);")
 
 
 def _read_record(record: Record, tags: Mapping[str, str]) -> Iterator[str]:

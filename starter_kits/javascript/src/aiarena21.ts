@@ -21,25 +21,12 @@ export const PORTAL_GUN = "portal gun";
 export const PORTAL_GUN_COST = 100;
 export const AUCTION_TURNS = 30;
 
-/**
- * [row, col]: row 0 at the top, column 0 at the left. Equal ones are one object: `===` compares them, and a Set or a
- * Map holds them.
- */
-export class Location {
-    static readonly #known = new read.Known<Location>();
+export type Item = "DragonFruit" | "Onion" | "Strawberry";
 
-    constructor(readonly row: number, readonly col: number) {
-        return Location.#known.same(row, col, this);
-    }
+export type PowerUp = "" | "bike" | "portal gun";
 
-    toJSON(): [number, number] {
-        return [this.row, this.col];
-    }
-
-    toString(): string {
-        return `(${this.row}, ${this.col})`;
-    }
-}
+/** [row, col]: row 0 at the top, column 0 at the left */
+export type Location = readonly [row: number, col: number];
 
 /** The grid. */
 export interface Map {
@@ -77,10 +64,10 @@ export abstract class AIArena21Bot extends Bot {
         me: Player,
         opponent: Player,
         items: number[][],
-        new_items: string[][][],
+        new_items: Item[][][],
         heatmap: number[][],
         remaining_turns: number,
-    ): string | Promise<string>;
+    ): PowerUp | Promise<PowerUp>;
 
     /** Where to go: "row,col" in digits, nothing else. Staying is allowed. */
     abstract play_turn(
@@ -88,7 +75,7 @@ export abstract class AIArena21Bot extends Bot {
         me: Player,
         opponent: Player,
         items: number[][],
-        new_items: string[][][],
+        new_items: Item[][][],
         heatmap: number[][],
         remaining_turns: number,
     ): string | Promise<string>;
@@ -99,7 +86,7 @@ export abstract class AIArena21Bot extends Bot {
         me: Player,
         opponent: Player,
         items: number[][],
-        new_items: string[][][],
+        new_items: Item[][][],
         heatmap: number[][],
         remaining_turns: number,
     ): number | Promise<number>;
@@ -110,7 +97,7 @@ export abstract class AIArena21Bot extends Bot {
         me: Player,
         opponent: Player,
         items: number[][],
-        new_items: string[][][],
+        new_items: Item[][][],
         heatmap: number[][],
         remaining_turns: number,
     ): string | Promise<string>;
@@ -123,7 +110,7 @@ export abstract class AIArena21Bot extends Bot {
                     readPlayer(params.me),
                     readPlayer(params.opponent),
                     read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(read.text)))(params.new_items),
+                    read.list(read.list(read.list(readItem)))(params.new_items),
                     read.list(read.list(read.number))(params.heatmap),
                     read.integer(params.remaining_turns),
                 );
@@ -133,7 +120,7 @@ export abstract class AIArena21Bot extends Bot {
                     readPlayer(params.me),
                     readPlayer(params.opponent),
                     read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(read.text)))(params.new_items),
+                    read.list(read.list(read.list(readItem)))(params.new_items),
                     read.list(read.list(read.number))(params.heatmap),
                     read.integer(params.remaining_turns),
                 );
@@ -143,7 +130,7 @@ export abstract class AIArena21Bot extends Bot {
                     readPlayer(params.me),
                     readPlayer(params.opponent),
                     read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(read.text)))(params.new_items),
+                    read.list(read.list(read.list(readItem)))(params.new_items),
                     read.list(read.list(read.number))(params.heatmap),
                     read.integer(params.remaining_turns),
                 );
@@ -153,17 +140,13 @@ export abstract class AIArena21Bot extends Bot {
                     readPlayer(params.me),
                     readPlayer(params.opponent),
                     read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(read.text)))(params.new_items),
+                    read.list(read.list(read.list(readItem)))(params.new_items),
                     read.list(read.list(read.number))(params.heatmap),
                     read.integer(params.remaining_turns),
                 );
         }
         return super.answer(method, params);
     }
-}
-
-function readLocation(value: unknown): Location {
-    return new Location(...read.pair(value));
 }
 
 function readMap(value: unknown): Map {
@@ -180,8 +163,10 @@ function readPlayer(value: unknown): Player {
     return {
         name: read.text(json.name),
         score: read.integer(json.score),
-        location: readLocation(json.location),
+        location: read.pair(json.location),
         bike: read.boolean(json.bike),
         portal_gun: read.boolean(json.portal_gun),
     };
 }
+
+const readItem = read.oneOf<Item>(["DragonFruit", "Onion", "Strawberry"]);

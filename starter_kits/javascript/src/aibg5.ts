@@ -17,10 +17,14 @@ export const LEVEL_XP = 1000;
 export const MAX_HEALTH: readonly number[] = [1000, 1300, 1600, 1900, 2200];
 export const POWER: readonly number[] = [150, 200, 250, 300, 350];
 
+export type EntityType = "ASTEROID" | "BLACKHOLE" | "BOSS" | "EMPTY" | "EXPERIENCE" | "HEALTH" | "WORMHOLE";
+
+export type TileType = "FULL" | "NORMAL";
+
 /** The content of a tile that the boss has attacked: never the boss. */
 export interface Terrain {
     /** its kind */
-    type: string;
+    type: EntityType;
     /** of a WORMHOLE: the pair */
     id?: number;
     /** of an ASTEROID */
@@ -35,13 +39,13 @@ export interface AttackedTile {
     r: number;
     entity: Terrain;
     /** FULL: cannot be entered */
-    tileType: string;
+    tileType: TileType;
 }
 
 /** The content of a tile. Players are not part of the map. */
 export interface Entity {
     /** its kind */
-    type: string;
+    type: EntityType;
     /** of a WORMHOLE: the pair */
     id?: number;
     /** of an ASTEROID */
@@ -60,7 +64,7 @@ export interface Tile {
     r: number;
     entity: Entity;
     /** FULL: cannot be entered */
-    tileType: string;
+    tileType: TileType;
 }
 
 /** The board. */
@@ -187,7 +191,7 @@ export abstract class AIBG5Bot extends Bot {
 function readTerrain(value: unknown): Terrain {
     const json = read.members(value);
     return {
-        type: read.text(json.type),
+        type: readEntityType(json.type),
         id: read.maybe(json.id, read.integer),
         health: read.maybe(json.health, read.integer),
     };
@@ -199,14 +203,14 @@ function readAttackedTile(value: unknown): AttackedTile {
         q: read.integer(json.q),
         r: read.integer(json.r),
         entity: readTerrain(json.entity),
-        tileType: read.text(json.tileType),
+        tileType: readTileType(json.tileType),
     };
 }
 
 function readEntity(value: unknown): Entity {
     const json = read.members(value);
     return {
-        type: read.text(json.type),
+        type: readEntityType(json.type),
         id: read.maybe(json.id, read.integer),
         health: read.maybe(json.health, read.integer),
         bossAction: read.maybe(json.bossAction, read.boolean),
@@ -220,7 +224,7 @@ function readTile(value: unknown): Tile {
         q: read.integer(json.q),
         r: read.integer(json.r),
         entity: readEntity(json.entity),
-        tileType: read.text(json.tileType),
+        tileType: readTileType(json.tileType),
     };
 }
 
@@ -288,3 +292,15 @@ function readGameOver(value: unknown): GameOver {
         players: read.list(readPlayer)(json.players),
     };
 }
+
+const readEntityType = read.oneOf<EntityType>([
+    "ASTEROID",
+    "BLACKHOLE",
+    "BOSS",
+    "EMPTY",
+    "EXPERIENCE",
+    "HEALTH",
+    "WORMHOLE",
+]);
+
+const readTileType = read.oneOf<TileType>(["FULL", "NORMAL"]);

@@ -4,8 +4,8 @@
 // promised.
 
 import {
-    type Ant, ANTHILL, BOARD_LENGTH, BUILD, type Construction, Coord, END, FOOD, FOOD_GOAL, type GameState,
-    type Inventory, type Move, MOVE_ANT, QUEEN, R_SOLDIER, TUNNEL, WORKER,
+    type Ant, ANTHILL, BOARD_LENGTH, BUILD, type Construction, type Coord, DRONE, END, FOOD, FOOD_GOAL, type GameState,
+    type Inventory, type Move, MOVE_ANT, QUEEN, R_SOLDIER, SOLDIER, TUNNEL, WORKER,
 } from "./reantics.js";
 import { onMatch } from "./wire.js";
 
@@ -42,10 +42,10 @@ onMatch(({ options }) => {
 export const NEUTRAL = 2;
 
 /** By column, then row. */
-const TILES = Array.from({ length: BOARD_LENGTH ** 2 }, (_, i) => {
-    return new Coord(Math.floor(i / BOARD_LENGTH), i % BOARD_LENGTH);
+const TILES = Array.from({ length: BOARD_LENGTH ** 2 }, (_, i): Coord => {
+    return Object.freeze([Math.floor(i / BOARD_LENGTH), i % BOARD_LENGTH] as const);
 });
-const NEIGHBOURS = TILES.map(({ x, y }) => {
+const NEIGHBOURS = TILES.map(([x, y]) => {
     const beside = [[x - 1, y], [x + 1, y], [x, y - 1], [x, y + 1]].filter(([x, y]) => isOnBoard(x, y));
     return beside.map(([x, y]) => TILES[x * BOARD_LENGTH + y]);
 });
@@ -54,27 +54,33 @@ function isOnBoard(x: number, y: number): boolean {
     return x >= 0 && x < BOARD_LENGTH && y >= 0 && y < BOARD_LENGTH;
 }
 
-function indexOf(tile: Coord): number {
-    return tile.x * BOARD_LENGTH + tile.y;
+/** A whole number of its own for each tile of the board, from 0 to 99: by column, then row. */
+export function indexOf([x, y]: Coord): number {
+    return x * BOARD_LENGTH + y;
+}
+
+/** Whether two coordinates are equal. */
+export function isSame([x, y]: Coord, other: Coord): boolean {
+    return x === other[0] && y === other[1];
 }
 
 // What stands where.
 
 /** Whether that is a tile of the board. */
 export function legalCoord(tile: Coord): boolean {
-    return isOnBoard(tile.x, tile.y);
+    return isOnBoard(...tile);
 }
 
 /** The ant on a tile. */
 export function getAntAt(state: GameState, tile: Coord): Ant | undefined {
-    for (const { ants } of state.inventories) for (const ant of ants) if (ant.coords === tile) return ant;
+    for (const { ants } of state.inventories) for (const ant of ants) if (isSame(ant.coords, tile)) return ant;
     return undefined;
 }
 
 /** The construction on a tile. */
 export function getConstrAt(state: GameState, tile: Coord): Construction | undefined {
     for (const { constrs } of state.inventories) {
-        for (const constr of constrs) if (constr.coords === tile) return constr;
+        for (const constr of constrs) if (isSame(constr.coords, tile)) return constr;
     }
     return undefined;
 }
@@ -91,15 +97,22 @@ export function getEnemyInv(state: GameState): Inventory {
 
 /** The queen of the player to move. */
 export function getCurrPlayerQueen(state: GameState): Ant | undefined {
-    return queenOf(getCurrPlayerInventory(state));
+    return getQueen(getCurrPlayerInventory(state));
 }
 
-function queenOf({ ants }: Inventory): Ant | undefined {
+/** The queen of a side. */
+export function getQueen({ ants }: Inventory): Ant | undefined {
     return ants.find(({ type }) => type === QUEEN);
 }
 
-function anthillOf({ constrs }: Inventory): Construction | undefined {
+/** The anthill of a side. */
+export function getAnthill({ constrs }: Inventory): Construction | undefined {
     return constrs.find(({ type }) => type === ANTHILL);
+}
+
+/** The tunnels of a side. */
+export function getTunnels({ constrs }: Inventory): Construction[] {
+    return constrs.filter(({ type }) => type === TUNNEL);
 }
 
 /** 1 if the player to move has won, 0 if its opponent has, else undefined (section 6). */
@@ -110,15 +123,15 @@ export function getWinner(state: GameState): 0 | 1 | undefined {
 
 function hasWon(state: GameState, player: number): boolean {
     const [own, enemy] = [state.inventories[player], state.inventories[1 - player]];
-    if (!queenOf(enemy) || (anthillOf(enemy)?.captureHealth ?? 1) <= 0) return true;
+    if (!getQueen(enemy) || (getAnthill(enemy)?.captureHealth ?? 1) <= 0) return true;
     return own.foodCount >= FOOD_GOAL || (enemy.foodCount === 0 && enemy.ants.length === 1);
 }
 
 // Distances and ways.
 
 /** Columns plus rows between two tiles. */
-export function approxDist(one: Coord, other: Coord): number {
-    return Math.abs(one.x - other.x) + Math.abs(one.y - other.y);
+export function approxDist([x, y]: Coord, other: Coord): number {
+    return Math.abs(x - other[0]) + Math.abs(y - other[1]);
 }
 
 /** The tiles left, right, above and below, in this order, as far as they are on the board. */
@@ -132,7 +145,7 @@ export function listAttackable(tile: Coord, reach = 1): Coord[] {
     for (let dx = -reach; dx <= reach; ++dx) {
         const rest = reach - Math.abs(dx);
         for (let dy = -rest; dy <= rest; ++dy) {
-            const [x, y] = [tile.x + dx, tile.y + dy];
+            const [x, y] = [tile[0] + dx, tile[1] + dy];
             if ((dx !== 0 || dy !== 0) && isOnBoard(x, y)) found.push(TILES[x * BOARD_LENGTH + y]);
         }
     }
@@ -214,16 +227,16 @@ export function listAllMovementPaths(state: GameState, tile: Coord, movement: nu
 export function stepsToReach(state: GameState, from: Coord, to: Coord): number {
     if (!legalCoord(from) || !legalCoord(to)) return -1;
     const ground = new Ground(state);
-    const costs = new Map([[from, 0]]);
+    const costs = new Map([[indexOf(from), 0]]);
     const queue = [from];
     for (const here of queue) {
-        const spent = costs.get(here)!;
-        if (here === to) return spent;
+        const spent = costs.get(indexOf(here))!;
+        if (isSame(here, to)) return spent;
         for (const near of NEIGHBOURS[indexOf(here)]) {
             const cost = spent + ground.cost(near);
-            const known = costs.get(near);
+            const known = costs.get(indexOf(near));
             if (known === undefined) queue.push(near);
-            if (known === undefined || cost < known) costs.set(near, cost);
+            if (known === undefined || cost < known) costs.set(indexOf(near), cost);
         }
     }
     return -1;
@@ -242,7 +255,7 @@ export function createPathToward(state: GameState, from: Coord, to: Coord, movem
 
 /** Whether a path keeps out of the two rows in the middle. */
 export function isPathOkForQueen(path: readonly Coord[]): boolean {
-    return path.every(({ y }) => y !== 4 && y !== 5);
+    return path.every(([, y]) => y !== 4 && y !== 5);
 }
 
 /** A MOVE_ANT for every path of every ant of the player to move that has not moved yet. */
@@ -262,10 +275,10 @@ export function listAllMovementMoves(state: GameState): Move[] {
 /** A BUILD for every ant that the player to move can pay, if its anthill is free. */
 export function listAllBuildMoves(state: GameState): Move[] {
     const own = getCurrPlayerInventory(state);
-    const hill = anthillOf(own);
+    const hill = getAnthill(own);
     if (!hill || getAntAt(state, hill.coords)) return [];
     const moves: Move[] = [];
-    for (let buildType = WORKER as number; buildType <= R_SOLDIER; ++buildType) {
+    for (const buildType of [WORKER, DRONE, SOLDIER, R_SOLDIER] as const) {
         if (own.foodCount < UNIT_STATS[buildType].cost) continue;
         moves.push({ moveType: BUILD, coordList: [hill.coords], buildType });
     }
@@ -301,7 +314,7 @@ export function getNextState(state: GameState, move: Move): GameState {
     const after = clone(state);
     const [own, enemy] = [getCurrPlayerInventory(after), getEnemyInv(after)];
     for (const hill of own.constrs) {
-        const isTaken = hill.type === ANTHILL && enemy.ants.some(({ coords }) => coords === hill.coords);
+        const isTaken = hill.type === ANTHILL && enemy.ants.some(({ coords }) => isSame(coords, hill.coords));
         if (isTaken && hill.captureHealth !== undefined) --hill.captureHealth;
     }
     const path = move.coordList ?? [];
@@ -313,7 +326,7 @@ export function getNextState(state: GameState, move: Move): GameState {
         own.ants.push({ id, coords: path[0], type, player: after.whoseTurn, health, carrying: false, hasMoved: false });
         own.foodCount -= cost;
     } else if (move.moveType === MOVE_ANT) {
-        const ant = own.ants.find(({ coords }) => coords === path[0]);
+        const ant = own.ants.find(({ coords }) => isSame(coords, path[0]));
         if (ant) {
             ant.coords = path[path.length - 1];
             ant.hasMoved = false;
@@ -337,7 +350,7 @@ function carry(state: GameState, own: Inventory, ant: Ant): void {
 function attack(enemy: Inventory, ant: Ant): void {
     const { attack, range } = UNIT_STATS[ant.type];
     for (const tile of listAttackable(ant.coords, range)) {
-        const target = enemy.ants.find(({ coords }) => coords === tile);
+        const target = enemy.ants.find(({ coords }) => isSame(coords, tile));
         if (!target) continue;
         target.health -= attack;
         if (target.health <= 0) enemy.ants.splice(enemy.ants.indexOf(target), 1);
@@ -352,9 +365,9 @@ function attack(enemy: Inventory, ant: Ant): void {
 export function getNextStateAdversarial(state: GameState, move: Move): GameState {
     const after = getNextState(state, move);
     const { ants } = getCurrPlayerInventory(after);
-    const path = move.coordList ?? [];
-    if (move.moveType === MOVE_ANT) {
-        const ant = ants.find(({ coords }) => coords === path[path.length - 1]);
+    const end = move.coordList?.at(-1);
+    if (move.moveType === MOVE_ANT && end) {
+        const ant = ants.find(({ coords }) => isSame(coords, end));
         if (ant) ant.hasMoved = true;
     } else if (move.moveType === END) {
         for (const ant of ants) ant.hasMoved = false;

@@ -36,10 +36,32 @@ export const MAX_MANA = 10;
 export const HERO_POWER_COST = 2;
 export const HERO_POWER_DAMAGE = 2;
 
+export type CardId =
+    | typeof MOLE
+    | typeof COBRA
+    | typeof DEADLY_SHOT
+    | typeof ARCANE_SHOT
+    | typeof HATCHLING
+    | typeof RHINO
+    | typeof SNAPJAW
+    | typeof TIMBER_WOLF
+    | typeof RAPTOR
+    | typeof FIREBALL
+    | typeof ULTRASAUR
+    | typeof SCAVENGER
+    | typeof KILL_COMMAND
+    | typeof HOUNDS
+    | typeof HIGHMANE
+    | typeof ALPHA
+    | typeof HOUND
+    | typeof CUB;
+
+export type ActionType = typeof HERO_POWER | typeof PLACE_MINION | typeof PLAY_SPELL | typeof ATTACK | typeof END_TURN;
+
 /** An effect that strengthens a minion now. */
 export interface Buff {
     /** the card that causes it */
-    id: number;
+    id: CardId;
     /** attack that it adds */
     atk: number;
     /** maximum health that it adds */
@@ -52,7 +74,7 @@ export interface Buff {
 export interface Minion {
     type: "minion";
     /** the card */
-    id: number;
+    id: CardId;
     /** attack, with growth and auras */
     atk: number;
     /** health left */
@@ -83,7 +105,7 @@ export interface Minion {
 export interface Spell {
     type: "spell";
     /** the card */
-    id: number;
+    id: CardId;
     /** mana that it costs to play */
     cost: number;
     /** its place in the hand, from 1 */
@@ -130,7 +152,7 @@ export interface GameState {
 /** An answer to `play`. */
 export interface Action {
     /** 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn */
-    action: number;
+    action: ActionType;
     /**
      * 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
      * points into opponent_target. Else null
@@ -173,7 +195,7 @@ export abstract class CardGameBot extends Bot {
 function readBuff(value: unknown): Buff {
     const json = read.members(value);
     return {
-        id: read.integer(json.id),
+        id: readCardId(json.id),
         atk: read.integer(json.atk),
         health: read.integer(json.health),
         charge: read.boolean(json.charge),
@@ -184,7 +206,7 @@ function readMinion(value: unknown): Minion {
     const json = read.members(value);
     return {
         type: "minion",
-        id: read.integer(json.id),
+        id: readCardId(json.id),
         atk: read.integer(json.atk),
         health: read.integer(json.health),
         max_health: read.integer(json.max_health),
@@ -204,7 +226,7 @@ function readSpell(value: unknown): Spell {
     const json = read.members(value);
     return {
         type: "spell",
-        id: read.integer(json.id),
+        id: readCardId(json.id),
         cost: read.integer(json.cost),
         zone_position: read.integer(json.zone_position),
     };
@@ -260,3 +282,24 @@ function readTarget(value: unknown): Target {
     }
     return read.wrong("one of Target", read.members(value).type);
 }
+
+const readCardId = read.oneOf<CardId>([
+    MOLE,
+    COBRA,
+    DEADLY_SHOT,
+    ARCANE_SHOT,
+    HATCHLING,
+    RHINO,
+    SNAPJAW,
+    TIMBER_WOLF,
+    RAPTOR,
+    FIREBALL,
+    ULTRASAUR,
+    SCAVENGER,
+    KILL_COMMAND,
+    HOUNDS,
+    HIGHMANE,
+    ALPHA,
+    HOUND,
+    CUB,
+]);

@@ -6,34 +6,42 @@ import { Bot } from "./wire.js";
 
 export { run } from "./wire.js";
 
-export const COLUMNS: readonly string[] = ["A", "B", "C", "D", "E", "F", "G"];
+export const COLUMNS: readonly Column[] = ["A", "B", "C", "D", "E", "F", "G"];
 export const ROWS = 6;
 export const RED = "🔴";
 export const YELLOW = "🟡";
 export const FLIP = "(╯°□°)╯︵ ┻━┻";
 
+export type ActionType = "(╯°□°)╯︵ ┻━┻" | "putToken";
+
+export type Column = "A" | "B" | "C" | "D" | "E" | "F" | "G";
+
+export type Side = "🔴" | "🟡";
+
+export type Winner = "draw" | "🔴" | "🟡";
+
 /** An answer to `play`: a token dropped into a column, or the table flipped. */
 export interface Action {
     /** putToken, or the flip in kaomoji */
-    action: string;
+    action: ActionType;
     /** where the token falls, for putToken only */
-    column?: string | null;
+    column?: Column | null;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
     /** your token; the first event */
-    youAre?: string;
+    youAre?: Side;
     /** the battle's id, with youAre */
     id?: string;
     /** the side that answered */
-    player?: string;
+    player?: Side;
     /** putToken, the flip, or whatever was sent */
     action?: unknown;
     /** the column, or whatever was sent */
     column?: unknown;
     /** the last event */
-    winner?: string;
+    winner?: Winner;
 }
 
 /** A bot for one match of Connect Four: fill in its methods. Each match gets a new object. */
@@ -68,11 +76,15 @@ export abstract class ConnectFourBot extends Bot {
 function readArenaEvent(value: unknown): ArenaEvent {
     const json = read.members(value);
     return {
-        youAre: read.maybe(json.youAre, read.text),
+        youAre: read.maybe(json.youAre, readSide),
         id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, read.text),
+        player: read.maybe(json.player, readSide),
         action: json.action,
         column: json.column,
-        winner: read.maybe(json.winner, read.text),
+        winner: read.maybe(json.winner, readWinner),
     };
 }
+
+const readSide = read.oneOf<Side>([RED, YELLOW]);
+
+const readWinner = read.oneOf<Winner>(["draw", RED, YELLOW]);

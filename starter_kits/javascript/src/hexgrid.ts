@@ -3,7 +3,7 @@
 // A cell is (q, r). r is the row and grows downwards, q grows to the right along a row; the third coordinate of a
 // hexagon is -q-r. The board holds the cells at most RADIUS from the centre, (0, 0).
 
-import { type Action, ATTACK_RANGE, type GameState, type Player, RADIUS, SIZE, type Tile } from "./aibg5.js";
+import { type Action, ATTACK_RANGE, type EntityType, type GameState, type Player, RADIUS, SIZE, type Tile } from "./aibg5.js";
 
 /** A cell, or the way from one to another. */
 export interface Cell {
@@ -123,8 +123,8 @@ export class Board {
         return this.rows[cell.r + RADIUS][cell.q - Math.max(-RADIUS, -RADIUS - cell.r)];
     }
 
-    /** The type of the tile's entity: "EMPTY", "ASTEROID", … */
-    type(cell: Cell): string {
+    /** The type of the tile's entity. */
+    type(cell: Cell): EntityType {
         return this.tile(cell).entity.type;
     }
 

@@ -10,10 +10,16 @@ export const BOARD_LENGTH = 9;
 export const WALLS_EACH = 10;
 export const FLIP = "(╯°□°)╯︵ ┻━┻";
 
+export type ActionType = "(╯°□°)╯︵ ┻━┻" | "move" | "putWall";
+
+export type Side = "first" | "second";
+
+export type Winner = "draw" | "first" | "second";
+
 /** An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped. */
 export interface Action {
     /** move, putWall, or the flip in kaomoji */
-    action: string;
+    action: ActionType;
     /**
      * move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
      * flip has none
@@ -24,17 +30,17 @@ export interface Action {
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
     /** your side; the first event */
-    youAre?: string;
+    youAre?: Side;
     /** the battle's id, with youAre */
     id?: string;
     /** the side that answered */
-    player?: string;
+    player?: Side;
     /** move, putWall, the flip, or whatever was sent */
     action?: unknown;
     /** the square or the wall, or whatever was sent */
     position?: unknown;
     /** the last event */
-    winner?: string;
+    winner?: Winner;
 }
 
 /** A bot for one match of Quoridor: fill in its methods. Each match gets a new object. */
@@ -67,11 +73,15 @@ export abstract class QuoridorBot extends Bot {
 function readArenaEvent(value: unknown): ArenaEvent {
     const json = read.members(value);
     return {
-        youAre: read.maybe(json.youAre, read.text),
+        youAre: read.maybe(json.youAre, readSide),
         id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, read.text),
+        player: read.maybe(json.player, readSide),
         action: json.action,
         position: json.position,
-        winner: read.maybe(json.winner, read.text),
+        winner: read.maybe(json.winner, readWinner),
     };
 }
+
+const readSide = read.oneOf<Side>(["first", "second"]);
+
+const readWinner = read.oneOf<Winner>(["draw", "first", "second"]);

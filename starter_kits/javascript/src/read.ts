@@ -42,6 +42,12 @@ export function list<T>(item: Reader<T>): Reader<T[]> {
     return (value) => items(value).map((each) => item(each));
 }
 
+/** One of these numbers or texts. */
+export function oneOf<T>(options: readonly T[]): Reader<T> {
+    const known: ReadonlySet<unknown> = new Set(options);
+    return (value) => (known.has(value) ? (value as T) : wrong(`one of ${JSON.stringify(options)}`, value));
+}
+
 /** Two whole numbers. */
 export function pair(value: unknown): [number, number] {
     const [a, b] = items(value);
@@ -67,21 +73,4 @@ export function maybe<T>(value: unknown, item: Reader<T>): T | undefined {
 export function wrong(wanted: string, value: unknown): never {
     const got = typeof value === "object" ? (Array.isArray(value) ? "a list" : String(value)) : JSON.stringify(value);
     throw new TypeError(`wanted ${wanted}, got ${got}`);
-}
-
-const FAR = 2 ** 25;
-
-/** The coordinates that were ever made: equal ones are one object, so that === compares them and Sets hold them. */
-export class Known<Pair extends object> {
-    readonly #pairs = new Map<number, Pair>();
-
-    /** The pair that was first made of `a` and `b`; `fresh` if there was none. */
-    same(a: number, b: number, fresh: Pair): Pair {
-        if (!(Math.abs(a) < FAR && Math.abs(b) < FAR)) return Object.freeze(fresh);
-        const key = 2 * FAR * a + b;
-        const known = this.#pairs.get(key);
-        if (known !== undefined) return known;
-        this.#pairs.set(key, Object.freeze(fresh));
-        return fresh;
-    }
 }

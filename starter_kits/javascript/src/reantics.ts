@@ -25,25 +25,16 @@ export const BUILD = 1;
 export const END = 2;
 export const UNDO = 3;
 
-/**
- * [x, y]: column 0-9 from the left, row 0-9 from the top. Equal ones are one object: `===` compares them, and a Set or
- * a Map holds them.
- */
-export class Coord {
-    static readonly #known = new read.Known<Coord>();
+export type Phase = typeof SETUP_PHASE_1 | typeof SETUP_PHASE_2 | typeof PLAY_PHASE;
 
-    constructor(readonly x: number, readonly y: number) {
-        return Coord.#known.same(x, y, this);
-    }
+export type AntType = typeof QUEEN | typeof WORKER | typeof DRONE | typeof SOLDIER | typeof R_SOLDIER;
 
-    toJSON(): [number, number] {
-        return [this.x, this.y];
-    }
+export type ConstructionType = typeof ANTHILL | typeof TUNNEL | typeof GRASS | typeof FOOD;
 
-    toString(): string {
-        return `(${this.x}, ${this.y})`;
-    }
-}
+export type MoveType = typeof MOVE_ANT | typeof BUILD | typeof END;
+
+/** [x, y]: column 0-9 from the left, row 0-9 from the top */
+export type Coord = readonly [x: number, y: number];
 
 /** One ant. */
 export interface Ant {
@@ -51,7 +42,7 @@ export interface Ant {
     id: number;
     coords: Coord;
     /** 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier */
-    type: number;
+    type: AntType;
     /** the owner */
     player: number;
     /** health left */
@@ -66,7 +57,7 @@ export interface Ant {
 export interface Construction {
     coords: Coord;
     /** -4 anthill, -3 tunnel, -2 grass, -1 food */
-    type: number;
+    type: ConstructionType;
     /** moves that it costs to enter: 2 for grass */
     movementCost: number;
     /** the owner of a building */
@@ -92,13 +83,13 @@ export interface Cell {
     /** the ant's id */
     ant?: number;
     /** the construction's type */
-    constr?: number;
+    constr?: ConstructionType;
 }
 
 /** The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9. */
 export interface GameState {
     /** 1 anthill, tunnel and grass; 2 food; 3 play */
-    phase: number;
+    phase: Phase;
     /** the seat of the player to move */
     whoseTurn: number;
     /** player one, player two, neutral */
@@ -110,11 +101,11 @@ export interface GameState {
 /** An answer to `getMove`. */
 export interface Move {
     /** 0 move an ant, 1 build an ant, 2 end the turn */
-    moveType: number;
+    moveType: MoveType;
     /** 0: the path, the ant's own tile first; 1: the own anthill; 2: null */
     coordList?: readonly Coord[] | null;
     /** 1: the ant's type, 1-4; else null */
-    buildType?: number | null;
+    buildType?: AntType | null;
 }
 
 /** A bot for one match of ReAntics: fill in its methods. Each match gets a new object. */
@@ -146,7 +137,7 @@ export abstract class ReAnticsBot extends Bot {
                 return this.getAttack(
                     readGameState(params.currentState),
                     readAnt(params.attackingAnt),
-                    read.list(readCoord)(params.enemyLocations),
+                    read.list(read.pair)(params.enemyLocations),
                 );
             case "registerWin":
                 return this.registerWin(read.boolean(params.hasWon));
@@ -155,16 +146,12 @@ export abstract class ReAnticsBot extends Bot {
     }
 }
 
-function readCoord(value: unknown): Coord {
-    return new Coord(...read.pair(value));
-}
-
 function readAnt(value: unknown): Ant {
     const json = read.members(value);
     return {
         id: read.integer(json.id),
-        coords: readCoord(json.coords),
-        type: read.integer(json.type),
+        coords: read.pair(json.coords),
+        type: readAntType(json.type),
         player: read.integer(json.player),
         health: read.integer(json.health),
         carrying: read.boolean(json.carrying),
@@ -175,8 +162,8 @@ function readAnt(value: unknown): Ant {
 function readConstruction(value: unknown): Construction {
     const json = read.members(value);
     return {
-        coords: readCoord(json.coords),
-        type: read.integer(json.type),
+        coords: read.pair(json.coords),
+        type: readConstructionType(json.type),
         movementCost: read.integer(json.movementCost),
         player: read.maybe(json.player, read.integer),
         captureHealth: read.maybe(json.captureHealth, read.integer),
@@ -197,16 +184,22 @@ function readCell(value: unknown): Cell {
     const json = read.members(value);
     return {
         ant: read.maybe(json.ant, read.integer),
-        constr: read.maybe(json.constr, read.integer),
+        constr: read.maybe(json.constr, readConstructionType),
     };
 }
 
 function readGameState(value: unknown): GameState {
     const json = read.members(value);
     return {
-        phase: read.integer(json.phase),
+        phase: readPhase(json.phase),
         whoseTurn: read.integer(json.whoseTurn),
         inventories: read.list(readInventory)(json.inventories),
         board: read.maybe(json.board, read.list(read.list(read.nullable(readCell)))),
     };
 }
+
+const readPhase = read.oneOf<Phase>([SETUP_PHASE_1, SETUP_PHASE_2, PLAY_PHASE]);
+
+const readAntType = read.oneOf<AntType>([QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER]);
+
+const readConstructionType = read.oneOf<ConstructionType>([ANTHILL, TUNNEL, GRASS, FOOD]);

@@ -6,31 +6,39 @@ import { Bot } from "./wire.js";
 
 export { run } from "./wire.js";
 
-export const CELLS: readonly string[] = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
+export const CELLS: readonly Cell[] = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
 export const FLIP = "(╯°□°)╯︵ ┻━┻";
+
+export type ActionType = "(╯°□°)╯︵ ┻━┻" | "putSymbol";
+
+export type Cell = "NW" | "N" | "NE" | "W" | "C" | "E" | "SW" | "S" | "SE";
+
+export type Symbol = "O" | "X";
+
+export type Winner = "O" | "X" | "draw";
 
 /** An answer to `play`: a symbol put into an empty cell, or the table flipped. */
 export interface Action {
     /** putSymbol, or the flip in kaomoji */
-    action: string;
+    action: ActionType;
     /** the cell, for putSymbol only */
-    position?: string | null;
+    position?: Cell | null;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
     /** your symbol; the first event */
-    youAre?: string;
+    youAre?: Symbol;
     /** the battle's id, with youAre */
     id?: string;
     /** the side that answered */
-    player?: string;
+    player?: Symbol;
     /** putSymbol, the flip, or whatever was sent */
     action?: unknown;
     /** the cell, or whatever was sent */
     position?: unknown;
     /** the last event */
-    winner?: string;
+    winner?: Winner;
 }
 
 /** A bot for one match of Tic-tac-toe: fill in its methods. Each match gets a new object. */
@@ -63,11 +71,15 @@ export abstract class TicTacToeBot extends Bot {
 function readArenaEvent(value: unknown): ArenaEvent {
     const json = read.members(value);
     return {
-        youAre: read.maybe(json.youAre, read.text),
+        youAre: read.maybe(json.youAre, readSymbol),
         id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, read.text),
+        player: read.maybe(json.player, readSymbol),
         action: json.action,
         position: json.position,
-        winner: read.maybe(json.winner, read.text),
+        winner: read.maybe(json.winner, readWinner),
     };
 }
+
+const readSymbol = read.oneOf<Symbol>(["O", "X"]);
+
+const readWinner = read.oneOf<Winner>(["O", "X", "draw"]);

@@ -2,9 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { getAnthill, getQueen, getTunnels, isSame } from "../src/ants.js";
 import * as read from "../src/read.js";
-import { Coord, type GameState, type Move, ReAnticsBot } from "../src/reantics.js";
-import { type ArenaEvent, TicTacToeBot } from "../src/tictactoe.js";
+import {
+    type Ant, ANTHILL, type AntType, type Construction, type Coord, type GameState, type Inventory, type Move, QUEEN,
+    ReAnticsBot, TUNNEL, WORKER,
+} from "../src/reantics.js";
+import { type Action, type ArenaEvent, TicTacToeBot } from "../src/tictactoe.js";
 import { Bot, seeded, UnknownMethod } from "../src/wire.js";
 
 const MATCH = { game: "", options: {}, seat: 0, names: [], limits: {}, seed: 0, random: seeded(0) };
@@ -23,7 +27,7 @@ class Ants extends ReAnticsBot {
 
     getPlacement(state: GameState): Coord[] {
         this.seen = state;
-        return [new Coord(1, 2)];
+        return [[1, 2]];
     }
     async getMove(_state: GameState): Promise<Move> {
         return { moveType: 2 };
@@ -33,20 +37,37 @@ class Ants extends ReAnticsBot {
     }
 }
 
-test("equal coordinates are one object, which nothing can change", () => {
-    assert.equal(new Coord(2, -1), new Coord(2, -1));
-    assert.notEqual(new Coord(2, -1), new Coord(-1, 2));
-    assert.ok(new Set([new Coord(5, 6)]).has(new Coord(5, 6)));
-    assert.throws(() => Object.assign(new Coord(2, 1), { x: 3 }), TypeError);
-    assert.equal(JSON.stringify([new Coord(2, 1)]), "[[2,1]]");
-    assert.equal(`${new Coord(2, 1)}`, "(2, 1)");
+test("a coordinate is a tuple, and its text is a key", () => {
+    const [one, other]: Coord[] = [[2, 1], [2, 1]];
+    const [x, y] = one;
+    assert.deepEqual([x, y], other);
+    assert.ok(isSame(one, other) && !isSame(one, [1, 2]));
+    assert.ok(new Set([String(one)]).has(String(other)));
+});
+
+test("a side has a queen, an anthill and tunnels", () => {
+    const queen: Ant = { ...ANT, coords: [2, 1], type: QUEEN };
+    const anthill: Construction = { coords: [2, 1], type: ANTHILL, movementCost: 1, player: 0, captureHealth: 3 };
+    const tunnel: Construction = { ...anthill, coords: [7, 1], type: TUNNEL };
+    const side: Inventory = { player: 0, foodCount: 1, ants: [queen], constrs: [tunnel, anthill] };
+    assert.deepEqual([getQueen(side), getAnthill(side), getTunnels(side)], [queen, anthill, [tunnel]]);
+    const empty: Inventory = { player: 1, foodCount: 1, ants: [], constrs: [] };
+    assert.deepEqual([getQueen(empty), getAnthill(empty), getTunnels(empty)], [undefined, undefined, []]);
+});
+
+test("a number or text that the game does not have is an error, and as a member that may be absent it is absent", () => {
+    const type = read.oneOf<AntType>([QUEEN, WORKER]);
+    assert.equal(type(1), WORKER);
+    assert.throws(() => type(7), /wanted one of \[0,1\], got 7/);
+    assert.throws(() => type("1"), /wanted one of \[0,1\], got "1"/);
+    assert.equal(read.maybe(7, type), undefined);
 });
 
 test("a state is read with its coordinates, and what is absent is undefined", () => {
     const bot = new Ants(MATCH);
-    assert.deepEqual(bot.answer("getPlacement", { currentState: STATE }), [new Coord(1, 2)]);
+    assert.deepEqual(bot.answer("getPlacement", { currentState: STATE }), [[1, 2]]);
     const [{ ants, constrs }] = bot.seen!.inventories;
-    assert.equal(ants[0].coords, new Coord(2, 1));
+    assert.deepEqual(ants[0].coords, [2, 1]);
     assert.ok(!("unknown" in ants[0]));
     assert.deepEqual([constrs[0].player, constrs[0].captureHealth], [undefined, undefined]);
     assert.deepEqual(bot.seen!.board, [[null, { ant: 7, constr: undefined }]]);
@@ -72,8 +93,8 @@ test("what a rival sent is shown as it was sent, beside it a wrong type is absen
         override event(event: ArenaEvent): void {
             heard.push(event);
         }
-        play(): { action: string } {
-            return { action: "" };
+        play(): Action {
+            return { action: "putSymbol" };
         }
     }
     new Ear(MATCH).notice("event", { player: "X", action: null, position: { a: [1] }, winner: 7, youAre: ["O"], id: true });

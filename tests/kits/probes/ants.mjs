@@ -1,6 +1,6 @@
 // Says of every position what the kit's functions for ReAntics make of it: as ants.py.
 import * as ants from "referee-kit/ants";
-import { BUILD, Coord, END, ReAnticsBot, run } from "referee-kit/reantics";
+import { BUILD, END, ReAnticsBot, run } from "referee-kit/reantics";
 
 const EVERY = 5;
 
@@ -21,7 +21,7 @@ function* report(state) {
         const { movement, ignoresGrass, range } = ants.UNIT_STATS[type];
         yield `ant ${tile(coords)} ${ants.getConstrAt(state, coords)?.type ?? "none"}`;
         const costs = Array.from({ length: 15 }, (_, i) => {
-            return ants.stepsToReach(state, coords, new Coord(Math.floor((7 * i) / 10), (7 * i) % 10));
+            return ants.stepsToReach(state, coords, [Math.floor((7 * i) / 10), (7 * i) % 10]);
         });
         yield `steps ${costs.join(" ")}`;
         yield `near ${tiles(ants.listReachableAdjacent(state, coords, movement, ignoresGrass))}`;
@@ -39,7 +39,7 @@ function* report(state) {
     }
 }
 
-const tile = ({ x, y }) => `${x},${y}`;
+const tile = ([x, y]) => `${x},${y}`;
 const tiles = (path) => path.map(tile).join(" ");
 
 function position({ whoseTurn, inventories }) {

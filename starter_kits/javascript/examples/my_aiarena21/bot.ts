@@ -1,7 +1,7 @@
 // A bot to fill in. It plays random legal moves as it stands, and buys nothing; make it win. `this.match.random`
 // is seeded: the same match gives the same luck.
 
-import { AIArena21Bot, type Location, type Map, type Player, run } from "referee-kit/aiarena21";
+import { AIArena21Bot, type Item, type Location, type Map, type Player, type PowerUp, run } from "referee-kit/aiarena21";
 import { Grid, name } from "referee-kit/grid";
 
 class MyBot extends AIArena21Bot {
@@ -10,10 +10,10 @@ class MyBot extends AIArena21Bot {
         _me: Player,
         _opponent: Player,
         _items: number[][],
-        _new_items: string[][][],
+        _new_items: Item[][][],
         _heatmap: number[][],
         _remaining_turns: number,
-    ): string {
+    ): PowerUp {
         return ""; // or BIKE, or PORTAL_GUN
     }
 
@@ -22,7 +22,7 @@ class MyBot extends AIArena21Bot {
         me: Player,
         _opponent: Player,
         _items: number[][],
-        _new_items: string[][][],
+        _new_items: Item[][][],
         _heatmap: number[][],
         _remaining_turns: number,
     ): string {
@@ -34,7 +34,7 @@ class MyBot extends AIArena21Bot {
         me: Player,
         _opponent: Player,
         _items: number[][],
-        _new_items: string[][][],
+        _new_items: Item[][][],
         _heatmap: number[][],
         _remaining_turns: number,
     ): number {
@@ -46,7 +46,7 @@ class MyBot extends AIArena21Bot {
         _me: Player,
         _opponent: Player,
         _items: number[][],
-        _new_items: string[][][],
+        _new_items: Item[][][],
         _heatmap: number[][],
         _remaining_turns: number,
     ): string {

@@ -2,7 +2,7 @@
 // until the turn ends; make it win. `this.match.random` is seeded: the same match gives the same luck.
 
 import {
-    type Ant, Coord, END, type GameState, type Move, MOVE_ANT, QUEEN, ReAnticsBot, run, SETUP_PHASE_1,
+    type Ant, type Coord, END, type GameState, type Move, MOVE_ANT, QUEEN, ReAnticsBot, run, SETUP_PHASE_1,
 } from "referee-kit/reantics";
 
 class MyBot extends ReAnticsBot {
@@ -10,9 +10,9 @@ class MyBot extends ReAnticsBot {
     getPlacement(currentState: GameState): Coord[] {
         const [top, count] = currentState.phase === SETUP_PHASE_1 ? [0, 11] : [6, 2];
         const constrs = currentState.inventories.flatMap((inventory) => inventory.constrs);
-        const taken = new Set(constrs.map((constr) => constr.coords));
-        const side = Array.from({ length: 40 }, (_, i) => new Coord(i % 10, top + Math.floor(i / 10)));
-        const free = side.filter((tile) => !taken.has(tile));
+        const taken = new Set(constrs.map((constr) => String(constr.coords))); // "x,y"
+        const side = Array.from({ length: 40 }, (_, i): Coord => [i % 10, top + Math.floor(i / 10)]);
+        const free = side.filter((tile) => !taken.has(String(tile)));
         return Array.from({ length: count }, () => free.splice(this.below(free.length), 1)[0]);
     }
 
@@ -20,16 +20,16 @@ class MyBot extends ReAnticsBot {
         const me = currentState.inventories[currentState.whoseTurn];
         console.log(`I have ${me.foodCount} food`); // goes to standard error: print as you like
         // A path may be longer:     { moveType: MOVE_ANT, coordList: [coords, tile, next] }
-        // The anthill builds:       { moveType: BUILD, coordList: [new Coord(2, 1)], buildType: WORKER }
-        const taken = new Set(currentState.inventories.flatMap(({ ants }) => ants.map((ant) => ant.coords)));
+        // The anthill builds:       { moveType: BUILD, coordList: [[2, 1]], buildType: WORKER }
+        const taken = new Set(currentState.inventories.flatMap(({ ants }) => ants.map((ant) => String(ant.coords))));
         const moves: Move[] = [{ moveType: END }];
         for (const { coords, type, hasMoved } of me.ants) {
             const last = type === QUEEN ? 3 : 9; // she stays on our side
             for (const [right, down] of [[-1, 0], [1, 0], [0, -1], [0, 1]]) {
-                const tile = new Coord(coords.x + right, coords.y + down);
-                const isOnBoard = tile.x >= 0 && tile.x <= 9 && tile.y >= 0 && tile.y <= last;
-                if (!hasMoved && isOnBoard && !taken.has(tile)) {
-                    moves.push({ moveType: MOVE_ANT, coordList: [coords, tile] });
+                const [x, y] = [coords[0] + right, coords[1] + down];
+                const isOnBoard = x >= 0 && x <= 9 && y >= 0 && y <= last;
+                if (!hasMoved && isOnBoard && !taken.has(`${x},${y}`)) {
+                    moves.push({ moveType: MOVE_ANT, coordList: [coords, [x, y]] });
                 }
             }
         }
