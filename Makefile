@@ -30,7 +30,7 @@ test: $(READY) toolchains
 quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits" --hypothesis-profile quick $(WORKERS) $(ARGS)
 
-# Checks style, spelling, types and imports; of the viewer too, where node is installed.
+# Checks style, spelling, types and imports; of the viewer and the JavaScript kit too, where node is installed.
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -65,11 +65,12 @@ def emit(game: Binding) -> str:
             lines += [*_read_union(union), ""]
         elif union.name in written:
             lines += [*_write_union(union, written), ""]
-    text = "\n".join(lines)
+    readers = "\n".join(lines)
     for choice in game.choices:
-        if re.search(rf"\bread{choice.name}\b", text):
+        if re.search(rf"\bread{choice.name}\b", readers):
             lines += [*_read_choice(game, choice), ""]
-    return "\n".join(lines[:-1]) + "\n"
+    text = "\n".join(lines[:-1]) + "\n"
+    return re.sub("^(?:    )+", lambda indent: indent[0][::2], text, flags=re.MULTILINE)  # two spaces, as Prettier has it
 
 
 def _written(game: Binding) -> set[str]:

@@ -30,143 +30,143 @@ export type Location = readonly [row: number, col: number];
 
 /** The grid. */
 export interface Map {
-    /** number of rows */
-    rows: number;
-    /** number of columns */
-    cols: number;
-    /** one text a row: . free, # blocked, S spawn (free too) */
-    cells: string[];
+  /** number of rows */
+  rows: number;
+  /** number of columns */
+  cols: number;
+  /** one text a row: . free, # blocked, S spawn (free too) */
+  cells: string[];
 }
 
 /** A player, without its bids. */
 export interface Player {
-    /** as on the command line */
-    name: string;
-    /** points */
-    score: number;
-    location: Location;
-    /** a bike is running in this turn */
-    bike: boolean;
-    /** a portal gun was bought in this turn */
-    portal_gun: boolean;
+  /** as on the command line */
+  name: string;
+  /** points */
+  score: number;
+  location: Location;
+  /** a bike is running in this turn */
+  bike: boolean;
+  /** a portal gun was bought in this turn */
+  portal_gun: boolean;
 }
 
 /** A bot for one match of AI Arena 21: fill in its methods. Each match gets a new object. */
 export abstract class AIArena21Bot extends Bot {
-    static override readonly game: string = "aiarena21";
+  static override readonly game: string = "aiarena21";
 
-    /**
-     * Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or
-     * nothing. Player 1 sees what player 0 has bought.
-     */
-    abstract play_powerup(
-        game_map: Map,
-        me: Player,
-        opponent: Player,
-        items: number[][],
-        new_items: Item[][][],
-        heatmap: number[][],
-        remaining_turns: number,
-    ): PowerUp | Promise<PowerUp>;
+  /**
+   * Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or
+   * nothing. Player 1 sees what player 0 has bought.
+   */
+  abstract play_powerup(
+    game_map: Map,
+    me: Player,
+    opponent: Player,
+    items: number[][],
+    new_items: Item[][][],
+    heatmap: number[][],
+    remaining_turns: number,
+  ): PowerUp | Promise<PowerUp>;
 
-    /** Where to go: "row,col" in digits, nothing else. Staying is allowed. */
-    abstract play_turn(
-        game_map: Map,
-        me: Player,
-        opponent: Player,
-        items: number[][],
-        new_items: Item[][][],
-        heatmap: number[][],
-        remaining_turns: number,
-    ): string | Promise<string>;
+  /** Where to go: "row,col" in digits, nothing else. Staying is allowed. */
+  abstract play_turn(
+    game_map: Map,
+    me: Player,
+    opponent: Player,
+    items: number[][],
+    new_items: Item[][][],
+    heatmap: number[][],
+    remaining_turns: number,
+  ): string | Promise<string>;
 
-    /** Your bid, 0 up to your score. */
-    abstract play_auction(
-        game_map: Map,
-        me: Player,
-        opponent: Player,
-        items: number[][],
-        new_items: Item[][][],
-        heatmap: number[][],
-        remaining_turns: number,
-    ): number | Promise<number>;
+  /** Your bid, 0 up to your score. */
+  abstract play_auction(
+    game_map: Map,
+    me: Player,
+    opponent: Player,
+    items: number[][],
+    new_items: Item[][][],
+    heatmap: number[][],
+    remaining_turns: number,
+  ): number | Promise<number>;
 
-    /** You won the auction: the free cell for your opponent, "row,col". */
-    abstract play_transport(
-        game_map: Map,
-        me: Player,
-        opponent: Player,
-        items: number[][],
-        new_items: Item[][][],
-        heatmap: number[][],
-        remaining_turns: number,
-    ): string | Promise<string>;
+  /** You won the auction: the free cell for your opponent, "row,col". */
+  abstract play_transport(
+    game_map: Map,
+    me: Player,
+    opponent: Player,
+    items: number[][],
+    new_items: Item[][][],
+    heatmap: number[][],
+    remaining_turns: number,
+  ): string | Promise<string>;
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "play_powerup":
-                return this.play_powerup(
-                    readMap(params.game_map),
-                    readPlayer(params.me),
-                    readPlayer(params.opponent),
-                    read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(readItem)))(params.new_items),
-                    read.list(read.list(read.number))(params.heatmap),
-                    read.integer(params.remaining_turns),
-                );
-            case "play_turn":
-                return this.play_turn(
-                    readMap(params.game_map),
-                    readPlayer(params.me),
-                    readPlayer(params.opponent),
-                    read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(readItem)))(params.new_items),
-                    read.list(read.list(read.number))(params.heatmap),
-                    read.integer(params.remaining_turns),
-                );
-            case "play_auction":
-                return this.play_auction(
-                    readMap(params.game_map),
-                    readPlayer(params.me),
-                    readPlayer(params.opponent),
-                    read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(readItem)))(params.new_items),
-                    read.list(read.list(read.number))(params.heatmap),
-                    read.integer(params.remaining_turns),
-                );
-            case "play_transport":
-                return this.play_transport(
-                    readMap(params.game_map),
-                    readPlayer(params.me),
-                    readPlayer(params.opponent),
-                    read.list(read.list(read.integer))(params.items),
-                    read.list(read.list(read.list(readItem)))(params.new_items),
-                    read.list(read.list(read.number))(params.heatmap),
-                    read.integer(params.remaining_turns),
-                );
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "play_powerup":
+        return this.play_powerup(
+          readMap(params.game_map),
+          readPlayer(params.me),
+          readPlayer(params.opponent),
+          read.list(read.list(read.integer))(params.items),
+          read.list(read.list(read.list(readItem)))(params.new_items),
+          read.list(read.list(read.number))(params.heatmap),
+          read.integer(params.remaining_turns),
+        );
+      case "play_turn":
+        return this.play_turn(
+          readMap(params.game_map),
+          readPlayer(params.me),
+          readPlayer(params.opponent),
+          read.list(read.list(read.integer))(params.items),
+          read.list(read.list(read.list(readItem)))(params.new_items),
+          read.list(read.list(read.number))(params.heatmap),
+          read.integer(params.remaining_turns),
+        );
+      case "play_auction":
+        return this.play_auction(
+          readMap(params.game_map),
+          readPlayer(params.me),
+          readPlayer(params.opponent),
+          read.list(read.list(read.integer))(params.items),
+          read.list(read.list(read.list(readItem)))(params.new_items),
+          read.list(read.list(read.number))(params.heatmap),
+          read.integer(params.remaining_turns),
+        );
+      case "play_transport":
+        return this.play_transport(
+          readMap(params.game_map),
+          readPlayer(params.me),
+          readPlayer(params.opponent),
+          read.list(read.list(read.integer))(params.items),
+          read.list(read.list(read.list(readItem)))(params.new_items),
+          read.list(read.list(read.number))(params.heatmap),
+          read.integer(params.remaining_turns),
+        );
     }
+    return super.answer(method, params);
+  }
 }
 
 function readMap(value: unknown): Map {
-    const json = read.members(value);
-    return {
-        rows: read.integer(json.rows),
-        cols: read.integer(json.cols),
-        cells: read.list(read.text)(json.cells),
-    };
+  const json = read.members(value);
+  return {
+    rows: read.integer(json.rows),
+    cols: read.integer(json.cols),
+    cells: read.list(read.text)(json.cells),
+  };
 }
 
 function readPlayer(value: unknown): Player {
-    const json = read.members(value);
-    return {
-        name: read.text(json.name),
-        score: read.integer(json.score),
-        location: read.pair(json.location),
-        bike: read.boolean(json.bike),
-        portal_gun: read.boolean(json.portal_gun),
-    };
+  const json = read.members(value);
+  return {
+    name: read.text(json.name),
+    score: read.integer(json.score),
+    location: read.pair(json.location),
+    bike: read.boolean(json.bike),
+    portal_gun: read.boolean(json.portal_gun),
+  };
 }
 
 const readItem = read.oneOf<Item>(["DragonFruit", "Onion", "Strawberry"]);

@@ -23,284 +23,284 @@ export type TileType = "FULL" | "NORMAL";
 
 /** The content of a tile that the boss has attacked: never the boss. */
 export interface Terrain {
-    /** its kind */
-    type: EntityType;
-    /** of a WORMHOLE: the pair */
-    id?: number;
-    /** of an ASTEROID */
-    health?: number;
+  /** its kind */
+  type: EntityType;
+  /** of a WORMHOLE: the pair */
+  id?: number;
+  /** of an ASTEROID */
+  health?: number;
 }
 
 /** A tile that the boss has attacked, as it is now. */
 export interface AttackedTile {
-    /** column, slanting: the first axial coordinate */
-    q: number;
-    /** row: the second axial coordinate */
-    r: number;
-    entity: Terrain;
-    /** FULL: cannot be entered */
-    tileType: TileType;
+  /** column, slanting: the first axial coordinate */
+  q: number;
+  /** row: the second axial coordinate */
+  r: number;
+  entity: Terrain;
+  /** FULL: cannot be entered */
+  tileType: TileType;
 }
 
 /** The content of a tile. Players are not part of the map. */
 export interface Entity {
-    /** its kind */
-    type: EntityType;
-    /** of a WORMHOLE: the pair */
-    id?: number;
-    /** of an ASTEROID */
-    health?: number;
-    /** of a BOSS: see Boss */
-    bossAction?: boolean;
-    /** of a BOSS: see Boss */
-    bossAttackedTiles?: AttackedTile[];
+  /** its kind */
+  type: EntityType;
+  /** of a WORMHOLE: the pair */
+  id?: number;
+  /** of an ASTEROID */
+  health?: number;
+  /** of a BOSS: see Boss */
+  bossAction?: boolean;
+  /** of a BOSS: see Boss */
+  bossAttackedTiles?: AttackedTile[];
 }
 
 /** A cell of the map. */
 export interface Tile {
-    /** column, slanting: the first axial coordinate */
-    q: number;
-    /** row: the second axial coordinate */
-    r: number;
-    entity: Entity;
-    /** FULL: cannot be entered */
-    tileType: TileType;
+  /** column, slanting: the first axial coordinate */
+  q: number;
+  /** row: the second axial coordinate */
+  r: number;
+  entity: Entity;
+  /** FULL: cannot be entered */
+  tileType: TileType;
 }
 
 /** The board. */
 export interface Map {
-    /** rows */
-    size: number;
-    /** by r from -14 on, each row by q from its least on */
-    tiles: Tile[][];
+  /** rows */
+  size: number;
+  /** by r from -14 on, each row by q from its least on */
+  tiles: Tile[][];
 }
 
 /** A player, without its experience points. */
 export interface Player {
-    /** always that */
-    type: string;
-    /** row: the second axial coordinate */
-    r: number;
-    /** column, slanting: the first axial coordinate */
-    q: number;
-    /** the player's number: its seat + 1 */
-    playerIdx: number;
-    /** as on the command line */
-    name: string;
-    /** health left */
-    health: number;
-    /** the health that its attack takes */
-    power: number;
-    /** decides power and maximum health */
-    level: number;
-    /** players killed */
-    kills: number;
-    /** times it died */
-    deaths: number;
-    /** points */
-    score: number;
-    /** sits in a black hole */
-    trapped: boolean;
-    /** turns that it still loses */
-    trapDuration: number;
-    /** kills / deaths; kills, if there are no deaths */
-    kd: number;
+  /** always that */
+  type: string;
+  /** row: the second axial coordinate */
+  r: number;
+  /** column, slanting: the first axial coordinate */
+  q: number;
+  /** the player's number: its seat + 1 */
+  playerIdx: number;
+  /** as on the command line */
+  name: string;
+  /** health left */
+  health: number;
+  /** the health that its attack takes */
+  power: number;
+  /** decides power and maximum health */
+  level: number;
+  /** players killed */
+  kills: number;
+  /** times it died */
+  deaths: number;
+  /** points */
+  score: number;
+  /** sits in a black hole */
+  trapped: boolean;
+  /** turns that it still loses */
+  trapDuration: number;
+  /** kills / deaths; kills, if there are no deaths */
+  kd: number;
 }
 
 /** The boss. Its seven tiles repeat this. */
 export interface Boss {
-    /** always that */
-    type: string;
-    /** whether it has acted since the last player */
-    bossAction: boolean;
-    /** of its last turn: direct hits, the pattern */
-    bossAttackedTiles: AttackedTile[];
+  /** always that */
+  type: string;
+  /** whether it has acted since the last player */
+  bossAction: boolean;
+  /** of its last turn: direct hits, the pattern */
+  bossAttackedTiles: AttackedTile[];
 }
 
 /** The ranking. */
 export interface ScoreBoard {
-    /** all four, best first */
-    players: Player[];
+  /** all four, best first */
+  players: Player[];
 }
 
 /** The position, as everybody sees it. */
 export interface GameState {
-    map: Map;
-    /** null: disqualified */
-    player1?: Player;
-    /** null: disqualified */
-    player2?: Player;
-    /** null: disqualified */
-    player3?: Player;
-    /** null: disqualified */
-    player4?: Player;
-    boss: Boss;
-    scoreBoard: ScoreBoard;
+  map: Map;
+  /** null: disqualified */
+  player1?: Player;
+  /** null: disqualified */
+  player2?: Player;
+  /** null: disqualified */
+  player3?: Player;
+  /** null: disqualified */
+  player4?: Player;
+  boss: Boss;
+  scoreBoard: ScoreBoard;
 }
 
 /** An answer to `doAction`. */
 export interface Action {
-    /** "move,Q,R" or "attack,Q,R" */
-    action: string;
+  /** "move,Q,R" or "attack,Q,R" */
+  action: string;
 }
 
 /** The end. */
 export interface GameOver {
-    /** why it ended */
-    reason: string;
-    /** all four, best first */
-    players: Player[];
+  /** why it ended */
+  reason: string;
+  /** all four, best first */
+  players: Player[];
 }
 
 /** A bot for one match of AIBG 5: fill in its methods. Each match gets a new object. */
 export abstract class AIBG5Bot extends Bot {
-    static override readonly game: string = "aibg5";
+  static override readonly game: string = "aibg5";
 
-    /** The game begins. All four players are asked at once, and the answer does not matter. */
-    joinGame(_playerIdx: number, _gameState: GameState): void | Promise<void> {}
+  /** The game begins. All four players are asked at once, and the answer does not matter. */
+  joinGame(_playerIdx: number, _gameState: GameState): void | Promise<void> {}
 
-    /** Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away. */
-    abstract doAction(playerIdx: number, gameState: GameState, message: string | undefined): Action | Promise<Action>;
+  /** Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away. */
+  abstract doAction(playerIdx: number, gameState: GameState, message: string | undefined): Action | Promise<Action>;
 
-    /** The game is over. */
-    gameOver(_gameOver: GameOver): void | Promise<void> {}
+  /** The game is over. */
+  gameOver(_gameOver: GameOver): void | Promise<void> {}
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "joinGame":
-                return this.joinGame(read.integer(params.playerIdx), readGameState(params.gameState));
-            case "doAction":
-                return this.doAction(
-                    read.integer(params.playerIdx),
-                    readGameState(params.gameState),
-                    read.maybe(params.message, read.text),
-                );
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "joinGame":
+        return this.joinGame(read.integer(params.playerIdx), readGameState(params.gameState));
+      case "doAction":
+        return this.doAction(
+          read.integer(params.playerIdx),
+          readGameState(params.gameState),
+          read.maybe(params.message, read.text),
+        );
     }
+    return super.answer(method, params);
+  }
 
-    override notice(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "gameOver":
-                return this.gameOver(readGameOver(params));
-        }
-        return super.notice(method, params);
+  override notice(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "gameOver":
+        return this.gameOver(readGameOver(params));
     }
+    return super.notice(method, params);
+  }
 }
 
 function readTerrain(value: unknown): Terrain {
-    const json = read.members(value);
-    return {
-        type: readEntityType(json.type),
-        id: read.maybe(json.id, read.integer),
-        health: read.maybe(json.health, read.integer),
-    };
+  const json = read.members(value);
+  return {
+    type: readEntityType(json.type),
+    id: read.maybe(json.id, read.integer),
+    health: read.maybe(json.health, read.integer),
+  };
 }
 
 function readAttackedTile(value: unknown): AttackedTile {
-    const json = read.members(value);
-    return {
-        q: read.integer(json.q),
-        r: read.integer(json.r),
-        entity: readTerrain(json.entity),
-        tileType: readTileType(json.tileType),
-    };
+  const json = read.members(value);
+  return {
+    q: read.integer(json.q),
+    r: read.integer(json.r),
+    entity: readTerrain(json.entity),
+    tileType: readTileType(json.tileType),
+  };
 }
 
 function readEntity(value: unknown): Entity {
-    const json = read.members(value);
-    return {
-        type: readEntityType(json.type),
-        id: read.maybe(json.id, read.integer),
-        health: read.maybe(json.health, read.integer),
-        bossAction: read.maybe(json.bossAction, read.boolean),
-        bossAttackedTiles: read.maybe(json.bossAttackedTiles, read.list(readAttackedTile)),
-    };
+  const json = read.members(value);
+  return {
+    type: readEntityType(json.type),
+    id: read.maybe(json.id, read.integer),
+    health: read.maybe(json.health, read.integer),
+    bossAction: read.maybe(json.bossAction, read.boolean),
+    bossAttackedTiles: read.maybe(json.bossAttackedTiles, read.list(readAttackedTile)),
+  };
 }
 
 function readTile(value: unknown): Tile {
-    const json = read.members(value);
-    return {
-        q: read.integer(json.q),
-        r: read.integer(json.r),
-        entity: readEntity(json.entity),
-        tileType: readTileType(json.tileType),
-    };
+  const json = read.members(value);
+  return {
+    q: read.integer(json.q),
+    r: read.integer(json.r),
+    entity: readEntity(json.entity),
+    tileType: readTileType(json.tileType),
+  };
 }
 
 function readMap(value: unknown): Map {
-    const json = read.members(value);
-    return {
-        size: read.integer(json.size),
-        tiles: read.list(read.list(readTile))(json.tiles),
-    };
+  const json = read.members(value);
+  return {
+    size: read.integer(json.size),
+    tiles: read.list(read.list(readTile))(json.tiles),
+  };
 }
 
 function readPlayer(value: unknown): Player {
-    const json = read.members(value);
-    return {
-        type: read.text(json.type),
-        r: read.integer(json.r),
-        q: read.integer(json.q),
-        playerIdx: read.integer(json.playerIdx),
-        name: read.text(json.name),
-        health: read.integer(json.health),
-        power: read.integer(json.power),
-        level: read.integer(json.level),
-        kills: read.integer(json.kills),
-        deaths: read.integer(json.deaths),
-        score: read.integer(json.score),
-        trapped: read.boolean(json.trapped),
-        trapDuration: read.integer(json.trapDuration),
-        kd: read.number(json.kd),
-    };
+  const json = read.members(value);
+  return {
+    type: read.text(json.type),
+    r: read.integer(json.r),
+    q: read.integer(json.q),
+    playerIdx: read.integer(json.playerIdx),
+    name: read.text(json.name),
+    health: read.integer(json.health),
+    power: read.integer(json.power),
+    level: read.integer(json.level),
+    kills: read.integer(json.kills),
+    deaths: read.integer(json.deaths),
+    score: read.integer(json.score),
+    trapped: read.boolean(json.trapped),
+    trapDuration: read.integer(json.trapDuration),
+    kd: read.number(json.kd),
+  };
 }
 
 function readBoss(value: unknown): Boss {
-    const json = read.members(value);
-    return {
-        type: read.text(json.type),
-        bossAction: read.boolean(json.bossAction),
-        bossAttackedTiles: read.list(readAttackedTile)(json.bossAttackedTiles),
-    };
+  const json = read.members(value);
+  return {
+    type: read.text(json.type),
+    bossAction: read.boolean(json.bossAction),
+    bossAttackedTiles: read.list(readAttackedTile)(json.bossAttackedTiles),
+  };
 }
 
 function readScoreBoard(value: unknown): ScoreBoard {
-    const json = read.members(value);
-    return {
-        players: read.list(readPlayer)(json.players),
-    };
+  const json = read.members(value);
+  return {
+    players: read.list(readPlayer)(json.players),
+  };
 }
 
 function readGameState(value: unknown): GameState {
-    const json = read.members(value);
-    return {
-        map: readMap(json.map),
-        player1: read.maybe(json.player1, readPlayer),
-        player2: read.maybe(json.player2, readPlayer),
-        player3: read.maybe(json.player3, readPlayer),
-        player4: read.maybe(json.player4, readPlayer),
-        boss: readBoss(json.boss),
-        scoreBoard: readScoreBoard(json.scoreBoard),
-    };
+  const json = read.members(value);
+  return {
+    map: readMap(json.map),
+    player1: read.maybe(json.player1, readPlayer),
+    player2: read.maybe(json.player2, readPlayer),
+    player3: read.maybe(json.player3, readPlayer),
+    player4: read.maybe(json.player4, readPlayer),
+    boss: readBoss(json.boss),
+    scoreBoard: readScoreBoard(json.scoreBoard),
+  };
 }
 
 function readGameOver(value: unknown): GameOver {
-    const json = read.members(value);
-    return {
-        reason: read.text(json.reason),
-        players: read.list(readPlayer)(json.players),
-    };
+  const json = read.members(value);
+  return {
+    reason: read.text(json.reason),
+    players: read.list(readPlayer)(json.players),
+  };
 }
 
 const readEntityType = read.oneOf<EntityType>([
-    "ASTEROID",
-    "BLACKHOLE",
-    "BOSS",
-    "EMPTY",
-    "EXPERIENCE",
-    "HEALTH",
-    "WORMHOLE",
+  "ASTEROID",
+  "BLACKHOLE",
+  "BOSS",
+  "EMPTY",
+  "EXPERIENCE",
+  "HEALTH",
+  "WORMHOLE",
 ]);
 
 const readTileType = read.oneOf<TileType>(["FULL", "NORMAL"]);

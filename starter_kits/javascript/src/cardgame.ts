@@ -37,127 +37,127 @@ export const HERO_POWER_COST = 2;
 export const HERO_POWER_DAMAGE = 2;
 
 export type CardId =
-    | typeof MOLE
-    | typeof COBRA
-    | typeof DEADLY_SHOT
-    | typeof ARCANE_SHOT
-    | typeof HATCHLING
-    | typeof RHINO
-    | typeof SNAPJAW
-    | typeof TIMBER_WOLF
-    | typeof RAPTOR
-    | typeof FIREBALL
-    | typeof ULTRASAUR
-    | typeof SCAVENGER
-    | typeof KILL_COMMAND
-    | typeof HOUNDS
-    | typeof HIGHMANE
-    | typeof ALPHA
-    | typeof HOUND
-    | typeof CUB;
+  | typeof MOLE
+  | typeof COBRA
+  | typeof DEADLY_SHOT
+  | typeof ARCANE_SHOT
+  | typeof HATCHLING
+  | typeof RHINO
+  | typeof SNAPJAW
+  | typeof TIMBER_WOLF
+  | typeof RAPTOR
+  | typeof FIREBALL
+  | typeof ULTRASAUR
+  | typeof SCAVENGER
+  | typeof KILL_COMMAND
+  | typeof HOUNDS
+  | typeof HIGHMANE
+  | typeof ALPHA
+  | typeof HOUND
+  | typeof CUB;
 
 export type ActionType = typeof HERO_POWER | typeof PLACE_MINION | typeof PLAY_SPELL | typeof ATTACK | typeof END_TURN;
 
 /** An effect that strengthens a minion now. */
 export interface Buff {
-    /** the card that causes it */
-    id: CardId;
-    /** attack that it adds */
-    atk: number;
-    /** maximum health that it adds */
-    health: number;
-    /** it lets the minion attack in the turn in which it arrives */
-    charge: boolean;
+  /** the card that causes it */
+  id: CardId;
+  /** attack that it adds */
+  atk: number;
+  /** maximum health that it adds */
+  health: number;
+  /** it lets the minion attack in the turn in which it arrives */
+  charge: boolean;
 }
 
 /** A minion in the hand (as printed) or on a board (as it now is). */
 export interface Minion {
-    type: "minion";
-    /** the card */
-    id: CardId;
-    /** attack, with growth and auras */
-    atk: number;
-    /** health left */
-    health: number;
-    /** health without damage, with growth */
-    max_health: number;
-    /** it has taken damage */
-    damaged: boolean;
-    /** mana that it costs to place */
-    cost: number;
-    /** minions that it damages are destroyed */
-    poisonous: boolean;
-    /** its own growth first, then the auras that reach it */
-    buffs: Buff[];
-    /** turns of either player begun since it arrived */
-    turns_in_play: number;
-    /** its place in the hand or on the board, from 1 */
-    zone_position: number;
-    /** always false; look at can_attack */
-    cant_attack: boolean;
-    /** always false */
-    powered_up: boolean;
-    /** it may attack now; always false for the opponent's */
-    can_attack: boolean;
+  type: "minion";
+  /** the card */
+  id: CardId;
+  /** attack, with growth and auras */
+  atk: number;
+  /** health left */
+  health: number;
+  /** health without damage, with growth */
+  max_health: number;
+  /** it has taken damage */
+  damaged: boolean;
+  /** mana that it costs to place */
+  cost: number;
+  /** minions that it damages are destroyed */
+  poisonous: boolean;
+  /** its own growth first, then the auras that reach it */
+  buffs: Buff[];
+  /** turns of either player begun since it arrived */
+  turns_in_play: number;
+  /** its place in the hand or on the board, from 1 */
+  zone_position: number;
+  /** always false; look at can_attack */
+  cant_attack: boolean;
+  /** always false */
+  powered_up: boolean;
+  /** it may attack now; always false for the opponent's */
+  can_attack: boolean;
 }
 
 /** A spell in the hand. */
 export interface Spell {
-    type: "spell";
-    /** the card */
-    id: CardId;
-    /** mana that it costs to play */
-    cost: number;
-    /** its place in the hand, from 1 */
-    zone_position: number;
+  type: "spell";
+  /** the card */
+  id: CardId;
+  /** mana that it costs to play */
+  cost: number;
+  /** its place in the hand, from 1 */
+  zone_position: number;
 }
 
 /** A player's hero: number 0 of the player's targets. */
 export interface Hero {
-    type: "hero";
-    /** always HERO_05 */
-    id: string;
-    /** health left */
-    health: number;
-    /** its health is below 30 */
-    damaged: boolean;
-    /** its health is 0 */
-    dead: boolean;
-    /** always 0 */
-    zone_position: number;
+  type: "hero";
+  /** always HERO_05 */
+  id: string;
+  /** health left */
+  health: number;
+  /** its health is below 30 */
+  damaged: boolean;
+  /** its health is 0 */
+  dead: boolean;
+  /** always 0 */
+  zone_position: number;
 }
 
 /** The state as the player to move may see it. */
 export interface GameState {
-    /** your hand, left to right */
-    player_hand: Card[];
-    /** your hero, then your minions, left to right */
-    player_target: Target[];
-    /** the enemy hero, then the enemy minions, left to right */
-    opponent_target: Target[];
-    /** of your hero */
-    hero_health: number;
-    /** of your hero, again */
-    player_health: number;
-    /** of the enemy hero */
-    opponent_health: number;
-    /** mana left in this turn */
-    player_mana: number;
-    /** mana that the opponent had left after its turn */
-    opponent_mana: number;
-    /** number of cards in the opponent's hand */
-    n_opponent_hand: number;
+  /** your hand, left to right */
+  player_hand: Card[];
+  /** your hero, then your minions, left to right */
+  player_target: Target[];
+  /** the enemy hero, then the enemy minions, left to right */
+  opponent_target: Target[];
+  /** of your hero */
+  hero_health: number;
+  /** of your hero, again */
+  player_health: number;
+  /** of the enemy hero */
+  opponent_health: number;
+  /** mana left in this turn */
+  player_mana: number;
+  /** mana that the opponent had left after its turn */
+  opponent_mana: number;
+  /** number of cards in the opponent's hand */
+  n_opponent_hand: number;
 }
 
 /** An answer to `play`. */
 export interface Action {
-    /** 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn */
-    action: ActionType;
-    /**
-     * 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
-     * points into opponent_target. Else null
-     */
-    arguments?: readonly number[] | null;
+  /** 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn */
+  action: ActionType;
+  /**
+   * 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
+   * points into opponent_target. Else null
+   */
+  arguments?: readonly number[] | null;
 }
 
 export type Card = Minion | Spell;
@@ -166,140 +166,140 @@ export type Target = Hero | Minion;
 
 /** A bot for one match of Card game: fill in its methods. Each match gets a new object. */
 export abstract class CardGameBot extends Bot {
-    static override readonly game: string = "cardgame";
+  static override readonly game: string = "cardgame";
 
-    /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
-    start(): void | Promise<void> {}
+  /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
+  start(): void | Promise<void> {}
 
-    /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */
-    abstract play(state: GameState): Action | Promise<Action>;
+  /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */
+  abstract play(state: GameState): Action | Promise<Action>;
 
-    /** The game is over. The answer is null; a fault here changes nothing. */
-    end(_victory: boolean): void | Promise<void> {}
+  /** The game is over. The answer is null; a fault here changes nothing. */
+  end(_victory: boolean): void | Promise<void> {}
 
-    override async answer(method: string, params: read.Members): Promise<unknown> {
-        switch (method) {
-            case "start":
-                return this.start();
-            case "play": {
-                const answer = await this.play(readGameState(params.state));
-                return writeAction(answer);
-            }
-            case "end":
-                return this.end(read.boolean(params.victory));
-        }
-        return super.answer(method, params);
+  override async answer(method: string, params: read.Members): Promise<unknown> {
+    switch (method) {
+      case "start":
+        return this.start();
+      case "play": {
+        const answer = await this.play(readGameState(params.state));
+        return writeAction(answer);
+      }
+      case "end":
+        return this.end(read.boolean(params.victory));
     }
+    return super.answer(method, params);
+  }
 }
 
 function readBuff(value: unknown): Buff {
-    const json = read.members(value);
-    return {
-        id: readCardId(json.id),
-        atk: read.integer(json.atk),
-        health: read.integer(json.health),
-        charge: read.boolean(json.charge),
-    };
+  const json = read.members(value);
+  return {
+    id: readCardId(json.id),
+    atk: read.integer(json.atk),
+    health: read.integer(json.health),
+    charge: read.boolean(json.charge),
+  };
 }
 
 function readMinion(value: unknown): Minion {
-    const json = read.members(value);
-    return {
-        type: "minion",
-        id: readCardId(json.id),
-        atk: read.integer(json.atk),
-        health: read.integer(json.health),
-        max_health: read.integer(json.max_health),
-        damaged: read.boolean(json.damaged),
-        cost: read.integer(json.cost),
-        poisonous: read.boolean(json.poisonous),
-        buffs: read.list(readBuff)(json.buffs),
-        turns_in_play: read.integer(json.turns_in_play),
-        zone_position: read.integer(json.zone_position),
-        cant_attack: read.boolean(json.cant_attack),
-        powered_up: read.boolean(json.powered_up),
-        can_attack: read.boolean(json.can_attack),
-    };
+  const json = read.members(value);
+  return {
+    type: "minion",
+    id: readCardId(json.id),
+    atk: read.integer(json.atk),
+    health: read.integer(json.health),
+    max_health: read.integer(json.max_health),
+    damaged: read.boolean(json.damaged),
+    cost: read.integer(json.cost),
+    poisonous: read.boolean(json.poisonous),
+    buffs: read.list(readBuff)(json.buffs),
+    turns_in_play: read.integer(json.turns_in_play),
+    zone_position: read.integer(json.zone_position),
+    cant_attack: read.boolean(json.cant_attack),
+    powered_up: read.boolean(json.powered_up),
+    can_attack: read.boolean(json.can_attack),
+  };
 }
 
 function readSpell(value: unknown): Spell {
-    const json = read.members(value);
-    return {
-        type: "spell",
-        id: readCardId(json.id),
-        cost: read.integer(json.cost),
-        zone_position: read.integer(json.zone_position),
-    };
+  const json = read.members(value);
+  return {
+    type: "spell",
+    id: readCardId(json.id),
+    cost: read.integer(json.cost),
+    zone_position: read.integer(json.zone_position),
+  };
 }
 
 function readHero(value: unknown): Hero {
-    const json = read.members(value);
-    return {
-        type: "hero",
-        id: read.text(json.id),
-        health: read.integer(json.health),
-        damaged: read.boolean(json.damaged),
-        dead: read.boolean(json.dead),
-        zone_position: read.integer(json.zone_position),
-    };
+  const json = read.members(value);
+  return {
+    type: "hero",
+    id: read.text(json.id),
+    health: read.integer(json.health),
+    damaged: read.boolean(json.damaged),
+    dead: read.boolean(json.dead),
+    zone_position: read.integer(json.zone_position),
+  };
 }
 
 function readGameState(value: unknown): GameState {
-    const json = read.members(value);
-    return {
-        player_hand: read.list(readCard)(json.player_hand),
-        player_target: read.list(readTarget)(json.player_target),
-        opponent_target: read.list(readTarget)(json.opponent_target),
-        hero_health: read.integer(json.hero_health),
-        player_health: read.integer(json.player_health),
-        opponent_health: read.integer(json.opponent_health),
-        player_mana: read.integer(json.player_mana),
-        opponent_mana: read.integer(json.opponent_mana),
-        n_opponent_hand: read.integer(json.n_opponent_hand),
-    };
+  const json = read.members(value);
+  return {
+    player_hand: read.list(readCard)(json.player_hand),
+    player_target: read.list(readTarget)(json.player_target),
+    opponent_target: read.list(readTarget)(json.opponent_target),
+    hero_health: read.integer(json.hero_health),
+    player_health: read.integer(json.player_health),
+    opponent_health: read.integer(json.opponent_health),
+    player_mana: read.integer(json.player_mana),
+    opponent_mana: read.integer(json.opponent_mana),
+    n_opponent_hand: read.integer(json.n_opponent_hand),
+  };
 }
 
 function writeAction(value: Action): unknown {
-    return [value.action, value.arguments];
+  return [value.action, value.arguments];
 }
 
 function readCard(value: unknown): Card {
-    switch (read.members(value).type) {
-        case "minion":
-            return readMinion(value);
-        case "spell":
-            return readSpell(value);
-    }
-    return read.wrong("one of Card", read.members(value).type);
+  switch (read.members(value).type) {
+    case "minion":
+      return readMinion(value);
+    case "spell":
+      return readSpell(value);
+  }
+  return read.wrong("one of Card", read.members(value).type);
 }
 
 function readTarget(value: unknown): Target {
-    switch (read.members(value).type) {
-        case "hero":
-            return readHero(value);
-        case "minion":
-            return readMinion(value);
-    }
-    return read.wrong("one of Target", read.members(value).type);
+  switch (read.members(value).type) {
+    case "hero":
+      return readHero(value);
+    case "minion":
+      return readMinion(value);
+  }
+  return read.wrong("one of Target", read.members(value).type);
 }
 
 const readCardId = read.oneOf<CardId>([
-    MOLE,
-    COBRA,
-    DEADLY_SHOT,
-    ARCANE_SHOT,
-    HATCHLING,
-    RHINO,
-    SNAPJAW,
-    TIMBER_WOLF,
-    RAPTOR,
-    FIREBALL,
-    ULTRASAUR,
-    SCAVENGER,
-    KILL_COMMAND,
-    HOUNDS,
-    HIGHMANE,
-    ALPHA,
-    HOUND,
-    CUB,
+  MOLE,
+  COBRA,
+  DEADLY_SHOT,
+  ARCANE_SHOT,
+  HATCHLING,
+  RHINO,
+  SNAPJAW,
+  TIMBER_WOLF,
+  RAPTOR,
+  FIREBALL,
+  ULTRASAUR,
+  SCAVENGER,
+  KILL_COMMAND,
+  HOUNDS,
+  HIGHMANE,
+  ALPHA,
+  HOUND,
+  CUB,
 ]);

@@ -22,67 +22,67 @@ export type Winner = "draw" | "🔴" | "🟡";
 
 /** An answer to `play`: a token dropped into a column, or the table flipped. */
 export interface Action {
-    /** putToken, or the flip in kaomoji */
-    action: ActionType;
-    /** where the token falls, for putToken only */
-    column?: Column | null;
+  /** putToken, or the flip in kaomoji */
+  action: ActionType;
+  /** where the token falls, for putToken only */
+  column?: Column | null;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
-    /** your token; the first event */
-    youAre?: Side;
-    /** the battle's id, with youAre */
-    id?: string;
-    /** the side that answered */
-    player?: Side;
-    /** putToken, the flip, or whatever was sent */
-    action?: unknown;
-    /** the column, or whatever was sent */
-    column?: unknown;
-    /** the last event */
-    winner?: Winner;
+  /** your token; the first event */
+  youAre?: Side;
+  /** the battle's id, with youAre */
+  id?: string;
+  /** the side that answered */
+  player?: Side;
+  /** putToken, the flip, or whatever was sent */
+  action?: unknown;
+  /** the column, or whatever was sent */
+  column?: unknown;
+  /** the last event */
+  winner?: Winner;
 }
 
 /** A bot for one match of Connect Four: fill in its methods. Each match gets a new object. */
 export abstract class ConnectFourBot extends Bot {
-    static override readonly game: string = "connectfour";
+  static override readonly game: string = "connectfour";
 
-    /**
-     * Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
-     */
-    abstract play(id: string): Action | Promise<Action>;
+  /**
+   * Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
+   */
+  abstract play(id: string): Action | Promise<Action>;
 
-    /** Something happened: see the members that are there. */
-    event(_event: ArenaEvent): void | Promise<void> {}
+  /** Something happened: see the members that are there. */
+  event(_event: ArenaEvent): void | Promise<void> {}
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "play":
-                return this.play(read.text(params.id));
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "play":
+        return this.play(read.text(params.id));
     }
+    return super.answer(method, params);
+  }
 
-    override notice(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "event":
-                return this.event(readArenaEvent(params));
-        }
-        return super.notice(method, params);
+  override notice(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "event":
+        return this.event(readArenaEvent(params));
     }
+    return super.notice(method, params);
+  }
 }
 
 function readArenaEvent(value: unknown): ArenaEvent {
-    const json = read.members(value);
-    return {
-        youAre: read.maybe(json.youAre, readSide),
-        id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, readSide),
-        action: json.action,
-        column: json.column,
-        winner: read.maybe(json.winner, readWinner),
-    };
+  const json = read.members(value);
+  return {
+    youAre: read.maybe(json.youAre, readSide),
+    id: read.maybe(json.id, read.text),
+    player: read.maybe(json.player, readSide),
+    action: json.action,
+    column: json.column,
+    winner: read.maybe(json.winner, readWinner),
+  };
 }
 
 const readSide = read.oneOf<Side>([RED, YELLOW]);

@@ -18,68 +18,68 @@ export type Winner = "draw" | "first" | "second";
 
 /** An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped. */
 export interface Action {
-    /** move, putWall, or the flip in kaomoji */
-    action: ActionType;
-    /**
-     * move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
-     * flip has none
-     */
-    position?: string | null;
+  /** move, putWall, or the flip in kaomoji */
+  action: ActionType;
+  /**
+   * move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
+   * flip has none
+   */
+  position?: string | null;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
-    /** your side; the first event */
-    youAre?: Side;
-    /** the battle's id, with youAre */
-    id?: string;
-    /** the side that answered */
-    player?: Side;
-    /** move, putWall, the flip, or whatever was sent */
-    action?: unknown;
-    /** the square or the wall, or whatever was sent */
-    position?: unknown;
-    /** the last event */
-    winner?: Winner;
+  /** your side; the first event */
+  youAre?: Side;
+  /** the battle's id, with youAre */
+  id?: string;
+  /** the side that answered */
+  player?: Side;
+  /** move, putWall, the flip, or whatever was sent */
+  action?: unknown;
+  /** the square or the wall, or whatever was sent */
+  position?: unknown;
+  /** the last event */
+  winner?: Winner;
 }
 
 /** A bot for one match of Quoridor: fill in its methods. Each match gets a new object. */
 export abstract class QuoridorBot extends Bot {
-    static override readonly game: string = "quoridor";
+  static override readonly game: string = "quoridor";
 
-    /** Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival. */
-    abstract play(id: string): Action | Promise<Action>;
+  /** Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival. */
+  abstract play(id: string): Action | Promise<Action>;
 
-    /** Something happened: see the members that are there. */
-    event(_event: ArenaEvent): void | Promise<void> {}
+  /** Something happened: see the members that are there. */
+  event(_event: ArenaEvent): void | Promise<void> {}
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "play":
-                return this.play(read.text(params.id));
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "play":
+        return this.play(read.text(params.id));
     }
+    return super.answer(method, params);
+  }
 
-    override notice(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "event":
-                return this.event(readArenaEvent(params));
-        }
-        return super.notice(method, params);
+  override notice(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "event":
+        return this.event(readArenaEvent(params));
     }
+    return super.notice(method, params);
+  }
 }
 
 function readArenaEvent(value: unknown): ArenaEvent {
-    const json = read.members(value);
-    return {
-        youAre: read.maybe(json.youAre, readSide),
-        id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, readSide),
-        action: json.action,
-        position: json.position,
-        winner: read.maybe(json.winner, readWinner),
-    };
+  const json = read.members(value);
+  return {
+    youAre: read.maybe(json.youAre, readSide),
+    id: read.maybe(json.id, read.text),
+    player: read.maybe(json.player, readSide),
+    action: json.action,
+    position: json.position,
+    winner: read.maybe(json.winner, readWinner),
+  };
 }
 
 const readSide = read.oneOf<Side>(["first", "second"]);

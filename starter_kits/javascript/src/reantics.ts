@@ -38,164 +38,164 @@ export type Coord = readonly [x: number, y: number];
 
 /** One ant. */
 export interface Ant {
-    /** stable for the whole game, never used again */
-    id: number;
-    coords: Coord;
-    /** 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier */
-    type: AntType;
-    /** the owner */
-    player: number;
-    /** health left */
-    health: number;
-    /** carries a unit of food */
-    carrying: boolean;
-    /** has moved or was built in this turn */
-    hasMoved: boolean;
+  /** stable for the whole game, never used again */
+  id: number;
+  coords: Coord;
+  /** 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier */
+  type: AntType;
+  /** the owner */
+  player: number;
+  /** health left */
+  health: number;
+  /** carries a unit of food */
+  carrying: boolean;
+  /** has moved or was built in this turn */
+  hasMoved: boolean;
 }
 
 /** An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`. */
 export interface Construction {
-    coords: Coord;
-    /** -4 anthill, -3 tunnel, -2 grass, -1 food */
-    type: ConstructionType;
-    /** moves that it costs to enter: 2 for grass */
-    movementCost: number;
-    /** the owner of a building */
-    player?: number;
-    /** turns until captured; an anthill at 0 loses */
-    captureHealth?: number;
+  coords: Coord;
+  /** -4 anthill, -3 tunnel, -2 grass, -1 food */
+  type: ConstructionType;
+  /** moves that it costs to enter: 2 for grass */
+  movementCost: number;
+  /** the owner of a building */
+  player?: number;
+  /** turns until captured; an anthill at 0 loses */
+  captureHealth?: number;
 }
 
 /** A player's ants, buildings and food; the third inventory is neutral. */
 export interface Inventory {
-    /** 0 player one, 1 player two, 2 neutral */
-    player: number;
-    /** units of food stored */
-    foodCount: number;
-    /** by absolute x, then y */
-    ants: Ant[];
-    /** by absolute x, then y; neutral: as placed */
-    constrs: Construction[];
+  /** 0 player one, 1 player two, 2 neutral */
+  player: number;
+  /** units of food stored */
+  foodCount: number;
+  /** by absolute x, then y */
+  ants: Ant[];
+  /** by absolute x, then y; neutral: as placed */
+  constrs: Construction[];
 }
 
 /** A tile that is not empty. */
 export interface Cell {
-    /** the ant's id */
-    ant?: number;
-    /** the construction's type */
-    constr?: ConstructionType;
+  /** the ant's id */
+  ant?: number;
+  /** the construction's type */
+  constr?: ConstructionType;
 }
 
 /** The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9. */
 export interface GameState {
-    /** 1 anthill, tunnel and grass; 2 food; 3 play */
-    phase: Phase;
-    /** the seat of the player to move */
-    whoseTurn: number;
-    /** player one, player two, neutral */
-    inventories: Inventory[];
-    /** board[x][y], null = empty; left out by the option board=false */
-    board?: (Cell | null)[][];
+  /** 1 anthill, tunnel and grass; 2 food; 3 play */
+  phase: Phase;
+  /** the seat of the player to move */
+  whoseTurn: number;
+  /** player one, player two, neutral */
+  inventories: Inventory[];
+  /** board[x][y], null = empty; left out by the option board=false */
+  board?: (Cell | null)[][];
 }
 
 /** An answer to `getMove`. */
 export interface Move {
-    /** 0 move an ant, 1 build an ant, 2 end the turn */
-    moveType: MoveType;
-    /** 0: the path, the ant's own tile first; 1: the own anthill; 2: null */
-    coordList?: readonly Coord[] | null;
-    /** 1: the ant's type, 1-4; else null */
-    buildType?: AntType | null;
+  /** 0 move an ant, 1 build an ant, 2 end the turn */
+  moveType: MoveType;
+  /** 0: the path, the ant's own tile first; 1: the own anthill; 2: null */
+  coordList?: readonly Coord[] | null;
+  /** 1: the ant's type, 1-4; else null */
+  buildType?: AntType | null;
 }
 
 /** A bot for one match of ReAntics: fill in its methods. Each match gets a new object. */
 export abstract class ReAnticsBot extends Bot {
-    static override readonly game: string = "reantics";
+  static override readonly game: string = "reantics";
 
-    /**
-     * Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2: two tiles
-     * on the enemy's side (y 6-9) for food.
-     */
-    abstract getPlacement(currentState: GameState): readonly Coord[] | Promise<readonly Coord[]>;
+  /**
+   * Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2: two tiles
+   * on the enemy's side (y 6-9) for food.
+   */
+  abstract getPlacement(currentState: GameState): readonly Coord[] | Promise<readonly Coord[]>;
 
-    /** One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it. */
-    abstract getMove(currentState: GameState): Move | Promise<Move>;
+  /** One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it. */
+  abstract getMove(currentState: GameState): Move | Promise<Move>;
 
-    /** The ant that has just moved must attack: name one of `enemyLocations`. */
-    abstract getAttack(currentState: GameState, attackingAnt: Ant, enemyLocations: Coord[]): Coord | Promise<Coord>;
+  /** The ant that has just moved must attack: name one of `enemyLocations`. */
+  abstract getAttack(currentState: GameState, attackingAnt: Ant, enemyLocations: Coord[]): Coord | Promise<Coord>;
 
-    /** The game is over. The answer is null; a fault here changes nothing. */
-    registerWin(_hasWon: boolean): void | Promise<void> {}
+  /** The game is over. The answer is null; a fault here changes nothing. */
+  registerWin(_hasWon: boolean): void | Promise<void> {}
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "getPlacement":
-                return this.getPlacement(readGameState(params.currentState));
-            case "getMove":
-                return this.getMove(readGameState(params.currentState));
-            case "getAttack":
-                return this.getAttack(
-                    readGameState(params.currentState),
-                    readAnt(params.attackingAnt),
-                    read.list(read.pair)(params.enemyLocations),
-                );
-            case "registerWin":
-                return this.registerWin(read.boolean(params.hasWon));
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "getPlacement":
+        return this.getPlacement(readGameState(params.currentState));
+      case "getMove":
+        return this.getMove(readGameState(params.currentState));
+      case "getAttack":
+        return this.getAttack(
+          readGameState(params.currentState),
+          readAnt(params.attackingAnt),
+          read.list(read.pair)(params.enemyLocations),
+        );
+      case "registerWin":
+        return this.registerWin(read.boolean(params.hasWon));
     }
+    return super.answer(method, params);
+  }
 }
 
 function readAnt(value: unknown): Ant {
-    const json = read.members(value);
-    return {
-        id: read.integer(json.id),
-        coords: read.pair(json.coords),
-        type: readAntType(json.type),
-        player: read.integer(json.player),
-        health: read.integer(json.health),
-        carrying: read.boolean(json.carrying),
-        hasMoved: read.boolean(json.hasMoved),
-    };
+  const json = read.members(value);
+  return {
+    id: read.integer(json.id),
+    coords: read.pair(json.coords),
+    type: readAntType(json.type),
+    player: read.integer(json.player),
+    health: read.integer(json.health),
+    carrying: read.boolean(json.carrying),
+    hasMoved: read.boolean(json.hasMoved),
+  };
 }
 
 function readConstruction(value: unknown): Construction {
-    const json = read.members(value);
-    return {
-        coords: read.pair(json.coords),
-        type: readConstructionType(json.type),
-        movementCost: read.integer(json.movementCost),
-        player: read.maybe(json.player, read.integer),
-        captureHealth: read.maybe(json.captureHealth, read.integer),
-    };
+  const json = read.members(value);
+  return {
+    coords: read.pair(json.coords),
+    type: readConstructionType(json.type),
+    movementCost: read.integer(json.movementCost),
+    player: read.maybe(json.player, read.integer),
+    captureHealth: read.maybe(json.captureHealth, read.integer),
+  };
 }
 
 function readInventory(value: unknown): Inventory {
-    const json = read.members(value);
-    return {
-        player: read.integer(json.player),
-        foodCount: read.integer(json.foodCount),
-        ants: read.list(readAnt)(json.ants),
-        constrs: read.list(readConstruction)(json.constrs),
-    };
+  const json = read.members(value);
+  return {
+    player: read.integer(json.player),
+    foodCount: read.integer(json.foodCount),
+    ants: read.list(readAnt)(json.ants),
+    constrs: read.list(readConstruction)(json.constrs),
+  };
 }
 
 function readCell(value: unknown): Cell {
-    const json = read.members(value);
-    return {
-        ant: read.maybe(json.ant, read.integer),
-        constr: read.maybe(json.constr, readConstructionType),
-    };
+  const json = read.members(value);
+  return {
+    ant: read.maybe(json.ant, read.integer),
+    constr: read.maybe(json.constr, readConstructionType),
+  };
 }
 
 function readGameState(value: unknown): GameState {
-    const json = read.members(value);
-    return {
-        phase: readPhase(json.phase),
-        whoseTurn: read.integer(json.whoseTurn),
-        inventories: read.list(readInventory)(json.inventories),
-        board: read.maybe(json.board, read.list(read.list(read.nullable(readCell)))),
-    };
+  const json = read.members(value);
+  return {
+    phase: readPhase(json.phase),
+    whoseTurn: read.integer(json.whoseTurn),
+    inventories: read.list(readInventory)(json.inventories),
+    board: read.maybe(json.board, read.list(read.list(read.nullable(readCell)))),
+  };
 }
 
 const readPhase = read.oneOf<Phase>([SETUP_PHASE_1, SETUP_PHASE_2, PLAY_PHASE]);

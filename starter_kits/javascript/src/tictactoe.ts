@@ -19,65 +19,65 @@ export type Winner = "O" | "X" | "draw";
 
 /** An answer to `play`: a symbol put into an empty cell, or the table flipped. */
 export interface Action {
-    /** putSymbol, or the flip in kaomoji */
-    action: ActionType;
-    /** the cell, for putSymbol only */
-    position?: Cell | null;
+  /** putSymbol, or the flip in kaomoji */
+  action: ActionType;
+  /** the cell, for putSymbol only */
+  position?: Cell | null;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
-    /** your symbol; the first event */
-    youAre?: Symbol;
-    /** the battle's id, with youAre */
-    id?: string;
-    /** the side that answered */
-    player?: Symbol;
-    /** putSymbol, the flip, or whatever was sent */
-    action?: unknown;
-    /** the cell, or whatever was sent */
-    position?: unknown;
-    /** the last event */
-    winner?: Winner;
+  /** your symbol; the first event */
+  youAre?: Symbol;
+  /** the battle's id, with youAre */
+  id?: string;
+  /** the side that answered */
+  player?: Symbol;
+  /** putSymbol, the flip, or whatever was sent */
+  action?: unknown;
+  /** the cell, or whatever was sent */
+  position?: unknown;
+  /** the last event */
+  winner?: Winner;
 }
 
 /** A bot for one match of Tic-tac-toe: fill in its methods. Each match gets a new object. */
 export abstract class TicTacToeBot extends Bot {
-    static override readonly game: string = "tictactoe";
+  static override readonly game: string = "tictactoe";
 
-    /** Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival. */
-    abstract play(id: string): Action | Promise<Action>;
+  /** Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival. */
+  abstract play(id: string): Action | Promise<Action>;
 
-    /** Something happened: see the members that are there. */
-    event(_event: ArenaEvent): void | Promise<void> {}
+  /** Something happened: see the members that are there. */
+  event(_event: ArenaEvent): void | Promise<void> {}
 
-    override answer(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "play":
-                return this.play(read.text(params.id));
-        }
-        return super.answer(method, params);
+  override answer(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "play":
+        return this.play(read.text(params.id));
     }
+    return super.answer(method, params);
+  }
 
-    override notice(method: string, params: read.Members): unknown {
-        switch (method) {
-            case "event":
-                return this.event(readArenaEvent(params));
-        }
-        return super.notice(method, params);
+  override notice(method: string, params: read.Members): unknown {
+    switch (method) {
+      case "event":
+        return this.event(readArenaEvent(params));
     }
+    return super.notice(method, params);
+  }
 }
 
 function readArenaEvent(value: unknown): ArenaEvent {
-    const json = read.members(value);
-    return {
-        youAre: read.maybe(json.youAre, readSymbol),
-        id: read.maybe(json.id, read.text),
-        player: read.maybe(json.player, readSymbol),
-        action: json.action,
-        position: json.position,
-        winner: read.maybe(json.winner, readWinner),
-    };
+  const json = read.members(value);
+  return {
+    youAre: read.maybe(json.youAre, readSymbol),
+    id: read.maybe(json.id, read.text),
+    player: read.maybe(json.player, readSymbol),
+    action: json.action,
+    position: json.position,
+    winner: read.maybe(json.winner, readWinner),
+  };
 }
 
 const readSymbol = read.oneOf<Symbol>(["O", "X"]);

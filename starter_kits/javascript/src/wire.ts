@@ -16,57 +16,57 @@ const METHOD_NOT_FOUND = -32601;
 
 /** The limits of a match; undefined = no such limit. */
 export interface Limits {
-    startup_ms?: number;
-    call_ms?: number;
-    /** in the opening, where it is another than later */
-    opening_ms?: number;
-    /** for a call after the result */
-    closing_ms?: number;
-    /** from exit to the program's end */
-    exit_ms?: number;
-    /** the bank of time that the bot starts with */
-    initial_ms?: number;
-    /** added to the bank after every answer */
-    increment_ms?: number;
-    cpu_ms?: number;
-    memory_bytes?: number;
-    /** that live at a time */
-    processes?: number;
-    /** one frame of the bot's */
-    frame_bytes?: number;
-    /** standard output in one call */
-    call_output_bytes?: number;
-    /** standard error that is kept */
-    stderr_bytes?: number;
-    /** one file that is written */
-    file_bytes?: number;
-    /** all files in HOME together */
-    scratch_bytes?: number;
+  startup_ms?: number;
+  call_ms?: number;
+  /** in the opening, where it is another than later */
+  opening_ms?: number;
+  /** for a call after the result */
+  closing_ms?: number;
+  /** from exit to the program's end */
+  exit_ms?: number;
+  /** the bank of time that the bot starts with */
+  initial_ms?: number;
+  /** added to the bank after every answer */
+  increment_ms?: number;
+  cpu_ms?: number;
+  memory_bytes?: number;
+  /** that live at a time */
+  processes?: number;
+  /** one frame of the bot's */
+  frame_bytes?: number;
+  /** standard output in one call */
+  call_output_bytes?: number;
+  /** standard error that is kept */
+  stderr_bytes?: number;
+  /** one file that is written */
+  file_bytes?: number;
+  /** all files in HOME together */
+  scratch_bytes?: number;
 }
 
 /** What `initialize` told about the match. */
 export interface Match {
-    game: string;
-    options: Members;
-    /** 0 moves first */
-    seat: number;
-    /** in the order of the seats */
-    names: string[];
-    limits: Limits;
-    /** for the bot's own luck, which `random` draws from it. A bigint beyond ±2^53 */
-    seed: number | bigint;
-    /** A number from 0 up to 1, as `Math.random` gives: the same match gives the same ones. */
-    random: () => number;
+  game: string;
+  options: Members;
+  /** 0 moves first */
+  seat: number;
+  /** in the order of the seats */
+  names: string[];
+  limits: Limits;
+  /** for the bot's own luck, which `random` draws from it. A bigint beyond ±2^53 */
+  seed: number | bigint;
+  /** A number from 0 up to 1, as `Math.random` gives: the same match gives the same ones. */
+  random: () => number;
 }
 
 /** The time for the call that is being answered, in milliseconds; undefined = no such limit, or not known yet. */
 export interface Clock {
-    /** the limit of this call */
-    call_ms?: number;
-    /** the bank that is left */
-    remaining_ms?: number;
-    /** what the previous call was charged */
-    last_ms?: number;
+  /** the limit of this call */
+  call_ms?: number;
+  /** the bank that is left */
+  remaining_ms?: number;
+  /** what the previous call was charged */
+  last_ms?: number;
 }
 
 const followers: ((match: Match) => void)[] = [];
@@ -77,243 +77,242 @@ let current: Match | undefined;
  * tables that depend on the options are set this way.
  */
 export function onMatch(follow: (match: Match) => void): void {
-    followers.push(follow);
-    if (current) follow(current);
+  followers.push(follow);
+  if (current) follow(current);
 }
 
 /** Thrown for a call that the bot does not know. */
 export class UnknownMethod extends Error {
-    constructor(method: string) {
-        super(`unknown method ${method}`);
-    }
+  constructor(method: string) {
+    super(`unknown method ${method}`);
+  }
 }
 
 /** A bot for one match, untyped. The games' files derive typed ones from it; each match gets a new object. */
 export class Bot {
-    /** The only game that it plays; undefined = any. */
-    static readonly game: string | undefined = undefined;
+  /** The only game that it plays; undefined = any. */
+  static readonly game: string | undefined = undefined;
 
-    /** Of the call that is being answered. */
-    clock: Clock = {};
+  /** Of the call that is being answered. */
+  clock: Clock = {};
 
-    constructor(readonly match: Match) {}
+  constructor(readonly match: Match) {}
 
-    /** Answers a call, at once or with a promise. The referee gets whatever it throws as this bot's failure. */
-    answer(method: string, _params: Members): unknown {
-        throw new UnknownMethod(method);
-    }
+  /** Answers a call, at once or with a promise. The referee gets whatever it throws as this bot's failure. */
+  answer(method: string, _params: Members): unknown {
+    throw new UnknownMethod(method);
+  }
 
-    /** Hears a notification; unknown ones are ignored. The next message waits for a promise to be kept. */
-    notice(_method: string, _params: Members): unknown {
-        return undefined;
-    }
+  /** Hears a notification; unknown ones are ignored. The next message waits for a promise to be kept. */
+  notice(_method: string, _params: Members): unknown {
+    return undefined;
+  }
 }
 
 /** A class of bots. */
 export interface BotClass {
-    new (match: Match): Bot;
-    readonly name: string;
-    readonly game: string | undefined;
+  new (match: Match): Bot;
+  readonly name: string;
+  readonly game: string | undefined;
 }
 
 /** Plays matches with bots of this class until the referee ends it. `name`: the class's own if left out. */
 export function run(botClass: BotClass, name: string = botClass.name, version = "1"): void {
-    const { open, output } = pipes ?? takePipes() ?? takeStreams();
-    const input = open();
-    const server = new Server(botClass, name, version, (frame) => writeAll(output, frame));
-    process.on("uncaughtException", (error) => server.fail(error));
-    input.on("data", (chunk: Uint8Array) => server.receive(chunk));
-    input.on("end", () => server.end());
-    input.on("error", () => server.end());
+  const { open, output } = pipes ?? takePipes() ?? takeStreams();
+  const input = open();
+  const server = new Server(botClass, name, version, (frame) => writeAll(output, frame));
+  process.on("uncaughtException", (error) => server.fail(error));
+  input.on("data", (chunk: Uint8Array) => server.receive(chunk));
+  input.on("end", () => server.end());
+  input.on("error", () => server.end());
 }
 
 /** Answers the referee's messages, one after the other. */
 class Server {
-    readonly #frames = new Frames();
-    #bot: Bot | undefined;
-    #busy = false;
-    #ended = false;
-    #failOpenCall: ((error: unknown) => void) | undefined;
+  readonly #frames = new Frames();
+  #bot: Bot | undefined;
+  #busy = false;
+  #ended = false;
+  #failOpenCall: ((error: unknown) => void) | undefined;
 
-    constructor(
-        readonly botClass: BotClass,
-        readonly name: string,
-        readonly version: string,
-        readonly write: (frame: Uint8Array) => void,
-    ) {}
+  constructor(
+    readonly botClass: BotClass,
+    readonly name: string,
+    readonly version: string,
+    readonly write: (frame: Uint8Array) => void,
+  ) {}
 
-    receive(chunk: Uint8Array): void {
-        this.#frames.push(chunk);
-        if (!this.#busy) void this.#serve();
+  receive(chunk: Uint8Array): void {
+    this.#frames.push(chunk);
+    if (!this.#busy) void this.#serve();
+  }
+
+  /** The end of the input: what came before it is still answered. */
+  end(): void {
+    this.#ended = true;
+    if (!this.#busy) process.exit(0);
+  }
+
+  /** An uncaught error, as in a timer, is the failure of the open call, if there is one. */
+  fail(error: unknown): void {
+    if (this.#failOpenCall) this.#failOpenCall(error);
+    else console.error(error);
+  }
+
+  /** An answer is in the encoding that its message came in, that to `initialize` too. */
+  async #serve(): Promise<void> {
+    this.#busy = true;
+    for (let message; (message = this.#next()) !== undefined;) {
+      if (message.method === "exit") process.exit(0);
+      const answer = await this.#answer(message, this.#frames.encoding);
+      if ("id" in message) this.write(answer);
     }
+    this.#busy = false;
+    if (this.#ended) process.exit(0);
+  }
 
-    /** The end of the input: what came before it is still answered. */
-    end(): void {
-        this.#ended = true;
-        if (!this.#busy) process.exit(0);
+  #next(): Members | undefined {
+    try {
+      return this.#frames.next();
+    } catch (error) {
+      console.error("not a frame of the protocol:", error);
+      process.exit(1);
     }
+  }
 
-    /** An uncaught error, as in a timer, is the failure of the open call, if there is one. */
-    fail(error: unknown): void {
-        if (this.#failOpenCall) this.#failOpenCall(error);
-        else console.error(error);
+  /** The frame that answers a message; for a notification it is not sent. */
+  async #answer(message: Members, encoding: Encoding): Promise<Uint8Array> {
+    const frame = (outcome: string) => encoded(`{"jsonrpc":"2.0","id":${toJson(message.id)},${outcome}}`, encoding);
+    try {
+      const result = await this.#take(text(message.method), message);
+      return frame(`"result":${"id" in message ? toJson(result) : "null"}`);
+    } catch (error) {
+      const unknown = error instanceof UnknownMethod;
+      if (!unknown) console.error(error);
+      const code = unknown ? METHOD_NOT_FOUND : BOT_FAILED;
+      return frame(`"error":${toJson({ code, message: words(error) })}`);
     }
+  }
 
-    /** An answer is in the encoding that its message came in, that to `initialize` too. */
-    async #serve(): Promise<void> {
-        this.#busy = true;
-        for (let message; (message = this.#next()) !== undefined; ) {
-            if (message.method === "exit") process.exit(0);
-            const answer = await this.#answer(message, this.#frames.encoding);
-            if ("id" in message) this.write(answer);
-        }
-        this.#busy = false;
-        if (this.#ended) process.exit(0);
-    }
+  #take(method: string, message: Members): unknown {
+    const { clock, ...params } = members(message.params ?? {});
+    if (method === "initialize") return this.#initialize(params);
+    if (!("id" in message)) return this.#bot?.notice(method, members(message.params ?? {}));
+    if (!this.#bot) throw new Error(`${method} came before initialize`);
+    this.#bot.clock = readClock(members(clock ?? {}));
+    const answer = this.#bot.answer(method, params);
+    return isPromise(answer) ? this.#unlessItFails(answer) : answer;
+  }
 
-    #next(): Members | undefined {
-        try {
-            return this.#frames.next();
-        } catch (error) {
-            console.error("not a frame of the protocol:", error);
-            process.exit(1);
-        }
+  async #unlessItFails(answer: PromiseLike<unknown>): Promise<unknown> {
+    try {
+      return await Promise.race([answer, new Promise((_, reject) => (this.#failOpenCall = reject))]);
+    } finally {
+      this.#failOpenCall = undefined;
     }
+  }
 
-    /** The frame that answers a message; for a notification it is not sent. */
-    async #answer(message: Members, encoding: Encoding): Promise<Uint8Array> {
-        const frame = (outcome: string) =>
-            encoded(`{"jsonrpc":"2.0","id":${toJson(message.id)},${outcome}}`, encoding);
-        try {
-            const result = await this.#take(text(message.method), message);
-            return frame(`"result":${"id" in message ? toJson(result) : "null"}`);
-        } catch (error) {
-            const unknown = error instanceof UnknownMethod;
-            if (!unknown) console.error(error);
-            const code = unknown ? METHOD_NOT_FOUND : BOT_FAILED;
-            return frame(`"error":${toJson({ code, message: words(error) })}`);
-        }
-    }
-
-    #take(method: string, message: Members): unknown {
-        const { clock, ...params } = members(message.params ?? {});
-        if (method === "initialize") return this.#initialize(params);
-        if (!("id" in message)) return this.#bot?.notice(method, members(message.params ?? {}));
-        if (!this.#bot) throw new Error(`${method} came before initialize`);
-        this.#bot.clock = readClock(members(clock ?? {}));
-        const answer = this.#bot.answer(method, params);
-        return isPromise(answer) ? this.#unlessItFails(answer) : answer;
-    }
-
-    async #unlessItFails(answer: PromiseLike<unknown>): Promise<unknown> {
-        try {
-            return await Promise.race([answer, new Promise((_, reject) => (this.#failOpenCall = reject))]);
-        } finally {
-            this.#failOpenCall = undefined;
-        }
-    }
-
-    #initialize(params: Members): Members {
-        const protocol = params.protocol ?? PROTOCOL;
-        if (protocol !== PROTOCOL) throw new Error(`the referee speaks protocol ${protocol}, this bot ${PROTOCOL}`);
-        const match = readMatch(params);
-        const { game } = this.botClass;
-        if (game !== undefined && game !== match.game) throw new Error(`this bot plays ${game}, not ${match.game}`);
-        const encoding = this.#bot ? this.#frames.encoding : choose(params.encodings ?? ["json"]);
-        current = match;
-        for (const follow of followers) follow(match);
-        this.#bot = new this.botClass(match);
-        this.#frames.encoding = encoding; // in force as soon as nothing can go wrong any more
-        return { name: this.name, version: this.version, encoding, reuse: true };
-    }
+  #initialize(params: Members): Members {
+    const protocol = params.protocol ?? PROTOCOL;
+    if (protocol !== PROTOCOL) throw new Error(`the referee speaks protocol ${protocol}, this bot ${PROTOCOL}`);
+    const match = readMatch(params);
+    const { game } = this.botClass;
+    if (game !== undefined && game !== match.game) throw new Error(`this bot plays ${game}, not ${match.game}`);
+    const encoding = this.#bot ? this.#frames.encoding : choose(params.encodings ?? ["json"]);
+    current = match;
+    for (const follow of followers) follow(match);
+    this.#bot = new this.botClass(match);
+    this.#frames.encoding = encoding; // in force as soon as nothing can go wrong any more
+    return { name: this.name, version: this.version, encoding, reuse: true };
+  }
 }
 
 function words(error: unknown): string {
-    return error instanceof Error ? error.message || error.name : String(error);
+  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
-    return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
 }
 
 /** The first of the offered encodings that this kit speaks. */
 function choose(offered: unknown): Encoding {
-    const found = list(text)(offered).find(isEncoding);
-    if (found === undefined) throw new Error(`this bot speaks json and msgpack, and was offered ${toJson(offered)}`);
-    return found;
+  const found = list(text)(offered).find(isEncoding);
+  if (found === undefined) throw new Error(`this bot speaks json and msgpack, and was offered ${toJson(offered)}`);
+  return found;
 }
 
 function readMatch(params: Members): Match {
-    const limits = members(params.limits ?? {});
-    const seed = typeof params.seed === "bigint" ? params.seed : (maybe(params.seed, integer) ?? 0);
-    return {
-        game: text(params.game),
-        options: members(params.options ?? {}),
-        seat: integer(params.seat ?? 0),
-        names: list(text)(params.names ?? []),
-        limits: {
-            startup_ms: maybe(limits.startup_ms, number),
-            call_ms: maybe(limits.call_ms, number),
-            opening_ms: maybe(limits.opening_ms, number),
-            closing_ms: maybe(limits.closing_ms, number),
-            exit_ms: maybe(limits.exit_ms, number),
-            initial_ms: maybe(limits.initial_ms, number),
-            increment_ms: maybe(limits.increment_ms, number),
-            cpu_ms: maybe(limits.cpu_ms, number),
-            memory_bytes: maybe(limits.memory_bytes, number),
-            processes: maybe(limits.processes, number),
-            frame_bytes: maybe(limits.frame_bytes, number),
-            call_output_bytes: maybe(limits.call_output_bytes, number),
-            stderr_bytes: maybe(limits.stderr_bytes, number),
-            file_bytes: maybe(limits.file_bytes, number),
-            scratch_bytes: maybe(limits.scratch_bytes, number),
-        },
-        seed,
-        random: seeded(seed),
-    };
+  const limits = members(params.limits ?? {});
+  const seed = typeof params.seed === "bigint" ? params.seed : (maybe(params.seed, integer) ?? 0);
+  return {
+    game: text(params.game),
+    options: members(params.options ?? {}),
+    seat: integer(params.seat ?? 0),
+    names: list(text)(params.names ?? []),
+    limits: {
+      startup_ms: maybe(limits.startup_ms, number),
+      call_ms: maybe(limits.call_ms, number),
+      opening_ms: maybe(limits.opening_ms, number),
+      closing_ms: maybe(limits.closing_ms, number),
+      exit_ms: maybe(limits.exit_ms, number),
+      initial_ms: maybe(limits.initial_ms, number),
+      increment_ms: maybe(limits.increment_ms, number),
+      cpu_ms: maybe(limits.cpu_ms, number),
+      memory_bytes: maybe(limits.memory_bytes, number),
+      processes: maybe(limits.processes, number),
+      frame_bytes: maybe(limits.frame_bytes, number),
+      call_output_bytes: maybe(limits.call_output_bytes, number),
+      stderr_bytes: maybe(limits.stderr_bytes, number),
+      file_bytes: maybe(limits.file_bytes, number),
+      scratch_bytes: maybe(limits.scratch_bytes, number),
+    },
+    seed,
+    random: seeded(seed),
+  };
 }
 
 function readClock(json: Members): Clock {
-    return {
-        call_ms: maybe(json.call_ms, number),
-        remaining_ms: maybe(json.remaining_ms, number),
-        last_ms: maybe(json.last_ms, number),
-    };
+  return {
+    call_ms: maybe(json.call_ms, number),
+    remaining_ms: maybe(json.remaining_ms, number),
+    last_ms: maybe(json.last_ms, number),
+  };
 }
 
 /** Numbers from 0 up to 1 that follow from the seed: the generator sfc32 of PractRand (public domain). */
 export function seeded(seed: number | bigint): () => number {
-    const bits = BigInt.asUintN(64, BigInt(seed));
-    let [a, b, c, counter] = [0, Number(bits & 0xffffffffn) | 0, Number(bits >> 32n) | 0, 1];
-    const next = () => {
-        const drawn = (a + b + counter) | 0;
-        counter = (counter + 1) | 0;
-        a = b ^ (b >>> 9);
-        b = (c + (c << 3)) | 0;
-        c = (((c << 21) | (c >>> 11)) + drawn) | 0;
-        return drawn >>> 0;
-    };
-    for (let round = 0; round < 12; ++round) next(); // until every bit of the seed has told
-    return () => (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53;
+  const bits = BigInt.asUintN(64, BigInt(seed));
+  let [a, b, c, counter] = [0, Number(bits & 0xffffffffn) | 0, Number(bits >> 32n) | 0, 1];
+  const next = () => {
+    const drawn = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + drawn) | 0;
+    return drawn >>> 0;
+  };
+  for (let round = 0; round < 12; ++round) next(); // until every bit of the seed has told
+  return () => (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53;
 }
 
 /** Writes a whole frame. A referee that has gone away is an end, not a failure. */
 function writeAll(fd: number, frame: Uint8Array): void {
-    for (let done = 0; done < frame.length; ) {
-        try {
-            done += fs.writeSync(fd, frame, done);
-        } catch (error) {
-            const { code } = error as NodeJS.ErrnoException;
-            if (code === "EPIPE") process.exit(0);
-            if (code !== "EAGAIN") throw error;
-        }
+  for (let done = 0; done < frame.length;) {
+    try {
+      done += fs.writeSync(fd, frame, done);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") process.exit(0);
+      if (code !== "EAGAIN") throw error;
     }
+  }
 }
 
 /** The two ends of the wire. */
 interface Pipes {
-    open: () => NodeJS.ReadableStream;
-    output: number;
+  open: () => NodeJS.ReadableStream;
+  output: number;
 }
 
 /**
@@ -322,41 +321,41 @@ interface Pipes {
  * Undefined where there are no pipes, or no such names.
  */
 function takePipes(): Pipes | undefined {
-    if (![0, 1].every((fd) => isPipe(fd))) return undefined;
-    let input, output, errors;
-    try {
-        input = fs.openSync("/proc/self/fd/0", fs.constants.O_RDONLY);
-        output = fs.openSync("/proc/self/fd/1", fs.constants.O_WRONLY);
-        errors = fs.openSync("/proc/self/fd/2", APPEND);
-    } catch {
-        for (const fd of [input, output]) if (fd !== undefined) fs.closeSync(fd);
-        return undefined;
-    }
-    // A descriptor that is opened gets the lowest free number: the one that was just closed.
-    fs.closeSync(0);
-    fs.openSync("/dev/null", fs.constants.O_RDONLY);
-    for (const fd of [1, 2]) {
-        fs.closeSync(fd); // 2 as well: where it is a file, both must append to it, or one would write over the other
-        fs.openSync(`/proc/self/fd/${errors}`, APPEND);
-    }
-    fs.closeSync(errors);
-    return { open: () => new net.Socket({ fd: input, readable: true, writable: false }), output };
+  if (![0, 1].every((fd) => isPipe(fd))) return undefined;
+  let input, output, errors;
+  try {
+    input = fs.openSync("/proc/self/fd/0", fs.constants.O_RDONLY);
+    output = fs.openSync("/proc/self/fd/1", fs.constants.O_WRONLY);
+    errors = fs.openSync("/proc/self/fd/2", APPEND);
+  } catch {
+    for (const fd of [input, output]) if (fd !== undefined) fs.closeSync(fd);
+    return undefined;
+  }
+  // A descriptor that is opened gets the lowest free number: the one that was just closed.
+  fs.closeSync(0);
+  fs.openSync("/dev/null", fs.constants.O_RDONLY);
+  for (const fd of [1, 2]) {
+    fs.closeSync(fd); // 2 as well: where it is a file, both must append to it, or one would write over the other
+    fs.openSync(`/proc/self/fd/${errors}`, APPEND);
+  }
+  fs.closeSync(errors);
+  return { open: () => new net.Socket({ fd: input, readable: true, writable: false }), output };
 }
 
 const APPEND = fs.constants.O_WRONLY | fs.constants.O_APPEND;
 
 function isPipe(fd: number): boolean {
-    try {
-        return fs.fstatSync(fd).isFIFO();
-    } catch {
-        return false; // it is closed
-    }
+  try {
+    return fs.fstatSync(fd).isFIFO();
+  } catch {
+    return false; // it is closed
+  }
 }
 
 /** In a terminal, or on another system: what is printed by way of the language's own objects is turned aside. */
 function takeStreams(): Pipes {
-    process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
-    return { open: () => process.stdin, output: 1 };
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  return { open: () => process.stdin, output: 1 };
 }
 
 // On import already where the referee has started the program, so that the rest of the bot's file may print.
