@@ -9,7 +9,7 @@ const SIZE = 40;
 const LETTERS = "abcdefghi";
 
 /** The left upper corner of a square; row 1 is at the bottom. */
-function corner(square: string): [x: number, y: number] {
+export function corner(square: string): [x: number, y: number] {
   return [LETTERS.indexOf(square[0]!) * SIZE, (9 - Number(square[1])) * SIZE];
 }
 

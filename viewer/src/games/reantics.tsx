@@ -121,7 +121,7 @@ function moves(props: BoardProps, view: View): Set<Key> {
 }
 
 /** The colour of a row: in seat 1's view the board is turned, and its own side is at the top. */
-function home(y: number, seat: number | null): string {
+export function home(y: number, seat: number | null): string {
   const side = y < 4 ? 0 : y > 5 ? 1 : null;
   return side === null ? "" : `home-${seat === 1 ? 1 - side : side}`;
 }
