@@ -11,4 +11,8 @@ export default tseslint.config(
       "@typescript-eslint/no-dynamic-delete": "off", // the members of JSON objects
     },
   },
+  {
+    files: ["src/games/*.tsx"], // a painter knows the types of its frames
+    rules: { "@typescript-eslint/consistent-type-assertions": ["error", { assertionStyle: "never" }] },
+  },
 );

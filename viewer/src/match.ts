@@ -78,14 +78,29 @@ export interface Fault {
   answer?: Json;
 }
 
-export interface GameEvent {
-  event: "notice" | "ruling";
-  method?: string;
-  params?: Json;
-  player?: number;
-  fault?: Fault;
-  penalty?: string;
+/** What the frames of one game contain. `games/types` has them, made from the game's own types. */
+export interface Frames {
+  /** The view of everything. */
+  everything: unknown;
+  /** The view of a seat. */
+  seen: unknown;
+  answer: unknown;
+  event: { event: "notice"; method: string; params: unknown };
+  marks: unknown;
 }
+
+/** The frames of any game, as JSON. */
+export interface AnyFrames extends Frames {
+  everything: Json;
+  seen: Json;
+  answer: Json;
+  event: { event: "notice"; method: string; params: Json };
+  marks: Json;
+}
+
+export type GameEvent<F extends Frames = AnyFrames> = (
+  F["event"] | { event: "ruling"; method?: undefined; params?: undefined }
+) & { player?: number; fault?: Fault; penalty?: string };
 
 /** What only the replay's last line says about a fault. */
 export interface FaultReport {
@@ -114,14 +129,14 @@ export interface Wrong {
 }
 
 /** A line of the replay after the header. Its members depend on its kind. */
-export interface Line {
-  opening?: GameEvent[];
+export interface Line<F extends Frames = AnyFrames> {
+  opening?: GameEvent<F>[];
   turn?: number;
-  answers?: Record<string, Json>;
+  answers?: Record<string, F["answer"]>;
   /** The answers in the game's notation, if it has one. */
   words?: Record<string, string>;
   faults?: Record<string, Fault>;
-  events?: GameEvent[];
+  events?: GameEvent<F>[];
   wall_us?: Record<string, number>;
   cpu_us?: Record<string, number>;
   /** The length of each seat's standard error when it answered. */
@@ -137,16 +152,16 @@ export interface Line {
 }
 
 /** One position, and the line that led to it. */
-export interface Step {
-  line: Line;
-  /** Everything, as the game's own view. */
-  view: Json;
-  /** Each seat's view, if requested. */
-  seats: Json[] | undefined;
+export interface Step<F extends Frames = AnyFrames> {
+  line: Line<F>;
+  /** Everything, as the game's own view; null if it is not shown. */
+  view: F["everything"] | null;
+  /** Each seat's view, if requested; null if it is not shown. */
+  seats: (F["seen"] | null)[] | undefined;
   /** The lines of the text drawing, for a game without a painter. */
   text: string[];
   /** What the rules say about the position, such as where pieces can go. Only in the view of everything. */
-  marks: { [name: string]: Json };
+  marks: F["marks"];
   /** By seat, the method that is awaited now. */
   awaited: Record<string, string>;
   /** By seat, the call. */
@@ -232,6 +247,18 @@ export class Reader {
   }
 }
 
+/** The view of everything or of a seat, and the one of the step before. */
+export type Look<F extends Frames = AnyFrames> =
+  | { seat: null; view: F["everything"] | null; before: F["everything"] | null }
+  | { seat: number; view: F["seen"] | null; before: F["seen"] | null };
+
+/** What a seat sees at a step; null sees everything. */
+export function look(match: Match, at: number, seat: number | null): Look {
+  const [step, last] = [match.steps[at], match.steps[at - 1]];
+  if (seat === null || !step?.seats) return { seat: null, view: step?.view ?? null, before: last?.view ?? null };
+  return { seat, view: step.seats[seat] ?? null, before: last?.seats?.[seat] ?? null };
+}
+
 /** The frame that a seat was sent before its answer at a step, exact except for the id. */
 export function sent(match: Match, at: number, seat: number): string | undefined {
   const before = match.steps[at - 1];
@@ -260,7 +287,7 @@ export function said(match: Match, at: number, seat: number): string {
 }
 
 /** The faults of a step, which the engine reports as events. */
-export function rulings(line: Line): GameEvent[] {
+export function rulings<F extends Frames>(line: Line<F>): GameEvent<F>[] {
   return (line.events ?? []).filter((event) => event.event === "ruling");
 }
 

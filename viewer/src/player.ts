@@ -2,7 +2,6 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { painter } from "./games";
-import type { Painter } from "./games/painter";
 import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
 
@@ -95,10 +94,12 @@ export class Player {
     });
   }
 
-  /** The numbers that conditions can use in this game. */
-  get measures(): NonNullable<Painter["measures"]> {
+  /** By name, the numbers of a step that conditions can use. */
+  measures(at: number): Record<string, (number | undefined)[]> {
     const { measures, scores, scoreName } = painter(this.match.about.game);
-    return measures ?? (scores ? { [scoreName ?? "score"]: (view) => scores(view) ?? [] } : {});
+    const view = this.match.steps[at]?.view ?? null;
+    if (view === null) return {};
+    return measures?.(view) ?? (scores ? { [scoreName ?? "score"]: scores(view) ?? [] } : {});
   }
 
   /** Whether a condition holds at a position and did not hold one before. */
@@ -107,8 +108,7 @@ export class Player {
   }
 
   private holds({ measure, seat, sign, value }: Condition, at: number): boolean {
-    const step = this.match.steps[at];
-    const found = step && step.view !== null && this.measures[measure]?.(step.view)[seat];
+    const found = this.measures(at)[measure]?.[seat];
     return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
   }
 

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { painter } from "./games";
-import { Reader } from "./match";
+import { Reader, look } from "./match";
 import { token } from "./place";
 import { Player, SPEEDS } from "./player";
 import { ask } from "./server";
@@ -132,7 +132,7 @@ function Hall() {
       </ol>
       <section class="boards" aria-label="board">
         <div class="board">
-          <Board key={at} view={step.view} step={step} match={match} seat={null} />
+          <Board key={at} {...look(match, player.at.value, null)} step={step} match={match} />
         </div>
       </section>
       <p class={over ? "commentary over" : "commentary"} aria-live="polite">

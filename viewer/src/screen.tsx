@@ -3,9 +3,8 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { Board, legend } from "./games/aibg5";
-import type { GameState, Player as Ship } from "./games/types/aibg5";
-import { type Line, Reader } from "./match";
-import type { Json } from "./patch";
+import type { Events, Frames, GameState, Player as Ship } from "./games/types/aibg5";
+import { type Line, Reader, type Step } from "./match";
 import { Legend } from "./views/legend";
 import { visible } from "./views/words";
 
@@ -21,7 +20,7 @@ interface Frame {
   playerAttack: string;
 }
 
-const latest = signal<{ state: GameState | null; left: number; line: Line } | null>(null);
+const latest = signal<{ state: GameState | null; left: number; line: Line<Frames> } | null>(null);
 const told = signal("");
 const wrong = signal("");
 const entered = signal(false);
@@ -65,8 +64,8 @@ function listen(): void {
       return;
     }
     told.value = "live";
-    const shot = JSON.parse(frame.playerAttack) as Json;
-    const line: Line = { events: shot === null ? [] : [{ event: "notice", method: "shot", params: shot }] };
+    const shot = JSON.parse(frame.playerAttack) as Events["shot"] | null;
+    const line: Line<Frames> = { events: shot === null ? [] : [{ event: "notice", method: "shot", params: shot }] };
     latest.value = { state: JSON.parse(frame.gameState) as GameState | null, left: frame.time, line };
   };
   socket.onclose = ({ code }) => {
@@ -127,15 +126,14 @@ function Door() {
 
 const NOBODY = new Reader().match;
 
-function Position({ state, line }: { state: GameState | null; line: Line }) {
+function Position({ state, line }: { state: GameState | null; line: Line<Frames> }) {
   if (!state) return <p class="boards">The game has not begun: the players are still waited for.</p>;
-  const view = state as unknown as Json;
-  const step = { line, view, seats: undefined, text: [], marks: {}, awaited: {}, asked: {} };
+  const step: Step<Frames> = { line, view: null, seats: undefined, text: [], marks: {}, awaited: {}, asked: {} };
   return (
     <>
       <section class="boards" aria-label="board">
         <div class="board">
-          <Board view={view} step={step} match={NOBODY} seat={null} />
+          <Board seat={0} view={state} before={null} step={step} match={NOBODY} />
         </div>
         <Legend signs={legend} game="aibg5" />
       </section>

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { painter } from "../src/games";
 import { left, next, ways } from "../src/games/pick";
-import { sets, targets } from "../src/games/reantics";
 import type { Choice } from "../src/match";
 
+const { sets, targets } = painter("reantics");
 const ANSWERS = [
   [
     [0, 6],
@@ -27,7 +28,7 @@ const CHOICE: Choice = {
 };
 
 test("a pair of food is chosen with two clicks in any order", () => {
-  const all = ways(CHOICE, targets, true);
+  const all = ways(CHOICE, targets!, true);
   expect(next(all, [])).toEqual(new Set(["0,6", "1,6", "2,7"]));
   for (const chosen of [
     ["2,7", "0,6"],
@@ -40,7 +41,7 @@ test("a pair of food is chosen with two clicks in any order", () => {
 });
 
 test("where the order matters, a click leaves only what follows it", () => {
-  expect(next(ways(CHOICE, targets), [])).toEqual(new Set(["0,6"]));
+  expect(next(ways(CHOICE, targets!), [])).toEqual(new Set(["0,6"]));
 });
 
 test("placement says what a click sets", () => {
@@ -53,8 +54,8 @@ test("placement says what a click sets", () => {
       { constrs: Array.from({ length: grass }, (_, x) => ({ type: -2, coords: [x, 1] })) },
     ],
   });
-  expect(sets(view([], 0), "getPlacement")).toContain("your anthill");
-  expect(sets(view([-4], 0), "getPlacement")).toContain("your tunnel");
-  expect(sets(view([-4, -3], 2), "getPlacement")).toContain("grass 3 of 9");
-  expect(sets(view([-4, -3], 2), "getMove")).toBeUndefined();
+  expect(sets!(view([], 0), "getPlacement")).toContain("your anthill");
+  expect(sets!(view([-4], 0), "getPlacement")).toContain("your tunnel");
+  expect(sets!(view([-4, -3], 2), "getPlacement")).toContain("grass 3 of 9");
+  expect(sets!(view([-4, -3], 2), "getMove")).toBeUndefined();
 });

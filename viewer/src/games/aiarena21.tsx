@@ -1,9 +1,7 @@
 import type { BoardProps } from "./painter";
-import type { Json } from "../patch";
-import { earlier } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything, Seen } from "./types/aiarena21";
+import type { Everything, Frames, Seen } from "./types/aiarena21";
 
 /** What is drawn, all from the view of everything. */
 type View = Pick<Everything, "game_map" | "players" | "items" | "heatmap">;
@@ -46,36 +44,36 @@ function picture(fruit: string) {
   );
 }
 
-export function scores(view: Json): number[] | undefined {
-  return (view as unknown as View).players?.map((player) => player.score);
+export function scores(view: Everything): number[] {
+  return view.players.map((player) => player.score);
 }
 
 /** The turn, in which each player is asked several times. */
-export function round(view: Json): number {
-  return (view as unknown as View & Everything).turn;
+export function round(view: Everything): number {
+  return view.turn;
 }
 
 /** A cell, or a thing to buy. */
-export function targets(answer: Json, _view: Json, method: string): Key[] {
-  return [
-    method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer),
-  ];
+export function targets(answer: Frames["answer"], _view: Seen, method: string): Key[] {
+  return [method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer}`}` : String(answer)];
 }
 
-/** Brings both kinds of view into one form. */
-function shown(view: Json, seat: number | null): View | undefined {
-  const everything = view as unknown as View;
-  if (seat === null || !view) return everything?.players && everything;
-  const { game_map, me, opponent, items, heatmap } = view as unknown as Seen;
-  const worth = items?.map((line) => line.map((points) => (points ? String(points) : "")));
-  return me && { game_map, players: seat === 0 ? [me, opponent] : [opponent, me], items: worth ?? [], heatmap };
+/** Brings a seat's view into the form of the view of everything. */
+function shown({ game_map, me, opponent, items, heatmap }: Seen, seat: number): View {
+  const worth = items.map((line) => line.map((points) => (points ? String(points) : "")));
+  return { game_map, players: seat === 0 ? [me, opponent] : [opponent, me], items: worth, heatmap };
 }
 
-export function Board(props: BoardProps) {
-  const view = shown(props.view, props.seat);
-  if (!view?.game_map) return <Plain {...props} />;
+/** What is drawn now and one step earlier. */
+function drawn(look: BoardProps<Frames>): [View | null, View | null] {
+  if (look.seat === null) return [look.view, look.before];
+  return [look.view && shown(look.view, look.seat), look.before && shown(look.before, look.seat)];
+}
+
+export function Board(props: BoardProps<Frames>) {
+  const [view, before] = drawn(props);
+  if (!view) return <Plain {...props} />;
   const { rows, cols, cells } = view.game_map;
-  const before = shown(earlier(props) ?? null, props.seat);
   const most = Math.max(1, ...view.heatmap.flat());
   return (
     <svg viewBox={`-2 -2 ${cols * SIZE + 4} ${rows * SIZE + 4}`} class="aiarena21">

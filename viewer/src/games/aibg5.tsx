@@ -1,9 +1,8 @@
 import { memo } from "./memo";
 import type { BoardProps } from "./painter";
-import type { Json } from "../patch";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Events, Player, Seen, Tile } from "./types/aibg5";
+import type { Everything, Events, Frames, Player, Seen, Tile } from "./types/aibg5";
 
 const RADIUS = 12;
 const WIDTH = RADIUS * Math.sqrt(3);
@@ -48,30 +47,27 @@ function centre(q: number, r: number): [x: number, y: number] {
 }
 
 /** The state, which all seats see. It is a member of the view of everything. */
-function state(view: Json): Seen | undefined {
-  const { gameState } = view as { gameState?: Json };
-  return (gameState ?? view) as unknown as Seen;
+function state(view: Everything | Seen): Seen {
+  return "gameState" in view ? view.gameState : view;
 }
 
-export function scores(view: Json): number[] | undefined {
-  const shown = state(view);
-  const players = shown?.scoreBoard?.players;
-  return players && [...players].sort((a, b) => a.playerIdx - b.playerIdx).map((ship) => ship.score);
+export function scores(view: Everything): number[] {
+  const { players } = state(view).scoreBoard;
+  return [...players].sort((a, b) => a.playerIdx - b.playerIdx).map((ship) => ship.score);
 }
 
 /** A tile and an action there. */
-export function targets(answer: Json): Key[] {
-  const { action } = answer as { action?: string };
-  if (!action) return ["!go on"];
-  const [word, q, r] = action.split(",");
+export function targets(answer: Frames["answer"]): Key[] {
+  if (!answer?.action) return ["!go on"];
+  const [word, q, r] = answer.action.split(",");
   return [`${q},${r}`, `!${word}`];
 }
 
-export function Board(props: BoardProps) {
+export function Board(props: BoardProps<Frames>) {
+  if (!props.view) return <Plain {...props} />;
   const shown = state(props.view);
-  if (!shown?.map?.tiles) return <Plain {...props} />;
   const ships = [shown.player1, shown.player2, shown.player3, shown.player4].filter((ship) => ship !== null);
-  const shots = (props.step.line.events ?? []).filter((event) => event.method === "shot");
+  const shots = (props.step.line.events ?? []).flatMap((event) => (event.method === "shot" ? [event.params] : []));
   return (
     <svg viewBox={`${-15 * WIDTH} ${-22.5 * RADIUS} ${30 * WIDTH} ${45 * RADIUS}`} class="aibg5">
       {shown.map.tiles.map((row, index) => (
@@ -100,7 +96,7 @@ export function Board(props: BoardProps) {
           return target && <circle key={`!${q},${r}`} {...target} cx={x} cy={y} r={RADIUS * 0.8} />;
         })}
       {shots.map((shot, index) => (
-        <Fire key={index} shot={shot.params as unknown as Events["shot"]} ships={ships} />
+        <Fire key={index} shot={shot} ships={ships} />
       ))}
     </svg>
   );

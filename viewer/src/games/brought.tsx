@@ -2,13 +2,12 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { BoardProps, Painter } from "./painter";
-import type { Json } from "../patch";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 
 interface Brought extends Pick<Painter, "targets" | "scores" | "scoreName"> {
   /** Draws a view into an empty element. `seat` is null if the view shows everything. */
-  draw: (board: HTMLElement, view: Json, match: { seat: number | null; names: string[] }) => void;
+  draw: (board: HTMLElement, view: unknown, match: { seat: number | null; names: string[] }) => void;
 }
 
 declare global {
@@ -28,7 +27,7 @@ export function brought(game: string): Painter | undefined {
 function Drawn({ own, ...props }: BoardProps & { own: Brought }) {
   const { view, seat, match, pick } = props;
   const element = useRef<HTMLDivElement>(null);
-  const [failed, setFailed] = useState<Json>();
+  const [failed, setFailed] = useState<unknown>();
   useLayoutEffect(() => {
     const board = element.current;
     if (!board) return;

@@ -1,10 +1,9 @@
 import type { BoardProps } from "./painter";
 import type { Match } from "../match";
-import type { Json } from "../patch";
-import { earlier, last } from "./last";
+import { last } from "./last";
 import { type Key, type Pick, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything, Hero, Minion, Seen } from "./types/cardgame";
+import type { Everything, Frames, Hero, Minion, Seen } from "./types/cardgame";
 
 /** One player's side. null if it is hidden. */
 interface Side {
@@ -24,8 +23,8 @@ interface View {
 
 export const scoreName = "health";
 
-export function scores(view: Json): number[] | undefined {
-  return (view as unknown as View).players?.map((side) => side.health);
+export function scores(view: Everything): number[] {
+  return view.players.map((side) => side.health);
 }
 
 /** The name of a card, which the referee sends. */
@@ -42,8 +41,9 @@ function printed(match: Match, id: number | null): string {
 const [POWER, PLACE, SPELL, ATTACK] = [0, 1, 2, 3];
 
 /** A card of the hand, or a minion of either side, by its place. Heroes have number 0. */
-export function targets(answer: Json): Key[] {
-  const [action, numbers] = answer as [number, number[]];
+export function targets(answer: Frames["answer"]): Key[] {
+  if (answer === null) return [];
+  const [action, numbers] = answer;
   const [first, second] = numbers ?? [];
   if (action === POWER) return ["!hero power"];
   if (action === PLACE) return [`hand ${first}`];
@@ -57,11 +57,8 @@ function minions(targets: (Hero | Minion)[]): Minion[] {
   return targets.filter((target) => target.type === "minion");
 }
 
-/** Brings both kinds of view into one form, without what a seat does not see. */
-function shown(view: Json, seat: number | null): View | undefined {
-  if (seat === null || !view) return (view as unknown as Everything)?.players && (view as unknown as Everything);
-  const seen = view as unknown as Seen;
-  if (!Array.isArray(seen.player_target)) return undefined;
+/** Brings a seat's view into the form of the view of everything, without what the seat does not see. */
+function shown(seen: Seen, seat: number): View {
   const hidden = { max_mana: null, power_used: false, deck: null };
   const own = { ...hidden, health: seen.hero_health, mana: seen.player_mana, board: minions(seen.player_target) };
   const board = minions(seen.opponent_target);
@@ -71,10 +68,15 @@ function shown(view: Json, seat: number | null): View | undefined {
   return { active: null, players: seat === 0 ? [me, rival] : [rival, me] };
 }
 
-export function Board(props: BoardProps) {
-  const view = shown(props.view, props.seat);
+/** What is drawn now and one step earlier. */
+function drawn(look: BoardProps<Frames>): [View | null, View | null] {
+  if (look.seat === null) return [look.view, look.before];
+  return [look.view && shown(look.view, look.seat), look.before && shown(look.before, look.seat)];
+}
+
+export function Board(props: BoardProps<Frames>) {
+  const [view, before] = drawn(props);
   if (!view) return <Plain {...props} />;
-  const before = shown(earlier(props) ?? null, props.seat);
   return (
     <div class="cardgame">
       {([1, 0] as const).map((seat) => (

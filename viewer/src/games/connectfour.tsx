@@ -1,9 +1,9 @@
 import type { BoardProps } from "./painter";
-import { Pending, puts, winners } from "./arena";
+import { Pending, type Won, puts, winners } from "./arena";
 import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything as View } from "./types/connectfour";
+import type { Frames } from "./types/connectfour";
 
 const COLUMNS = "ABCDEFG";
 const ROWS = 6;
@@ -13,9 +13,9 @@ const SEATS: Record<string, number> = { R: 0, Y: 1 };
 export const targets = puts("column");
 
 /** A cell is named by its column and row; row 1 is at the bottom. */
-export function Board(props: BoardProps) {
-  const view = props.view as unknown as View;
-  if (typeof view?.board !== "string") return <Plain {...props} />;
+export function Board(props: BoardProps<Frames & Won>) {
+  const { view } = props;
+  if (!view) return <Plain {...props} />;
   const [width, height] = [COLUMNS.length * SIZE, ROWS * SIZE];
   const put = last(props.step, targets);
   const won = winners(props.step);

@@ -3,7 +3,7 @@ import { Pending, puts } from "./arena";
 import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything as View } from "./types/quoridor";
+import type { Frames } from "./types/quoridor";
 
 const SIZE = 40;
 const LETTERS = "abcdefghi";
@@ -15,9 +15,9 @@ export function corner(square: string): [x: number, y: number] {
 
 export const targets = puts("position");
 
-export function Board(props: BoardProps) {
-  const view = props.view as unknown as View;
-  if (!Array.isArray(view?.pawns)) return <Plain {...props} />;
+export function Board(props: BoardProps<Frames>) {
+  const { view } = props;
+  if (!view) return <Plain {...props} />;
   const put = last(props.step, targets);
   const squares = [...LETTERS].flatMap((column) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((row) => `${column}${row}`));
   return (

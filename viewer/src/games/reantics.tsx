@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
 import type { BoardProps, Sign } from "./painter";
 import type { Json } from "../patch";
-import { earlier } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Ant, Construction, Everything as View, Inventory } from "./types/reantics";
+import type { Ant, Construction, Everything, Frames as Generated, Inventory, Seen } from "./types/reantics";
+
+/** The marks say where each ant can go, by its id. */
+type Frames = Generated & { marks: { reach?: Record<string, [number, number][]> } };
 
 const SIZE = 48;
 const ANTS = ["queen", "worker", "drone", "soldier", "ranged soldier"];
@@ -21,21 +23,21 @@ const [BUILD, END] = [1, 2];
 export const scoreName = "food";
 
 /** What each seat owns, then what nobody owns. */
-function sides(view: Json): Inventory[] {
-  return (view as unknown as View).inventories?.slice(0, 2) ?? [];
+function sides(view: Everything): Inventory[] {
+  return view.inventories.slice(0, 2);
 }
 
-export function scores(view: Json): number[] {
+export function scores(view: Everything): number[] {
   return sides(view).map((inventory) => inventory.foodCount);
 }
 
 /** A round is a turn of each player. */
-export function round(view: Json): number {
-  return Math.floor((view as unknown as View).ends / 2);
+export function round(view: Everything): number {
+  return Math.floor(view.ends / 2);
 }
 
 /** Buildings that lost capture health or changed owner. */
-export function captured(view: Json, before: Json): string[] {
+export function captured(view: Everything, before: Everything): string[] {
   const now = new Map(sides(view).flatMap((side) => side.constrs.map((each) => [String(each.coords), each])));
   return sides(before)
     .flatMap((side) => side.constrs)
@@ -48,12 +50,11 @@ export function captured(view: Json, before: Json): string[] {
     });
 }
 
-type Move = { moveType: number; coordList: [number, number][] | null; buildType: number | null };
-
 /** An ant and its destination; the anthill and what to build; or a tile. */
-export function targets(answer: Json): Key[] {
+export function targets(answer: Frames["answer"]): Key[] {
+  if (answer === null) return [];
   if (Array.isArray(answer)) return typeof answer[0] === "number" ? [answer.join(",")] : answer.map(String);
-  const { moveType, coordList, buildType } = answer as unknown as Move;
+  const { moveType, coordList, buildType } = answer;
   if (moveType === END) return ["!end the turn"];
   if (moveType === BUILD) return [String(coordList![0]), `!build a ${ANTS[buildType!]}`];
   return [String(coordList![0]), String(coordList!.at(-1))];
@@ -72,9 +73,9 @@ export function unordered(method: string): boolean {
 }
 
 /** The piece that the next click sets. */
-export function sets(view: Json, method: string): string | undefined {
+export function sets(view: Seen, method: string): string | undefined {
   if (method !== "getPlacement") return undefined;
-  const { phase, whoseTurn, inventories } = view as unknown as View;
+  const { phase, whoseTurn, inventories } = view;
   if (phase !== 1) return "Click the two tiles for your food on your rival's side, in any order.";
   const own = inventories[whoseTurn]!.constrs.map(({ type }) => type);
   if (!own.includes(ANTHILL!)) return "Click the tile for your anthill, or let Referee place everything.";
@@ -84,34 +85,32 @@ export function sets(view: Json, method: string): string | undefined {
 }
 
 /** The seat's own side for anthill, tunnel and grass; the enemy's side for food. */
-export function places(view: Json): Key[] {
-  const { phase, inventories } = view as unknown as View;
+export function places({ phase, inventories }: Seen): Key[] {
   const taken = new Set(inventories.flatMap((inventory) => inventory.constrs.map(({ coords }) => String(coords))));
   const side = Array.from({ length: 40 }, (_, at) => `${at % 10},${Math.floor(at / 10) + (phase === 1 ? 0 : 6)}`);
   return side.filter((tile) => !taken.has(tile));
 }
 
-const ants = (type: number) => (view: Json) =>
-  sides(view).map((side) => side.ants.filter((ant) => ant.type === type).length);
-
-export const measures: Record<string, (view: Json) => (number | undefined)[]> = {
-  food: scores,
-  ants: (view) => sides(view).map((side) => side.ants.length),
-  workers: ants(1),
-  drones: ants(2),
-  soldiers: ants(3),
-  "ranged soldiers": ants(4),
-  "health of the queen": (view) => sides(view).map((side) => side.ants.find((ant) => ant.type === 0)?.health),
-  "health of the anthill": (view) =>
-    sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
-};
+export function measures(view: Everything): Record<string, (number | undefined)[]> {
+  const each = (measure: (side: Inventory) => number | undefined) => sides(view).map(measure);
+  const ants = (type: number) => each((side) => side.ants.filter((ant) => ant.type === type).length);
+  return {
+    food: scores(view),
+    ants: each((side) => side.ants.length),
+    workers: ants(1),
+    drones: ants(2),
+    soldiers: ants(3),
+    "ranged soldiers": ants(4),
+    "health of the queen": each((side) => side.ants.find((ant) => ant.type === 0)?.health),
+    "health of the anthill": each((side) => side.constrs.find(({ type }) => type === ANTHILL)?.captureHealth),
+  };
+}
 
 /** The tiles from and to which an ant went in this step, or on which it was built. The answers of seat 1 name those of
  * a board that is turned around, so what is shown is compared. */
-function moves(props: BoardProps, view: View): Set<Key> {
-  const before = earlier(props) as unknown as View | undefined;
+function moves(view: Seen | Everything, before: Seen | Everything | null): Set<Key> {
   const were = new Map(
-    before?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? [],
+    before?.inventories.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? [],
   );
   if (were.size === 0) return new Set();
   const ants = view.inventories
@@ -131,25 +130,20 @@ function middle(at: number): number {
   return (at + 0.5) * SIZE;
 }
 
-/** Where each ant can go, by id, as the engine says in the view of everything. */
-function reaches({ step, seat }: BoardProps): Record<string, [number, number][]> {
-  return seat === null ? ((step.marks.reach ?? {}) as Record<string, [number, number][]>) : {};
-}
-
-export function Board(props: BoardProps) {
+export function Board(props: BoardProps<Frames>) {
   const [pointed, point] = useState<number | null>(null);
   const [focused, focus] = useState<number | null>(null);
-  const view = props.view as unknown as View;
-  if (!Array.isArray(view?.inventories)) return <Plain {...props} />;
+  const { view, before, seat } = props;
+  if (!view) return <Plain {...props} />;
   const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
-  const moved = moves(props, view);
-  const reach = reaches(props);
+  const moved = moves(view, before);
+  const reach = (seat === null && props.step.marks.reach) || {};
   return (
     <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
       {tiles.map(([x, y]) => (
         <rect
           key={`${x},${y}`}
-          class={`cell ${home(y, props.seat)}`}
+          class={`cell ${home(y, seat)}`}
           x={x * SIZE}
           y={y * SIZE}
           width={SIZE - 1}

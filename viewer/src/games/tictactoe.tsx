@@ -1,17 +1,17 @@
 import type { BoardProps } from "./painter";
-import { Pending, puts, winners } from "./arena";
+import { Pending, type Won, puts, winners } from "./arena";
 import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything as View } from "./types/tictactoe";
+import type { Frames } from "./types/tictactoe";
 
 const CELLS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
 
 export const targets = puts("position");
 
-export function Board(props: BoardProps) {
-  const view = props.view as unknown as View;
-  if (typeof view?.board !== "string") return <Plain {...props} />;
+export function Board(props: BoardProps<Frames & Won>) {
+  const { view } = props;
+  if (!view) return <Plain {...props} />;
   const put = last(props.step, targets);
   const won = winners(props.step);
   return (

@@ -1,5 +1,5 @@
 import { painter } from "../games";
-import type { Match } from "../match";
+import { type Match, look } from "../match";
 import type { Player } from "../player";
 import { isThere } from "../server";
 import { CallPanel } from "./call";
@@ -113,7 +113,14 @@ function Boards({ player }: { player: Player }) {
     return (
       <div class="beside">
         <section class="board" aria-label={`the board as seat ${choice.seat} sees it`}>
-          <Board view={choice.view} step={step} match={match} seat={choice.seat} pick={picking(player, choice)} />
+          <Board
+            seat={choice.seat}
+            view={choice.view}
+            before={look(match, player.at.value, choice.seat).before}
+            step={step}
+            match={match}
+            pick={picking(player, choice)}
+          />
         </section>
       </div>
     );
@@ -124,10 +131,9 @@ function Boards({ player }: { player: Player }) {
     <div class="beside">
       {views.map((seat) => {
         const label = seat === null ? "the board" : `the board as seat ${seat} sees it`;
-        const view = seat === null || !step.seats ? step.view : step.seats[seat]!;
         return (
           <section key={seat} class="board" aria-label={label}>
-            <Board view={view} step={step} match={match} seat={seat} />
+            <Board {...look(match, player.at.value, seat)} step={step} match={match} />
           </section>
         );
       })}

@@ -3,7 +3,7 @@ import { name } from "./words";
 
 /** Conditions to pause at, such as a seat's food. They pause playback, and the running match if this page controls it. */
 export function Conditions({ player }: { player: Player }) {
-  const names = Object.keys(player.measures);
+  const names = Object.keys(player.measures(0));
   if (names.length === 0 || player.match.about.eyes) return null;
   const add = (event: SubmitEvent) => {
     event.preventDefault();

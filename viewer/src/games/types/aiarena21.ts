@@ -7,7 +7,7 @@ export type Everything = View;
 export type Seen = Situation;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
   spawned: Spawned;
   deployed: Deployed;
   purchase: Purchase;
@@ -17,6 +17,15 @@ export interface Events {
   picked_up: PickedUp;
   turn_ended: TurnEnded;
   game_ended: GameEnded;
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: "" | "bike" | "portal gun" | string | number;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
 }
 
 /** Both players have bid. No winner: a tie, and nobody pays. */

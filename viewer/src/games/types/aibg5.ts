@@ -7,12 +7,27 @@ export type Everything = View;
 export type Seen = GameState;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
   gameOver: GameOver;
   shot: Shot;
   died: Died;
   pickedUp: PickedUp;
   bossAttack: BossAttack;
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: null | Action;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
+}
+
+/** An answer to `doAction`. */
+export interface Action {
+  /** "move,Q,R" or "attack,Q,R" */
+  action: string;
 }
 
 /** A tile that the boss has attacked, as it is now. */

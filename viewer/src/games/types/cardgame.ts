@@ -7,8 +7,19 @@ export type Everything = View;
 export type Seen = GameState;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: null | Action;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
 }
+
+export type Action = [number, number[] | null];
 
 /** An effect that strengthens a minion now. */
 export interface Buff {

@@ -7,8 +7,25 @@ export type Everything = FullView;
 export type Seen = View;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
   event: ArenaEvent;
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: Action;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
+}
+
+/** An answer to `play`: a token dropped into a column, or the table flipped. */
+export interface Action {
+  /** putToken, or the flip in kaomoji */
+  action: "(╯°□°)╯︵ ┻━┻" | "putToken";
+  /** where the token falls, for putToken only */
+  column?: "A" | "B" | "C" | "D" | "E" | "F" | "G";
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */

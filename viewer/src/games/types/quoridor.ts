@@ -7,8 +7,25 @@ export type Everything = FullView;
 export type Seen = View;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
   event: ArenaEvent;
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: Action;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
+}
+
+/** An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped. */
+export interface Action {
+  /** move, putWall, or the flip in kaomoji */
+  action: "(╯°□°)╯︵ ┻━┻" | "move" | "putWall";
+  /** move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A flip has none */
+  position?: string;
 }
 
 /** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */

@@ -7,7 +7,16 @@ export type Everything = View;
 export type Seen = GameState;
 
 /** The parameters of each event, by its name. */
-export interface Events {
+export type Events = {
+};
+
+/** What the frames of this game contain. */
+export interface Frames {
+  everything: Everything;
+  seen: Seen;
+  answer: ([number, number])[] | Move | [number, number] | null;
+  event: { [M in keyof Events]: { event: "notice"; method: M; params: Events[M] } }[keyof Events];
+  marks: unknown;
 }
 
 /** One ant. */
@@ -72,6 +81,16 @@ export interface Inventory {
   ants: Ant[];
   /** by absolute x, then y; neutral: as placed */
   constrs: Construction[];
+}
+
+/** An answer to `getMove`. */
+export interface Move {
+  /** 0 move an ant, 1 build an ant, 2 end the turn */
+  moveType: number;
+  /** 0: the path, the ant's own tile first; 1: the own anthill; 2: null */
+  coordList?: ([number, number])[] | null;
+  /** 1: the ant's type, 1-4; else null */
+  buildType?: number | null;
 }
 
 /** How a match ended. Both tuples are in seat order. */
