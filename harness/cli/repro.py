@@ -25,7 +25,8 @@ from referee.harness.seats.seat import Seat
 def repro(bundle: Path, bot: str | None = None, *, fault: int = 1, debug: bool = False, json: Json = False) -> int:
     """Reproduces a fault of a match.
 
-    Makes the calls up to the fault again, without opponents and without limits.
+    Makes the calls up to the fault again, without opponents, isolation and limits. If the bot crashes by a signal and
+    gdb is installed, a second run under gdb gives a backtrace.
 
     Exit code 1 if the bot fails in that call again, 0 if not, so `git bisect run` can find the change that mattered.
 
@@ -81,6 +82,9 @@ def _shown(details: FaultDetails, now: Reproduced) -> Text:
     if now.said:
         lines.append(Text("  standard error during this call:", style="dim"))
         lines += [Text(f"    {printable(line)}") for line in now.said]
+    if now.backtrace:
+        lines.append(Text("  backtrace:", style="dim"))
+        lines += [Text(f"    {cut(line)}") for line in now.backtrace]
     if now.at_fault:
         lines.append(Text("the same" if now.same else "another fault", style="bold red"))
     else:

@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+import trio
 from msgspec import Struct
 
 from referee.games.contract import Call, Fault, FaultKind
@@ -13,9 +15,10 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.replay_prefix import prefix_calls
 from referee.harness.match.turn import Driver
-from referee.harness.process.limits import Limits, OnNoise, passed_limit, recorded_limits
+from referee.harness.process.limits import Limits, OnNoise, died_of_error, exit_words, passed_limit, recorded_limits
 from referee.harness.process.stderr import last_lines
 from referee.harness.process.usage import Usage
+from referee.harness.programs.debuggers import backtrace, traced
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
@@ -29,6 +32,8 @@ from referee.protocol.messages import Encoding
 
 PATIENCE = 10
 """Time limit of a call that nobody debugs, as a multiple of the original limit, and at least this many seconds."""
+BACKTRACE_S = 30.0
+"""How long gdb may take, with the calls before the crash."""
 SAFETY = 4
 """Limits of memory and processes, as a multiple of the original limits: a bomb must harm nobody."""
 
@@ -65,6 +70,8 @@ class Reproduced(Struct, frozen=True):
     wall_s: float
     said: tuple[str, ...]
     """The last lines of standard error in the call."""
+    backtrace: tuple[str, ...] = ()
+    """The signal and the frames that gdb shows, the innermost frame first; empty without gdb, or if no signal came."""
 
 
 class _LastCall(Struct, frozen=True):
@@ -78,8 +85,9 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
     """Makes the calls of a fault report again, or of a replay up to the fault of that number.
 
     Limits of time, CPU, memory and processes are wide, and with `waits` there are none; exceeding those of the match is
-    the same fault as in the match. The bot is shown the recorded clock. UsageError for a path that is neither, RunError
-    if the bot cannot be started.
+    the same fault as in the match. The bot is shown the recorded clock. A bot that crashes by a signal is run once more
+    under gdb, if that is installed and `waits` is None. UsageError for a path that is neither, RunError if the bot
+    cannot be started.
     """
     report, replay = fault_report.read_any(path, number)
     if report.fault.method == "inject":
@@ -92,9 +100,30 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
             last = await reproduction.run()
             if last is None:
                 raise RunError(f"{path}: the record does not lead to the call that was at fault")
-            return reproduction.result(str(path), last)
+            result = reproduction.result(str(path), last)
         finally:
             await roster.end([seat], orderly=seat.fault is None)
+        code = seat.account().process.exit_code
+    if waits is None and code is not None and died_of_error(exit_words(code)):
+        return msgspec.structs.replace(result, backtrace=await _backtrace(report, replay, entrant, limits))
+    return result
+
+
+async def _backtrace(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
+    """Makes the calls once more, to the program under gdb, for at most `BACKTRACE_S`."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder, "gdb")
+        program = traced(entrant, log)
+        if program is None:
+            return ()
+        with trio.move_on_after(BACKTRACE_S):
+            async with open_roster(limits) as roster:
+                seat = await roster.take(program)
+                try:
+                    await _Reproduction(report, replay, seat, None).run()
+                finally:
+                    await roster.end([seat], orderly=False)
+        return backtrace(log)
 
 
 class _Reproduction:

@@ -132,6 +132,17 @@ def exit_words(code: int) -> str:
         return f"signal {-code}"
 
 
+PROGRAM_ERRORS = frozenset(
+    {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT}
+)
+"""The signals that a program's own error raises. Others come from outside."""
+
+
+def died_of_error(end: str | None) -> bool:
+    """Returns whether these words of `exit_words` name a signal that the program's own error has raised."""
+    return end in {exit_words(-number) for number in PROGRAM_ERRORS}
+
+
 def end_words(code: int) -> str:
     """Returns what a process with that exit code or signal did."""
     return f"exited with code {code}" if code >= 0 else f"was killed by {exit_words(code)}"

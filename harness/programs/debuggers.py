@@ -1,8 +1,9 @@
-"""The commands that attach a debugger to a running bot, by the bot's language."""
+"""Debuggers for bots, by the bot's language: how to attach one, and the frames of a crash."""
 
 import shutil
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -18,8 +19,27 @@ COMMANDS = {
     "node": "kill -USR1 {pid} && node inspect -p {pid}",
     "java": "jdb -attach 127.0.0.1:{port}",
     "go": "dlv attach {pid}",
+    "rust": "gdb -p {pid}",
     "native": "gdb -p {pid}",
 }
+CRASHES = {
+    "python": "start it as `cmd:'python3 -X faulthandler bot.py'`, and standard error names the line",
+    "node": "read standard error: Node aborts if its heap is full, and `--max-old-space-size` sets the size in MiB",
+    "java": "start it with `java -Xcheck:jni`: a native library has crashed the Java machine",
+    "go": "start it as `cmd:'env GOTRACEBACK=all ./bot'`, and standard error shows every goroutine",
+    "rust": "build it without `--release`, and play again: a debug build has line numbers and finds overflows",
+    "native": "build it with `-g -fsanitize=address,undefined`, play again with `--memory none`, and standard error "
+    "names the line",
+}
+"""What to do about a crash by a signal."""
+TRACED = ("python", "go", "rust", "native")
+"""The languages in whose programs gdb finds the cause of a signal. Java and Node use some signals themselves."""
+GDB = """log=$1; shift
+exec gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 'set print elements 40' \
+    -ex 'set disable-randomization off' -ex run -ex 'backtrace 20' \
+    --args sh -c 'exec "$@" <&3 >&4 3<&- 4>&-' sh "$@" 3<&0 4>&1 >"$log" </dev/null
+"""
+"""Runs a command under gdb. The program has standard input and output; what gdb finds goes to the file `$1`."""
 
 
 def process_of(pid: int | None) -> int | None:
@@ -51,12 +71,37 @@ def attach_command(pid: int, entrant: Entrant) -> str:
     return COMMANDS[language(pid, entrant.argv)].format(pid=pid, port=port)
 
 
-def language(pid: int, argv: Sequence[str]) -> str:
-    """Returns the language of a program, by its runtime or its binary: a key of `COMMANDS`."""
+def crash_advice(argv: Sequence[str]) -> str:
+    """Returns what to do about a crash of this command by a signal."""
+    known = language(None, argv)
+    return CRASHES[known] + ("; `referee repro` shows where, if gdb is installed" if known in TRACED else "")
+
+
+def traced(entrant: Entrant, log: Path) -> Entrant | None:
+    """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
+    if shutil.which("gdb") is None or language(None, entrant.argv) not in TRACED:
+        return None
+    return msgspec.structs.replace(entrant, argv=("sh", "-c", GDB, "sh", str(log), *entrant.argv))
+
+
+def backtrace(log: Path) -> tuple[str, ...]:
+    """Returns the signal and the frames that gdb has written to a file, the innermost frame first."""
     try:
-        program = psutil.Process(pid).exe()
-    except psutil.Error:
-        program = shutil.which(argv[0]) or argv[0]
+        lines = log.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    return tuple([line for line in lines if line.startswith(("Program received signal ", "#"))])
+
+
+def language(pid: int | None, argv: Sequence[str]) -> str:
+    """Returns the language of a program, by its runtime or its binary: a key of `COMMANDS`.
+
+    None: it does not run, and `argv` alone is known.
+    """
+    program = shutil.which(argv[0]) or argv[0]
+    if pid is not None:
+        with suppress(psutil.Error):
+            program = psutil.Process(pid).exe()
     name = Path(program).name
     for prefix, language in RUNTIMES.items():
         if name.startswith(prefix):
@@ -66,4 +111,6 @@ def language(pid: int, argv: Sequence[str]) -> str:
     except OSError:
         content = b""
     made_by_go = b"Go build ID:" in content or b"Go buildinf:" in content  # the mark of its linker
-    return "go" if made_by_go else "native"
+    if made_by_go:
+        return "go"
+    return "rust" if b"/rustc/" in content else "native"  # the paths of the standard library's sources

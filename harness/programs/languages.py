@@ -115,11 +115,11 @@ def _c(path: Path, context: BuildContext) -> Argv:
     """Links the kit, and the libraries that it needs, if the file includes it."""
     gcc = _need("gcc", path)
     if b"<referee/" not in path.read_bytes():
-        return _compile([gcc, "-O2"], path, context)
+        return _compile([gcc, "-O2", "-g"], path, context)
     _need("make", path)
     kit = _build_kit("c", path, context)
     libraries = (str(kit / "build" / "libreferee.a"), "-ljson-c", "-lm")
-    return _compile([gcc, "-std=c11", "-O2", "-I", str(kit / "include")], path, context, *libraries)
+    return _compile([gcc, "-std=c11", "-O2", "-g", "-I", str(kit / "include")], path, context, *libraries)
 
 
 def _rust(path: Path, context: BuildContext) -> Argv:

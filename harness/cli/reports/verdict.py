@@ -13,7 +13,8 @@ from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.match.series import Outcome
 from referee.harness.match.verdict import Verdict, noise_report
-from referee.harness.process.limits import mebibytes
+from referee.harness.process.limits import died_of_error, mebibytes
+from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 
 
@@ -82,6 +83,8 @@ def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
     if match.replay is not None and fault.turn > 0:
         show = ["referee", "replay", "show", match.replay, "--from", str(fault.turn - 1), "--to", str(fault.turn)]
         leads.append(f"show the turn: {shlex.join(show)}")
+    if died_of_error(fault.exit):
+        leads.append(f"advice: {crash_advice(match.seats[fault.player].command)}")
     if fault.bundle is not None:
         leads.append(f"fault report: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})")
     if fault.rules:

@@ -1,0 +1,116 @@
+"""A crash by a signal: the verdict says how to build for it, and `repro` shows where it happened."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kits import need
+
+from referee.harness.cli.main import main
+from referee.harness.programs.debuggers import crash_advice, language
+
+Said = Callable[..., str]
+
+SEGFAULT = r"""
+#include <stdio.h>
+#include <string.h>
+
+static int value_of(const int *board, int cell) { return board[cell]; }
+
+int main(void) {
+    static char line[1 << 16];
+    int *board = NULL, number = 0;
+    fgets(line, sizeof line, stdin);
+    sscanf(strstr(line, "\"id\":") + 5, "%d", &number);
+    printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}\n", number);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin))
+        if (strstr(line, "\"id\":"))
+            return value_of(board, (int)strlen(line));
+    return 0;
+}
+"""
+PROGRAMS = {
+    "go": ("go", "build", "-o", "program", "source.go"),
+    "rust": ("rustc", "-o", "program", "source.rs"),
+    "native": ("gcc", "-o", "program", "source.c"),
+}
+SOURCES = {
+    "go": "package main\nfunc main() {}\n",
+    "rust": "fn main() { println!(); }\n",
+    "native": "int main(void) { return 0; }\n",
+}
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
+    """Runs a command line next to `crash.c`, and returns standard output."""
+    need("c")
+    monkeypatch.chdir(tmp_path)
+    Path("crash.c").write_text(SEGFAULT)
+
+    def said(*argv: str, code: int = 0) -> str:
+        assert main(argv) == code
+        return capsys.readouterr().out
+
+    return said
+
+
+MATCH = ("play", "--game", "tictactoe", "--seed", "2", "--replay", "match.jsonl")
+
+
+@pytest.mark.slow
+def test_the_verdict_says_how_to_find_the_line_of_a_crash_in_c(said: Said) -> None:
+    out = said(*MATCH, "crash.c", "@random")
+    assert "crash lost: crash in turn 1, was killed by signal SIGSEGV\n" in out
+    assert "  advice: build it with `-g -fsanitize=address,undefined`, play again with `--memory none`" in out
+
+
+@pytest.mark.slow
+def test_the_advice_finds_the_line(said: Said) -> None:
+    subprocess.run(["gcc", "-g", "-fsanitize=address,undefined", "crash.c", "-o", "crash"], check=True)
+    out = said(*MATCH, "--memory", "none", "./crash", "@random")
+    assert " in value_of " in out and "crash.c:5" in out
+    assert "advice:" not in out, "a sanitizer exits, so there is no signal"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb")
+def test_repro_shows_the_frames_of_a_crash(said: Said) -> None:
+    said(*MATCH, "crash.c", "@random")
+    now = json.loads(said("repro", "match.seat0.fault1", "--json", code=1))
+    assert now["same"] is True
+    assert now["backtrace"][0] == "Program received signal SIGSEGV, Segmentation fault."
+    assert re.search(r"crash\.c:(5|16)$", now["backtrace"][1]), "the line of the read, or of its call if it is inlined"
+    assert "\n  backtrace:\n    Program received signal SIGSEGV" in said("repro", "match.seat0.fault1", code=1)
+
+
+@pytest.mark.slow
+def test_without_gdb_repro_says_what_it_knows(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    said(*MATCH, "crash.c", "@random")
+    Path("empty").mkdir()
+    monkeypatch.setenv("PATH", str(Path("empty").absolute()))
+    now = json.loads(said("repro", "match.seat0.fault1", "--json", code=1))
+    assert (now["same"], now["backtrace"]) == (True, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_language_of_a_program_is_read_from_its_binary(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("c" if name == "native" else name)
+    monkeypatch.chdir(tmp_path)
+    command = PROGRAMS[name]
+    Path(command[-1]).write_text(SOURCES[name])
+    subprocess.run(command, check=True)
+    assert language(None, [str(tmp_path / "program")]) == name
+
+
+def test_node_is_not_run_under_gdb() -> None:
+    """It raises signals itself, and aborts if its heap is full."""
+    assert "heap" in crash_advice(["/usr/bin/node", "bot.js"]) and "gdb" not in crash_advice(["node", "bot.js"])
