@@ -99,7 +99,9 @@ async def test_a_bot_that_never_flips_misses_the_points_of_the_cheats_and_no_oth
     judgement = await run(arena, bot)
     assert judgement.points == 80
     assert all(case.points == 0 for case in judgement.cases if case.case.startswith("C_AI"))
-    assert judgement.cases[-1].why == "lost after 2 turns: FLIPPED: You should have flipped the table now"
+    assert judgement.cases[-1].why == (
+        "lost after 2 turns: the table was flipped after bot's fault: You should have flipped the table now"
+    )
 
 
 @pytest.mark.slow
@@ -109,7 +111,9 @@ async def test_a_bot_that_flips_without_cause_gets_no_points(arena: Arena) -> No
     bot = perfect_but(arena.folder, "return FLIP if 'position' in answer else MOVE")
     judgement = await run(arena, bot)
     assert judgement.points == 0
-    assert judgement.cases[0].why == "lost after 2 turns: FLIPPED: You are not supposed to flip the table now"
+    assert judgement.cases[0].why == (
+        "lost after 2 turns: the table was flipped after bot's fault: You are not supposed to flip the table now"
+    )
 
 
 @pytest.mark.slow
@@ -125,7 +129,7 @@ async def test_a_bot_that_crashes_gets_no_points_and_the_reason(arena: Arena) ->
     judgement = await run(arena, perfect_but(arena.folder, "os._exit(3)"))
     assert judgement.points == 0
     assert {case.why.split(": ", 1)[1] for case in judgement.cases} == {
-        "FLIPPED: crashed; exited with code 3 before answering"
+        "the table was flipped after bot's fault: crashed; exited with code 3 before answering"
     }
 
 
@@ -385,6 +389,8 @@ def test_judge_prints_a_table_and_keeps_the_replays(
     assert title.rstrip() == "Tic-tac-toe: test run of Mine, seed 5"
     assert columns.split() == ["case", "seat", "points", "why"]
     assert first.split()[:5] == ["BASE_AI_O", "1", "0", "of", "20"]
+    assert " lost after 4 turns: the rival has" in first, "in words, not O_WIN"
+    assert "_WIN" not in out and "FLIPPED" not in out
     assert total.split()[0] == "sum"
     assert total.split()[2:] == ["of", "100"]
     assert replays == "replays  replays/tictactoe-judged"

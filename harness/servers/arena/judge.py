@@ -12,6 +12,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import FaultKind, Player
 from referee.games.dice import derive_seed
+from referee.games.ending import reason_in_words
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict
@@ -117,11 +118,14 @@ async def _battle(
 
 
 def _why(verdict: Verdict, player: Player) -> str:
-    """Describes the ending from the bot's point of view, with its faults."""
-    ranks, reason = verdict.result.ranks, verdict.result.reason
+    """Describes the ending in words from the bot's point of view, with its faults."""
+    ranks = verdict.result.ranks
+    names = [each.name if seat == player else "the rival" for seat, each in enumerate(verdict.seats)]
+    reason = reason_in_words(registry.game(verdict.game).presentation.endings, verdict.result, names)
     ending = "drew" if ranks[0] == ranks[1] else "won" if ranks[player] == 1 else "lost"
     turns = (verdict.turns + 1) // 2
-    details = [fault.detail for fault in verdict.faults if fault.player == player and fault.detail not in reason]
+    own = ["; ".join(fault.detail.splitlines()) for fault in verdict.faults if fault.player == player]
+    details = [detail for detail in own if detail not in reason]
     return "; ".join([f"{ending} after {turns} turn{'' if turns == 1 else 's'}: {reason}", *details])
 
 
