@@ -170,7 +170,11 @@ def _namespaces(machine: Machine) -> Line:
     if machine.namespaces is None:
         return Line("namespaces", False, machine.missing.get("namespaces", "refused"), USER_NAMESPACES)
     made = NAMESPACES_MADE[machine.namespaces].format(bwrap=bubblewrap.program())
-    return Line("namespaces", True, f"{made}: each bot has its own processes, files, network and messages")
+    return Line(
+        "namespaces",
+        True,
+        f"{made}: each bot has its own processes, files, network and messages; images run (oci:IMAGE.tar)",
+    )
 
 
 def _landlock(machine: Machine) -> Line:

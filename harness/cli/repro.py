@@ -16,7 +16,8 @@ from referee.harness.errors import UsageError
 from referee.harness.match.repro import Reproduced, reproduce
 from referee.harness.process.limits import recorded_limits
 from referee.harness.programs.debuggers import attach_command, listening, process_of
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.image import unpacked_at
+from referee.harness.programs.spec import Entrant, entrant, image_entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.seats.seat import Seat
@@ -51,6 +52,8 @@ def repro(bundle: Path, bot: str | None = None, *, fault: int = 1, debug: bool =
 
 def recorded_entrant(seat: str, option: str, name: str, command: tuple[str, ...], folder: str) -> Entrant:
     """Returns the program that a replay names. UsageError if it is gone; `option` names another."""
+    if folder and (unpacked := unpacked_at(Path(folder))) is not None:
+        return image_entrant(name, unpacked)
     if not command or not folder or not Path(folder).is_dir() or not Path(folder, command[0]).exists():
         raise UsageError(f"{seat} cannot be started: its program is gone; name another with {option}")
     return Entrant(name, command, Path(folder))

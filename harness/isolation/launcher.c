@@ -31,6 +31,7 @@
  *     allow PATH RIGHTS               add a rule
  *     restrict                        enforce the ruleset
  *     seccomp HEX                     install a filter
+ *     setenv NAME VALUE               set an environment variable of the program
  *
  * With `init`, the bot itself reports "bot" and the first process "started". The kernel attaches the pid of the sender,
  * as the supervisor sees it (SO_PASSCRED). At the bot's end comes "exit STATUS PEAK_KIB FREE_BYTES"; the last number is
@@ -430,6 +431,10 @@ static void step_seccomp(char **a) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) fail("seccomp");
 }
 
+static void step_setenv(char **a) {
+    if (setenv(a[0], a[1], 1) != 0) fail("setenv %s", a[0]);
+}
+
 #define STEP(name, arguments) {#name, arguments, step_##name}
 static const struct {
     const char *name;
@@ -440,7 +445,7 @@ static const struct {
     STEP(newroot, 1), STEP(fork_and_wait, 0), STEP(bind, 3), STEP(bind_optional, 3), STEP(tmpfs, 2), STEP(mkdir, 4),
     STEP(proc, 1), STEP(symlink, 2), STEP(enter, 0), STEP(loopback, 0), STEP(init, 1), STEP(rlimit, 3),
     STEP(chdir, 1), STEP(account, 2), STEP(drop_capabilities, 0), STEP(no_new_privs, 0), STEP(landlock, 3),
-    STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1),
+    STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1), STEP(setenv, 2),
 };
 
 int main(int count, char **words) {

@@ -257,6 +257,9 @@ class Launcher(Root):
         program = struct.pack("@HP", len(text) // 16, ctypes.addressof(code))
         check(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), program, ctypes.c_ulong(0), ctypes.c_ulong(0)), "seccomp")
 
+    def setenv(self, name: str, value: str) -> None:
+        os.environ[name] = value
+
 
 def main() -> None:
     launcher = Launcher()

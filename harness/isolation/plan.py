@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import NotIsolated, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.launcher_build import without
@@ -151,6 +151,15 @@ class Sandbox(Struct, frozen=True):
 NO_SANDBOX = Sandbox()
 
 
+class Image(Struct, frozen=True):
+    """The part of a container image's configuration that its sandbox needs."""
+
+    workdir: str
+    """The working folder in the image."""
+    variables: tuple[tuple[str, str], ...]
+    """Environment variables. The sandbox launcher sets them inside: outside, they could change the launcher."""
+
+
 class SandboxSpec(Struct, frozen=True):
     """The requirements for the sandboxes of one program."""
 
@@ -167,6 +176,8 @@ class SandboxSpec(Struct, frozen=True):
     scratch_bytes: int | None
     """Limit for the size of the scratch folder."""
     hidden: HiddenFiles = HiddenFiles()
+    image: Image | None = None
+    """Of a bot in a container image, whose files lie in `cwd`."""
 
 
 GROUP = "\0group"
@@ -220,24 +231,17 @@ def shares_scratch(layers: Mapping[str, str]) -> bool:
 def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     """Plans the sandboxes of a program. NotIsolated if a requirement is not met, OSError if files cannot be listed."""
     layers = layer_by_guarantee(isolation)
+    if spec.image is not None and (obstacle := obstacle_to_images(isolation)) is not None:
+        raise RunError(f"an image runs in namespaces only; {obstacle}")
     if isolation.mode == "off" or PORTABLE:
         _require(isolation, layers)
         return SandboxPlan(spec, layers)
     machine = probe()
-    paths = visible_paths.required_paths(tuple(spec.argv), spec.cwd, spec.path, (*spec.whole, *isolation.readable))
-    visible = select_visible(paths, isolation.writable, spec.hidden, can_empty=machine.namespaces is not None)
-    accounts = _accounts(spec, machine, visible)
+    files = _image_files(spec, machine) if spec.image is not None else _files(isolation, spec, machine)
+    accounts, visible = files.owner is not None, files.visible
     if not accounts:
         layers["account"] = NONE
     _require(isolation, layers)
-    files = SandboxFiles(
-        visible=visible,
-        link_paths=_link_paths(isolation, spec),
-        writable=isolation.writable,
-        scratch=str(spec.scratch),
-        scratch_bytes=spec.scratch_bytes,
-        owner=account.ACCOUNT if accounts else None,
-    )
     group = [GROUP] if machine.groups.hierarchies else []
     command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
     places = [place for place, word in enumerate(command) if word in (GROUP, files.scratch) or account.ACCOUNT in word]
@@ -245,6 +249,38 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     return SandboxPlan(
         spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts, bool(visible.partial_folders)
     )
+
+
+def _files(isolation: Isolation, spec: SandboxSpec, machine: Machine) -> SandboxFiles:
+    paths = visible_paths.required_paths(tuple(spec.argv), spec.cwd, spec.path, (*spec.whole, *isolation.readable))
+    visible = select_visible(paths, isolation.writable, spec.hidden, can_empty=machine.namespaces is not None)
+    return SandboxFiles(
+        visible=visible,
+        link_paths=_link_paths(isolation, spec),
+        writable=isolation.writable,
+        scratch=str(spec.scratch),
+        scratch_bytes=spec.scratch_bytes,
+        owner=account.ACCOUNT if _accounts(spec, machine, visible) else None,
+    )
+
+
+def _image_files(spec: SandboxSpec, machine: Machine) -> SandboxFiles:
+    """Returns the files of a bot in an image. All of them are open to every account."""
+    owner = account.ACCOUNT if machine.has("account") else None
+    return SandboxFiles(VisiblePaths(()), (), (), str(spec.scratch), spec.scratch_bytes, owner, root=str(spec.cwd))
+
+
+def obstacle_to_images(isolation: Isolation) -> str | None:
+    """Returns why no bot can run in a container image here; None if it can."""
+    if isolation.mode == "off":
+        return "--isolation off switches them off"
+    machine = probe()
+    if machine.namespaces is None:
+        why = machine.missing.get("linux") or machine.missing.get("namespaces", "refused")
+        return f"this machine offers none ({why}); see `referee doctor`"
+    if machine.namespaces == "bwrap" and not machine.has("launcher"):
+        return "this machine makes them by bubblewrap, which then needs a C compiler"
+    return None
 
 
 def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Sandbox:
@@ -293,7 +329,8 @@ def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> boo
 def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> list[str]:
     """Returns the last steps, which the bot's own process takes."""
     inside, uid = machine.namespaces is not None, files.owner
-    steps = ["chdir", str(spec.cwd), *(account.steps(uid) if uid is not None else ()), "drop_capabilities"]
+    workdir = str(spec.cwd) if spec.image is None else spec.image.workdir
+    steps = ["chdir", workdir, *(account.steps(uid) if uid is not None else ()), "drop_capabilities"]
     if uid is not None or machine.namespaces == "user":
         steps += account.limit_tasks(spec.processes)
     steps.append("no_new_privs")
@@ -308,4 +345,6 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
     if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI
         steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets)
+    for name, value in () if spec.image is None else spec.image.variables:
+        steps += ["setenv", name, value]
     return steps

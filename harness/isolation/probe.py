@@ -73,6 +73,8 @@ def sandbox_command(
     line = [*launcher, "status", STATUS]
     if namespace == "bwrap":  # its namespaces hide the control groups
         outside = [*launcher, *group, "--"] if group else []
+        if files.root is not None:
+            line[: len(launcher)] = [bubblewrap.INNER_LAUNCHER]
         return [*outside, *bubblewrap.command(files, launcher), *line, "init", files.scratch, *steps]
     line += group
     if namespace is not None:

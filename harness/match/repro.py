@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.errors import RunError, UsageError
-from referee.harness.isolation.plan import OFF
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.replay_prefix import prefix_calls
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits, OnNoise, died_of_error, exit_words, passed_limit, recorded_limits
@@ -93,6 +93,8 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
     if report.fault.method == "inject":
         raise UsageError(f"{path}: no call of the protocol was at fault, but an opponent of our own")
     limits = _wide(recorded_limits(replay.header.limits), debugged=waits is not None)
+    if entrant.image is not None:
+        limits = msgspec.structs.replace(limits, isolation=Isolation())
     async with open_roster(limits) as roster:
         seat = await roster.take(entrant)
         reproduction = _Reproduction(report, replay, seat, waits)

@@ -6,6 +6,7 @@ A bot spec is one of:
 - `@NAME`: a built-in opponent
 - `cmd:COMMAND LINE`
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
+- `oci:IMAGE.tar`: a container image, as `docker save` writes it
 - `http://ADDRESS`: a team's web service, for the Arena's games
 - `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
 
@@ -29,10 +30,11 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.arena import Battle
 from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import original_spec
+from referee.harness.programs import image, original_spec
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
@@ -52,7 +54,7 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     name: str
     argv: tuple[str, ...]
     cwd: Path
-    """Where it runs: the bot's own folder, so that it finds its files by relative names."""
+    """Where it runs: the bot's own folder, so that it finds its files by relative names. Of an image, its root."""
     injects: bool = False
     """A built-in cheat that may act out of turn."""
     engine: bool = False
@@ -63,6 +65,8 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
     remote: bool = False
     """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
+    image: Image | None = None
+    """How its container image runs: then `argv` names a program in the image."""
 
 
 Build = Callable[[BuildContext], Entrant]
@@ -180,6 +184,16 @@ def _command(spec: str, game: str | None) -> Build:
         raise UsageError(f"{spec}: there is no program {argv[0]!r}")
     name = next((Path(word).stem for word in argv[1:] if os.path.exists(word)), Path(argv[0]).stem)
     return lambda context: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
+
+
+def _image(spec: str, game: str | None) -> Build:
+    path = image.path_of(spec)
+    return lambda context: image_entrant(path.stem, image.unpack(spec, context.limits.isolation))
+
+
+def image_entrant(name: str, unpacked: image.Unpacked) -> Entrant:
+    """Returns the program of an image in the cache."""
+    return Entrant(name, unpacked.run.argv, unpacked.root, image=unpacked.run.image)
 
 
 def _service(url: str, game: str | None) -> Build:
@@ -330,6 +344,7 @@ KINDS = {
     "cmd:": _command,
     PREFIX: _script,
     "original:": _original,
+    image.PREFIX: _image,
     "http:": _service,
     "https:": _service,
 }
@@ -339,17 +354,18 @@ PREFIXES = tuple(KINDS)
 # Starting the program.
 
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
+SETTINGS = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
+    "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
+}
+"""Environment variables of all bots. Those of an image come on top, inside the sandbox."""
 
 
 def environment() -> dict[str, str]:
-    """Returns a bot's environment variables, except those of `scratch_variables`."""
+    """Returns a bot's environment variables, except those of `scratch_variables`. Not for an image."""
     variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-    return variables | {
-        "PYTHONPATH": str(KITS / "python"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
-        "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
-    }
+    return variables | {"PYTHONPATH": str(KITS / "python")} | SETTINGS
 
 
 def scratch_variables(scratch: Path) -> dict[str, str]:

@@ -38,7 +38,12 @@ MAX_BYTES = 1 << 26
 def script_of(entrant: Entrant) -> Path | None:
     """Returns the Python file of a bot that uses the kit; None = the bot needs a process."""
     program, *rest = entrant.argv
-    if not Path(program).name.startswith("python") or not rest or not rest[0].endswith(".py"):
+    if (
+        entrant.image is not None
+        or not Path(program).name.startswith("python")
+        or not rest
+        or not rest[0].endswith(".py")
+    ):
         return None
     script = entrant.cwd / rest[0]
     return script if script.is_file() and b"referee_kit" in script.read_bytes() else None

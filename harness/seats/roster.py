@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from referee.harness.errors import NotIsolated, RunError, ungrouped
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
+from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
@@ -23,7 +24,15 @@ from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import PREFIX, Entrant, environment, scratch_variables, sized_command, start_hint
+from referee.harness.programs.spec import (
+    PREFIX,
+    SETTINGS,
+    Entrant,
+    environment,
+    scratch_variables,
+    sized_command,
+    start_hint,
+)
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
@@ -179,7 +188,7 @@ class Roster(Struct, eq=False):
             scratch = shared or self._folders.take()
         except OSError as error:
             raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        env = self._environment | scratch_variables(scratch)
+        env = (self._environment if entrant.image is None else SETTINGS) | scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
             argv = sized_command(entrant.argv, self.limits.memory_bytes)
@@ -217,23 +226,26 @@ class Roster(Struct, eq=False):
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
         limits = self.limits
         if entrant not in self._builds:  # looked up once, because it searches folders
-            self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
+            words = (*entrant.argv, str(entrant.cwd)) if entrant.image is None else ()
+            self._builds[entrant] = build_cache.builds_in(words)
         spec = SandboxSpec(
             argv=entrant.argv,
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
-            scratch=self._folders.shared,
+            scratch=self._folders.shared if entrant.image is None else Path(BASE),
             whole=self._builds[entrant],
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
             hidden=self._hidden,
+            image=entrant.image,
         )
         return plan.plan_sandbox(limits.isolation, spec)
 
 
 def _not_started(entrant: Entrant, error: Exception) -> RunError:
-    return RunError(f"{entrant.name} cannot be started: {error}{start_hint(entrant.argv[0])}")
+    hint = start_hint(entrant.argv[0]) if entrant.image is None else ""
+    return RunError(f"{entrant.name} cannot be started: {error}{hint}")
 
 
 @asynccontextmanager

@@ -13,6 +13,9 @@ from referee.harness.isolation.visible_paths import is_inside
 MAX_WORDS = 8500
 """Arguments that fit into bubblewrap's limit of 9,000, with those of the program."""
 
+INNER_LAUNCHER = "/.referee-launcher"
+"""Where a bot in a container image would see the sandbox launcher."""
+
 
 @cache
 def program() -> str | None:
@@ -34,7 +37,9 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
         words, devices = words + devices, []  # first, because what the bot sees may lie below /dev/shm
     for step in namespaces.shown(files):
         words += _words(step)
-    for path in filter(os.path.isabs, launcher):
+    if files.root is not None:
+        words += ["--ro-bind", launcher[0], INNER_LAUNCHER]
+    for path in filter(os.path.isabs, launcher) if files.root is None else ():
         if not is_inside(os.path.realpath(path), files.visible.paths):
             words += ["--ro-bind", path, path]
     words += [*devices, *tmpfs, os.path.realpath(files.scratch), "--"]

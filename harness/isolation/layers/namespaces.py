@@ -4,7 +4,7 @@ Root makes them directly. Other accounts need a user namespace, if the system al
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -17,6 +17,8 @@ DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "u
 BASE = "/tmp"
 """The folder that the new root is mounted on. Other processes notice nothing."""
 SHARED_MEMORY = "/dev/shm"
+OUTSIDE_IMAGE = ("dev", "proc", "sys", "tmp")
+"""Folders in the root of a container image that the bot does not see: the sandbox has its own."""
 MOST_FILES = 16384
 """Limit of files and folders in a scratch folder. `referee.harness.process.scratch` counts them."""
 INODES = 2 * MOST_FILES
@@ -39,6 +41,8 @@ class SandboxFiles(Struct, frozen=True):
     """Size of the scratch folder; None = no limit of ours."""
     owner: str | None = None
     """The bot's own account, which owns the scratch folder; None = ours."""
+    root: str | None = None
+    """The files of a container image, which the bot sees as `/`. Then nothing of the machine is visible but /sys."""
 
 
 def enter(user: bool) -> list[str]:
@@ -77,7 +81,9 @@ def mount(files: SandboxFiles) -> list[str]:
 
 
 def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
-    """Returns the steps that show the files of the machine."""
+    """Returns the steps that show the files of the machine, or those of an image."""
+    if files.root is not None:
+        return [*_image_files(files.root), ("bind_optional", "/sys", "/sys", "ro")]
     visible, steps = files.visible, list[tuple[str, ...]]()
     for path in visible.partial_folders:
         if path not in (BASE, "/"):
@@ -92,3 +98,15 @@ def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
     steps += [("bind", path, path, "rw") for path in files.writable]
     steps += [("tmpfs", path, EMPTY) for path in visible.empty_folders]
     return steps
+
+
+def _image_files(root: str) -> Iterator[tuple[str, ...]]:
+    """Yields the steps that show an image. A link in it stays a link: nothing here follows it."""
+    with os.scandir(root) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.name in OUTSIDE_IMAGE:
+                continue
+            if entry.is_symlink():
+                yield "symlink", os.readlink(entry.path), f"/{entry.name}"
+            else:
+                yield "bind", entry.path, f"/{entry.name}", "ro"

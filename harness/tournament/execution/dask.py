@@ -175,7 +175,7 @@ class DaskPool(WorkerPool):
         why = f"{', '.join(entry.name for entry in reply.needs)}: sent, but still missing"
         for entry in reply.needs:
             try:
-                archive = bot_archives.zip_path(self._folder, entry).read_bytes()
+                archive = bot_archives.archive_path(self._folder, entry).read_bytes()
                 data = self._client.scatter(archive, workers=[reply.worker], hash=False)
                 bot = msgspec.msgpack.encode(entry)
                 self._submit({reply.worker}, dask_worker.receive, bot, data, priority=10).result()

@@ -1,6 +1,6 @@
 """The tasks that run on a Dask worker. Each gives a job to a worker process on the same machine and reads its reports.
 
-The process lives from task to task, and so do its bots. Bots travel as zip files named after their content and are
+The process lives from task to task, and so do its bots. Bots travel as archives named after their content and are
 built once per machine.
 """
 
@@ -67,7 +67,7 @@ class _Process:
 
     def _start(self, contest: bytes, entries: list[Entry]) -> Reply | None:
         self.end()
-        needs = [e for e in entries if not e.bot.startswith("@") and not bot_archives.home_of(e).is_dir()]
+        needs = [e for e in entries if not bot_archives.is_installed(e)]
         if needs:
             return _reply(needs=needs)
         order = worker_messages.order(contest)
@@ -150,8 +150,8 @@ def play(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> by
 
 
 def receive(bot: bytes, data: bytes) -> None:
-    """Unpacks a bot's zip file, once. Raises RunError or OSError if that fails."""
+    """Unpacks a bot's archive, once. Raises RunError or OSError if that fails."""
     with TemporaryDirectory(prefix="referee-") as folder:
-        archive = Path(folder, "bot.zip")
+        archive = Path(folder, "archive")
         archive.write_bytes(data)
-        bot_archives.installed(msgspec.msgpack.decode(bot, type=Entry), archive)
+        bot_archives.install(msgspec.msgpack.decode(bot, type=Entry), archive)

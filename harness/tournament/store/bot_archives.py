@@ -1,4 +1,4 @@
-"""Bot archives: zip files in a tournament's folder, named after their content.
+"""Bot archives: zip files and images in a tournament's folder, named after their content.
 
 A tournament plays copies of its archives in the user's cache, so that editing a bot during a run changes nothing.
 """
@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import shlex
+import shutil
 import stat
 import tempfile
 import zipfile
@@ -20,14 +21,15 @@ from msgspec import Struct
 from referee.harness.check.unpack import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
+from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache
+from referee.harness.programs import archive, build_cache, image
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
-from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, refuse_people, split_name
+from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, image_entrant, refuse_people, split_name
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
@@ -48,7 +50,9 @@ class Found(Struct, frozen=True):
 
     entry: Entry
     content: BotArchive | None = None
-    """Its files, if it can travel."""
+    """Its files, if it has any of its own and can travel."""
+    image: Path | None = None
+    """The archive of a container image."""
 
 
 @contextmanager
@@ -67,6 +71,9 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     refuse_people(rest)
     if rest.startswith("@"):
         return Found(Entry(name or rest, "", _sha256(rest, version()), rest))
+    if rest.startswith(image.PREFIX):
+        path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
+        return Found(Entry(name or path.stem, "", ident, image.PREFIX + path.name), image=path)
     if rest.startswith(LOCAL):
         return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
     path = Path(rest).expanduser()
@@ -135,31 +142,43 @@ def _sha256(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-# The zip file.
+# The zip file, or the tar file of an image.
 
 
-def zip_path(folder: Path, entry: Entry) -> Path:
+def archive_path(folder: Path, entry: Entry) -> Path:
     """Returns the place of a bot's archive."""
-    return folder / BOTS / f"{entry.hash}.zip"
+    return folder / BOTS / f"{entry.hash}{'.tar' if is_image(entry) else '.zip'}"
+
+
+def is_image(entry: Entry) -> bool:
+    """Whether a bot is a container image. Its hash is the image's id."""
+    return entry.bot.startswith(image.PREFIX)
 
 
 def store(found: Found, folder: Path) -> None:
     """Writes a bot's archive to the tournament's folder, once."""
-    path = zip_path(folder, found.entry)
-    if found.content is None or path.exists():
+    path = archive_path(folder, found.entry)
+    if (found.content is None and found.image is None) or path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
+    if found.image is not None:
+        shutil.copyfile(found.image, new)
+    elif found.content is not None:
+        _pack(found.entry, found.content, new)
+    new.replace(path)
+
+
+def _pack(entry: Entry, content: BotArchive, new: Path) -> None:
     with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
-        for file in found.content.files:
-            source = found.content.folder / file.path
+        for file in content.files:
+            source = content.folder / file.path
             if source.is_dir():
-                raise UsageError(f"{found.entry.name}: {file.path} is a link to a folder, which an archive cannot hold")
+                raise UsageError(f"{entry.name}: {file.path} is a link to a folder, which an archive cannot hold")
             member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
             member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             packed.writestr(member, source.read_bytes())
-    new.replace(path)
 
 
 def home_of(entry: Entry) -> Path:
@@ -171,8 +190,22 @@ def home_of(entry: Entry) -> Path:
     return build_cache.root().parent / UNPACKED / entry.hash / name
 
 
-def installed(entry: Entry, archive: Path) -> Path:
-    """Unpacks an archive, once per machine. Returns the folder. Raises RunError if the cache cannot be written."""
+def is_installed(entry: Entry) -> bool:
+    """Whether a bot needs no archive on this machine."""
+    if is_image(entry):
+        return image.unpacked_image(entry.hash) is not None
+    return entry.bot.startswith("@") or home_of(entry).is_dir()
+
+
+def install(entry: Entry, archive: Path) -> None:
+    """Unpacks an archive, once per machine. Raises RunError if the cache cannot be written."""
+    if is_image(entry):
+        image.unpack(f"{image.PREFIX}{archive}", Isolation())
+    else:
+        _installed(entry, archive)
+
+
+def _installed(entry: Entry, archive: Path) -> Path:
     home = home_of(entry)
     if home.is_dir():
         return home
@@ -201,16 +234,31 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
 
     `folder` is the tournament's, which has the archive; None if that is unpacked already. `limits` are for the build.
     """
+    if is_image(entry):
+        return _image_program(entry, folder, limits)
     if entry.bot.startswith(("@", *LOCAL)):
         spec = entry.bot
     elif folder is None:
         spec = str(home_of(entry) / entry.inside)
     else:
-        archive = zip_path(folder, entry)
-        if not archive.is_file():
-            raise RunError(f"{entry.name}: {archive} is missing")
-        spec = str(installed(entry, archive) / entry.inside)
+        spec = str(_installed(entry, _archive(folder, entry)) / entry.inside)
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
     argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
     return msgspec.structs.replace(found, name=entry.name, argv=argv)
+
+
+def _image_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant:
+    unpacked = image.unpacked_image(entry.hash)
+    if unpacked is None and folder is not None:
+        unpacked = image.unpack(f"{image.PREFIX}{_archive(folder, entry)}", limits.isolation)
+    if unpacked is None:
+        raise RunError(f"{entry.name}: its image was removed from the cache")
+    return image_entrant(entry.name, unpacked)
+
+
+def _archive(folder: Path, entry: Entry) -> Path:
+    archive = archive_path(folder, entry)
+    if not archive.is_file():
+        raise RunError(f"{entry.name}: {archive} is missing")
+    return archive

@@ -1,0 +1,319 @@
+"""The files of a container image: its layers, applied in order to a tree in memory, which is then written once.
+
+Nothing is written under a name from the image while layers are read: contents go to numbered files. At the end come the
+folders, then the files, then the links. So no write can pass through a link, wherever that leads. Inside the tree, a
+link is followed as in the container: `/` and `..` never leave the root.
+"""
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+MAX_BYTES, MAX_FILES = 1 << 30, 50_000
+"""The limits of an image: the content of all layers, and their files, folders and links. Deleted ones count too."""
+MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_DEPTH = 255, 2000, 100
+MAX_LINKS = 40
+"""Most links on the way to a file, as in the kernel."""
+MAX_STEPS = 5_000_000
+"""Most look-ups of names: a small image can ask for many."""
+HEADER_BYTES = 1 << 18
+"""Most bytes that describe one file. `tarfile` reads them into memory."""
+ENTRY_BYTES = 1 << 12
+"""More than the headers and the padding of a file take on average."""
+MAX_STREAM_BYTES = MAX_BYTES + MAX_FILES * ENTRY_BYTES
+PIECE_BYTES = 1 << 16
+WHITEOUT, OPAQUE, PRIVATE = ".wh.", ".wh..wh..opq", ".wh..wh."
+"""Markers of deleted files: `.wh.NAME` deletes NAME of the layers below, `.wh..wh..opq` all in its folder."""
+DEVICES = "dev"
+"""The folder whose devices are left out. The sandbox has its own."""
+LATEST_S = 1 << 32
+
+
+class Refused(Exception):
+    """The image is broken or hostile. The message says what is wrong, without the image's name."""
+
+
+class Source(Protocol):
+    """A readable file."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class File(Struct, eq=False):
+    """A regular file."""
+
+    number: int
+    """The name of its content's file. Hard links have the same."""
+    executable: bool
+    layer: int
+
+
+class Link(Struct, eq=False):
+    """A symbolic link."""
+
+    target: str
+    layer: int
+
+
+class Folder(Struct, eq=False):
+    """A folder."""
+
+    children: dict[str, "File | Link | Folder"]
+    layer: int
+    """The last layer that has an entry for it."""
+
+
+Node = File | Link | Folder
+
+
+class LayerStream:
+    """An uncompressed layer, read once from front to back. It has what `tarfile` needs of a file."""
+
+    def __init__(self, source: Source, most_bytes: int) -> None:
+        self._source = source
+        self._most_bytes = most_bytes
+        self._at = 0
+        self._hash = sha256()
+        self.header_bytes = HEADER_BYTES
+        """Bytes that may still be read to find the next entry."""
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads a part of a header. Refused if that takes too much."""
+        self.header_bytes -= size
+        if size < 0 or self.header_bytes < 0:
+            raise Refused("an entry has a header that is too long")
+        return b"".join(self.pieces(size))
+
+    def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
+        """Skips to a later position."""
+        if whence != io.SEEK_SET or position < self._at:
+            raise Refused("an entry has an impossible size")
+        for _ in self.pieces(position - self._at):
+            pass
+        return self._at
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """Reads `size` bytes, or what is left of them."""
+        while size > 0 and (data := self._source.read(min(size, PIECE_BYTES))):
+            size -= len(data)
+            self._at += len(data)
+            if self._at > self._most_bytes:
+                raise Refused(f"its layers unpack to more than {MAX_BYTES:,} bytes")
+            self._hash.update(data)
+            yield data
+
+    def digest(self) -> str:
+        """Returns the SHA-256 of the whole layer, in hexadecimal."""
+        for _ in self.pieces(self._most_bytes + 1):
+            pass
+        return self._hash.hexdigest()
+
+
+class Tree:
+    """The files of the layers so far."""
+
+    def __init__(self, contents: Path) -> None:
+        """`contents`: an empty folder for the contents of files."""
+        self.root = Folder({}, 0)
+        self._contents = contents
+        self._layer = 0
+        self._left_bytes, self._left_files = MAX_BYTES, MAX_FILES
+        self._read_bytes = 0
+        self._steps = 0
+        self._count = 0
+
+    def apply(self, source: Source) -> str:
+        """Applies a layer. Returns its digest. Refused for an entry that no image needs or that exceeds a limit."""
+        self._layer += 1
+        stream = LayerStream(source, MAX_STREAM_BYTES - self._read_bytes)
+        with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
+            while (member := tar.next()) is not None:
+                tar.members.clear()  # they would be kept
+                self._left_files -= 1
+                if self._left_files < 0:
+                    raise Refused(f"its layers have more than {MAX_FILES:,} files")
+                try:
+                    self._add(member, stream)
+                except Refused as reason:
+                    raise Refused(f"layer {self._layer}: {member.name!r} {reason}") from reason
+                stream.header_bytes = HEADER_BYTES
+        digest = stream.digest()
+        self._read_bytes += stream.tell()
+        return digest
+
+    def _add(self, member: tarfile.TarInfo, stream: LayerStream) -> None:
+        names = _names(member.name, "")
+        if not names:  # the root itself
+            return
+        folder_names, name = names[:-1], names[-1]
+        if name.startswith(WHITEOUT):
+            self._delete(folder_names, name)
+            return
+        if member.isdev():
+            if names[0] != DEVICES:
+                raise Refused("is a device or a pipe")
+            return
+        folder = self._find(folder_names, make=True)[0]
+        if not isinstance(folder, Folder):
+            raise Refused("lies in what is no folder")
+        before = folder.children.get(name)
+        if not member.isdir():
+            folder.children[name] = self._leaf(member, stream)
+        elif isinstance(before, Folder):
+            before.layer = self._layer
+        else:
+            folder.children[name] = Folder({}, self._layer)
+
+    def _leaf(self, member: tarfile.TarInfo, stream: LayerStream) -> Node:
+        if member.issym():
+            if not member.linkname or "\0" in member.linkname or len(os.fsencode(member.linkname)) > MAX_PATH_BYTES:
+                raise Refused("is a link without a proper target")
+            return Link(member.linkname, self._layer)
+        if member.islnk():
+            names = _names(member.linkname, "is a hard link that ")
+            folder = self._find(names[:-1])[0]
+            node = folder.children.get(names[-1]) if names and isinstance(folder, Folder) else None
+            if node is None or isinstance(node, Folder):
+                raise Refused(f"is a hard link to {member.linkname!r}, which is no file of the image")
+            return msgspec.structs.replace(node, layer=self._layer)
+        if not member.isreg() or member.issparse():
+            raise Refused("is of a kind that images do not have")
+        return self._file(member, stream)
+
+    def _file(self, member: tarfile.TarInfo, stream: LayerStream) -> File:
+        self._left_bytes -= member.size
+        if self._left_bytes < 0:
+            raise Refused(f"is too much: images may unpack to {MAX_BYTES:,} bytes")
+        self._count += 1
+        stream.seek(member.offset_data)
+        path = self._contents / str(self._count)
+        executable = bool(member.mode & 0o111)
+        with open(path, "xb") as file:
+            for data in stream.pieces(member.size):
+                file.write(data)
+            if file.tell() != member.size:
+                raise Refused("is cut off")
+            os.fchmod(file.fileno(), 0o755 if executable else 0o644)
+        time_s = min(max(0, member.mtime), LATEST_S)
+        os.utime(path, (time_s, time_s))  # Python compiles a module again if its time has changed
+        return File(self._count, executable, self._layer)
+
+    # Deleting.
+
+    def _delete(self, folder_names: Sequence[str], marker: str) -> None:
+        folder = self._find(folder_names)[0]
+        if not isinstance(folder, Folder):
+            return
+        if marker == OPAQUE:
+            self._clear(folder)
+        elif not marker.startswith(PRIVATE):
+            self._clear(folder, marker.removeprefix(WHITEOUT))
+
+    def _clear(self, folder: Folder, only: str | None = None) -> None:
+        """Deletes the children that come from the layers below: all, or the one of that name."""
+        for name in [*folder.children] if only is None else [only]:
+            self._step()
+            node = folder.children.get(name)
+            if isinstance(node, Folder):
+                self._clear(node)
+            if node is not None and node.layer < self._layer and not (isinstance(node, Folder) and node.children):
+                del folder.children[name]
+
+    # Finding.
+
+    def find(self, path: str, make: bool = False) -> tuple[Node | None, str]:
+        """Follows a path and all links on it. Returns what it leads to, and its real path.
+
+        With `make`, missing folders are made.
+        """
+        node, names = self._find(path.split("/"), make)
+        return node, "/" + "/".join(names)
+
+    def _find(self, names: Sequence[str], make: bool = False) -> tuple[Node | None, list[str]]:
+        waiting, path, folders, links = [*reversed(names)], list[str](), [self.root], 0
+        while waiting:
+            self._step()
+            name = waiting.pop()
+            if name == ".." and path:
+                path.pop()
+                folders.pop()
+            if name in ("", ".", ".."):
+                continue
+            node = folders[-1].children.get(name)
+            if node is None and make:
+                folders[-1].children[name] = node = Folder({}, self._layer)
+            if isinstance(node, Link):
+                links += 1
+                if links > MAX_LINKS:
+                    raise Refused(f"leads through more than {MAX_LINKS} links")
+                if node.target.startswith("/"):
+                    path, folders = [], [self.root]
+                waiting += reversed(node.target.split("/"))
+                continue
+            path.append(name)
+            if len(path) > MAX_DEPTH:
+                raise Refused(f"lies in more than {MAX_DEPTH} folders")
+            if not isinstance(node, Folder):
+                return (None if waiting else node), path
+            folders.append(node)
+        return folders[-1], path
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise Refused("takes too long: the image has too many links or deleted files")
+
+    def text_of(self, file: File) -> str:
+        """Returns the beginning of a file."""
+        with open(self._contents / str(file.number), "rb") as content:
+            return content.read(HEADER_BYTES).decode("utf-8", "replace")
+
+    # Writing.
+
+    def write(self, root: Path) -> None:
+        """Writes the tree to the new folder `root`. The contents of files move there."""
+        links: list[tuple[str, Path]] = []
+        written: dict[int, Path] = {}
+        waiting = [(root, self.root)]
+        while waiting:
+            path, folder = waiting.pop()
+            path.mkdir()
+            path.chmod(0o755)
+            for name, node in folder.children.items():
+                place = path / name
+                if isinstance(node, Folder):
+                    waiting.append((place, node))
+                elif isinstance(node, Link):
+                    links.append((node.target, place))
+                elif node.number in written:
+                    os.link(written[node.number], place)
+                else:
+                    (self._contents / str(node.number)).rename(place)
+                    written[node.number] = place
+        for target, place in links:
+            place.symlink_to(target)
+
+
+def _names(path: str, what: str) -> list[str]:
+    """Splits a path of an entry. Refused if it leads outside of the image, or no system would take it."""
+    if path.startswith("/"):
+        raise Refused(f"{what}is an absolute path")
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    if ".." in names:
+        raise Refused(f"{what}leads outside of the image")
+    sizes = [len(os.fsencode(name)) for name in names]
+    if "\0" in path or max(sizes, default=0) > MAX_NAME_BYTES or sum(sizes) + len(sizes) > MAX_PATH_BYTES:
+        raise Refused(f"{what}has a name that is too long or has a NUL")
+    if len(names) > MAX_DEPTH:
+        raise Refused(f"{what}lies in more than {MAX_DEPTH} folders")
+    return names
