@@ -70,7 +70,8 @@ def emit(game: Binding) -> str:
         if re.search(rf"\bread{choice.name}\b", readers):
             lines += [*_read_choice(game, choice), ""]
     text = "\n".join(lines[:-1]) + "\n"
-    return re.sub("^(?:    )+", lambda indent: indent[0][::2], text, flags=re.MULTILINE)  # two spaces, as Prettier has it
+    # Prettier indents by two spaces.
+    return re.sub("^(?:    )+", lambda indent: indent[0][::2], text, flags=re.MULTILINE)
 
 
 def _written(game: Binding) -> set[str]:
