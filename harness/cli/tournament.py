@@ -297,19 +297,17 @@ def write_page(
     *,
     to: Path | None = None,
     reader: Reader = Reader.PUBLIC,
-    bot: str | None = None,
     viewed: int | None = None,
     title: str | None = None,
     organiser: str = "",
 ) -> int:
-    """Writes a web site of plain files: standings, head-to-head results, and a page per bot with its games and replays.
+    """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
 
     Args:
         folder: The tournament's folder.
         to: Where to write the site. Default: a folder in the tournament's, named after the reader.
-        reader: public: without the bots' standard error and commands; author: the page of one bot, with its own;
-            organiser: everything.
-        bot: The name of the bot whose author is the reader.
+        reader: public: without the bots' standard error and commands, and with a page for each author that has the own
+            bot's. Its link is secret: only this command prints it. organiser: everything.
         viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
         title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
             and the format.
@@ -317,18 +315,17 @@ def write_page(
     """
     from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
 
-    if (reader is Reader.AUTHOR) != (bot is not None):
-        raise UsageError("--reader author needs --bot, and nothing else does")
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
         plan = plan.replaced(title=title)
         write_plan(plan, folder / PLAN)
-    names = [entry.name for entry in plan.bots]
-    if bot is not None and bot not in names:
-        raise UsageError(f"there is no bot {bot!r}; there are {', '.join(names)}")
     where = folder / f"page-{reader}" if to is None else to
-    files = site.write(plan, folder, where, reader, bot, viewed, organiser)
-    out.print(f"{files} files in {where}")
+    written = site.write(plan, folder, where, reader, viewed, organiser)
+    out.print(f"{written.files} files in {where}")
+    if written.authors:
+        out.print("secret pages, each for the author of one bot:")
+    for name, page in written.authors.items():
+        out.print(printable(f"  {name}: {page.relative_to(where)}"))
     return PLAYED
 
 

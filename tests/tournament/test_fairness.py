@@ -4,7 +4,6 @@ import json
 import random
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -230,17 +229,13 @@ def choose():
 @pytest.mark.slow
 @pytest.mark.alone
 def test_the_stated_rate_holds_in_a_real_run_under_load(tmp_path: Path) -> None:
-    """The same games with and without load: each game that ended otherwise is among those of the certificate."""
+    """The truth is known: every call needs 20 of 45 ms, so that each time-out is the machine's."""
     bots = [drawing_bot(tmp_path, name, salt, f"import time\n{NEEDS}") for name, salt in (("ann", 1), ("bob", 2))]
     words = ["--game", "tictactoe", *bots, "--games", "20", "--seed", "3", "--jobs", "1", "--call-time", "45ms"]
-    runs = {}
-    for name, busy in (("idle", 0), ("busy", 2)):
-        with burners(min(core_locks.physical())[0], busy) if busy else nullcontext():
-            shown = tournament(tmp_path, *words, "--limit", "startup=60s", "--ledger", tmp_path / name)
-        assert "with 95 % confidence, the rate is at most" in " ".join(shown.split())
-        runs[name] = games(tmp_path / name)
-    idle, busy = runs["idle"], runs["busy"]
-    changed = sum(idle[key].a != busy[key].a for key in idle)
-    found = table(tmp_path / "busy")["fairness"]
+    with burners(min(core_locks.physical())[0], 2):
+        shown = tournament(tmp_path, *words, "--limit", "startup=60s", "--ledger", tmp_path / "t")
+    assert "with 95 % confidence, the rate is at most" in " ".join(shown.split())
+    late = sum(any(fault.kind == "timeout" for fault in line.f) for line in games(tmp_path / "t").values())
+    found = table(tmp_path / "t")["fairness"]
     assert found["games"] == 20 and found["measured"]
-    assert changed > 0 and changed <= found["decided"] and changed / 20 <= found["most"]
+    assert late > 0 and late <= found["decided"] and late / 20 <= found["most"]

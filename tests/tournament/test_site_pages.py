@@ -1,18 +1,25 @@
 """Pages: everything links, names are escaped, and nobody reads what is not meant for them."""
 
 import gzip
+import hmac
 import re
 import shlex
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from contests import drawing_bot, tournament
+from contests import drawing_bot, games, tournament
 from scripted import PREAMBLE, PYTHON
 
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
+from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.reports.history import history
+from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.store.ledger import PLAN
+from referee.harness.tournament.store.reader import Book, read
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +53,7 @@ def followed(site: Path) -> int:
     links = 0
     for page in site.rglob("*.html"):
         for link in re.findall(r'href="([^"]+)"', page.read_text()):
-            assert (page.parent / link).is_file(), link
+            assert (page.parent / link).is_file(), (page, link)
             links += 1
     return links
 
@@ -83,18 +90,91 @@ def test_a_fault_leads_to_its_game(contest: Path, tmp_path: Path) -> None:
 
 def test_the_public_site_has_no_standard_error_and_no_commands(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "page", contest)
-    read = texts(contest / "page-public")
+    site = contest / "page-public"
+    shutil.rmtree(site / "author")  # each author reads the own bot's
+    read = texts(site)
     assert SECRET not in read and "cid.py" not in read and "illegal" in read
 
 
-def test_an_author_sees_the_own_bot_and_the_organiser_sees_everything(contest: Path, tmp_path: Path) -> None:
-    for name, knows in (("ann", False), ("cid", True)):
-        tournament(tmp_path, "page", contest, "--reader", "author", "--bot", name, "--to", tmp_path / name)
-        assert (SECRET in texts(tmp_path / name)) == knows
-        assert followed(tmp_path / name) >= 8
-        assert len(list((tmp_path / name / "bots").glob("*.html"))) == 1  # pages of games may be there too
+def test_an_author_reads_the_own_standard_error_and_the_organiser_everything(contest: Path, tmp_path: Path) -> None:
+    said = tournament(tmp_path, "page", contest)
+    site, pages = contest / "page-public", links(said)
+    assert set(pages) == {"ann", "bob", "cid"}
+    for name, page in pages.items():
+        assert (SECRET in texts((site / page).parent)) == (name == "cid")
+        assert not any("../" in link for link in re.findall(r'href="([^"]+)"', (site / page).read_text()))
+    assert followed(site) > 3 * 8
     tournament(tmp_path, "page", contest, "--reader", "organiser")
     assert SECRET in texts(contest / "page-organiser")
+    assert not list((contest / "page-organiser" / "author").iterdir())
+
+
+def test_an_authors_link_is_secret_and_stays_the_same(contest: Path, tmp_path: Path) -> None:
+    first = links(tournament(tmp_path, "page", contest))
+    assert links(tournament(tmp_path, "page", contest)) == first
+    site, secret = contest / "page-public", contest / ".page-secret"
+    assert secret.stat().st_mode & 0o777 == 0o600 and len(secret.read_bytes()) == 32
+    tokens = {name: page.split("/")[1] for name, page in first.items()}
+    assert len(set(tokens.values())) == 3 and all(re.fullmatch("[0-9a-f]{32}", token) for token in tokens.values())
+    for file in site.rglob("*"):
+        content = file.read_bytes() if file.is_file() else b""
+        assert not any(token.encode() in content for token in tokens.values()), file
+    assert (site / "author" / "index.html").read_bytes() == b"", "a server shows this instead of a list of the folder"
+    secret.write_bytes(bytes(32))
+    secret.chmod(0o644)
+    known = {name: hmac.new(bytes(32), name.encode(), "sha256").hexdigest()[:32] for name in tokens}
+    assert {name: page.split("/")[1] for name, page in links(tournament(tmp_path, "page", contest)).items()} == known
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert {each.name for each in (site / "author").iterdir()} == {"index.html", *known.values()}, "old links are gone"
+
+
+def links(said: str) -> dict[str, str]:
+    """Returns the authors' pages that `page` names."""
+    return dict(re.findall(r"^  (\w+): (author/\S+/index\.html)$", said, re.MULTILINE))
+
+
+def test_a_page_for_two_bots_has_every_game_of_every_version(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "add", contest, drawing_bot(tmp_path, "ann", 7))
+    tournament(tmp_path, "--resume", "--ledger", contest)
+    tournament(tmp_path, "page", contest, "--viewed", "0")
+    site = contest / "page-public"
+    (page,) = (text for each in site.glob("pairs/*.html") if "<title>ann and bob," in (text := each.read_text()))
+    old, *_, new = read_plan(contest / PLAN).bots
+    listed = re.findall(r'title="(\S+)" download', page)
+    ann_and_bob = {key for key in games(contest) if re.search(rf"{old.ident}|{new.ident}", key) and key in page}
+    assert len(listed) == len(ann_and_bob) == 8 and set(listed) == ann_and_bob
+    assert (
+        len(re.findall(rf">ann@{old.ident[:6]}, bob<|>bob, ann@{old.ident[:6]}<", page)) == 4
+        and page.count(">download</a>") == 8
+    )
+    assert "of 4 games that count" in page
+    assert followed(site) > 8
+    bot = (site / "bots" / f"{new.ident}.html").read_text()
+    assert f"ann@{old.ident[:6]}</td><td>8</td>" in bot and "ann (now)</td><td>8</td>" in bot
+    assert "../pairs/" in bot and "pairs/" in (site / "index.html").read_text()
+
+
+def test_ratings_over_time_are_the_fit_of_each_days_games(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "page", contest, "--viewed", "0")
+    assert "Rating over time" not in texts(contest / "page-public"), "all games are of one day"
+    (file,) = (contest / "ledger").glob("*.jsonl")
+    head, *played = file.read_text().splitlines()
+    for number, text in enumerate(played):
+        day = 20_000 + 7 * (number // 5)
+        played[number] = re.sub(r'"at":[0-9.]+', f'"at":{day * 86_400 + number}.5', text)
+    file.write_text("\n".join([head, *played, ""]))
+    plan, book = read_plan(contest / PLAN), read(contest)
+    found = history(plan, book)
+    assert {point.day for points in found.values() for point in points} == {20_000, 20_007, 20_014}
+    final = {row.name: row.elo.value for row in standings(plan, book).rows if row.elo is not None}
+    assert {name: points[-1].elo for name, points in found.items()} == pytest.approx(final, abs=1e-6)
+    early = Book()
+    early.add_lines("\n".join(played[:5]).encode())
+    first = {row.name: row.elo.value for row in standings(plan, early).rows if row.elo is not None}
+    assert {name: points[0].elo for name, points in found.items() if points[0].day == 20_000} == pytest.approx(first)
+    tournament(tmp_path, "page", contest, "--viewed", "0")
+    pages = [page.read_text() for page in (contest / "page-public" / "bots").glob("*.html")]
+    assert all(page.count("<polyline") == 3 and ">2024-10-04<" in page and ">2024-10-18<" in page for page in pages)
 
 
 def test_names_are_escaped_in_html(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ class Reader(StrEnum):
     """Whom a site is for."""
 
     PUBLIC = "public"
-    AUTHOR = "author"
     ORGANISER = "organiser"
 
 

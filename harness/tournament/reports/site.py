@@ -1,55 +1,64 @@
-"""Writes a tournament as a web site of plain files: standings, head-to-head results, and a page per bot.
+"""Writes a tournament as a web site of plain files: standings, a page per bot, and a page per pair of bots.
 
-There are three readers. The public sees results, faults and replays, but neither the bots' standard error nor their
-commands. An author also sees those of one bot. The organiser sees everything.
+The public sees results, faults and replays, but neither the bots' standard error nor their commands. The organiser sees
+everything. Each author has a page with the own bot's faults and standard error, which only a secret link leads to.
 """
 
 import gzip
 import shutil
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import jinja2
-from msgspec import Struct, field
+from msgspec import Struct
 
 from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament.formats.games import shares
 from referee.harness.tournament.model import Plan
+from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.figures import rating
+from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.harness.tournament.reports.readers import Reader, published
-from referee.harness.tournament.reports.standings import Row, Standings, counting, standings
+from referee.harness.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
+from referee.harness.tournament.reports.standings import Row, Standings, standings
 from referee.harness.tournament.reports.standings_text import cells, headers, progress
-from referee.harness.tournament.store.ledger import Fault, Line
-from referee.harness.tournament.store.reader import Book, counted_lines, read, replay
+from referee.harness.tournament.store.ledger import Line
+from referee.harness.tournament.store.reader import read, replay
 from referee.harness.web import page as viewer
 from referee.harness.web.replay_list import reason_of
 
-GAMES = 200
-"""How many of each bot's last games are listed."""
 VIEWED = 10
 """How many of each bot's last games have a page with the viewer, for which they are played again."""
-FAULTS = 50
+AUTHOR_GAMES = 50
+"""How many of a bot's last games its author's page lists."""
 BAR_ELO = 800.0
 """The width of half an interval's drawing."""
+AUTHORS = "author"
+"""The folder of the authors' pages."""
 
 
-class _Bot(Struct):
-    """The ledger's content about one bot."""
+class Written(Struct, frozen=True):
+    """The result of `write`."""
 
-    games: deque[tuple[Path, Line]] = field(default_factory=lambda: deque(maxlen=GAMES))
-    """The last ones, oldest first."""
-    count: int = 0
-    faults: list[tuple[str, Fault]] = []
-    """With the games' keys."""
-    fault_count: int = 0
-    by_seat: dict[int, list[float]] = {}
-    """By seat, the number of games and the sum of their shares."""
+    files: int
+    authors: dict[str, Path]
+    """Each author's page, by the bot's name."""
+
+
+class _Shown(Struct, frozen=True):
+    """A listed game."""
+
+    line: Line
+    seat: int
+    """Of the bot of the page."""
+    file: str | None
+    """Its replay."""
+    page: str | None
+    """Its page with the viewer."""
 
 
 def write(
@@ -57,60 +66,54 @@ def write(
     folder: Path,
     to: Path,
     reader: Reader = Reader.PUBLIC,
-    bot: str | None = None,
     viewed: int | None = None,
     organiser: str = "",
-) -> int:
-    """Writes the site to `to` and returns the number of its files; for an author, the pages of the bot of that name.
+) -> Written:
+    """Writes the site to `to`; for the public, with the authors' pages.
 
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
     Raises RunError if the site cannot be written.
     """
     book = read(folder)
-    result = standings(plan, book)
-    bots = _bots(plan, folder, counting(plan, book)[0])
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
-    site = _Site(plan, folder, to, reader, result, viewed)
-    site.organiser = organiser
+    site = _Site(plan, folder, to, reader, standings(plan, book), site_games(plan, folder, book), viewed, organiser)
+    site.history = history(plan, book)
     try:
-        for part in ("bots", "games"):
+        for part in ("bots", "games", "pairs", AUTHORS):
             shutil.rmtree(to / part, ignore_errors=True)
             (to / part).mkdir(parents=True)
-        for row in result.rows:
-            if bot is None or row.name == bot:
-                site.bot(row, bots[row.ident])
-        if reader is not Reader.AUTHOR:
-            site.index()
+        for row in site.result.rows:
+            site.bot(row)
+        for pair, games in site.games.pairs.items():
+            site.pair(pair, games)
+        site.index()
+        authors = site.authors() if reader is Reader.PUBLIC else {}
     except OSError as error:
         raise RunError(f"{to} cannot be written: {error.strerror or error}") from error
-    return len(site.written)
-
-
-def _bots(plan: Plan, folder: Path, book: Book) -> dict[str, _Bot]:
-    bots = {entry.ident: _Bot() for entry in plan.bots}
-    for file, line in counted_lines(folder, book):
-        for seat, (ident, share) in enumerate(zip(line.b, shares(line.r), strict=True)):
-            if ident in bots:
-                bot = bots[ident]
-                bot.count += 1
-                bot.games.append((file, line))
-                seats = bot.by_seat.setdefault(seat, [0, 0.0])
-                seats[0] += 1
-                seats[1] += share
-                faults = [(line.k, fault) for fault in line.f if fault.seat == seat]
-                bot.fault_count += len(faults) + (line.m[seat] if line.m else 0)
-                bot.faults += faults[: FAULTS - len(bot.faults)]
-    return bots
+    return Written(len(site.written), authors)
 
 
 class _Site:
     """Writes the pages."""
 
-    def __init__(self, plan: Plan, folder: Path, to: Path, reader: Reader, result: Standings, viewed: int) -> None:
-        self.plan, self.folder, self.to, self.reader, self.result = plan, folder, to, reader, result
-        self.viewed = viewed
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        to: Path,
+        reader: Reader,
+        result: Standings,
+        games: SiteGames,
+        viewed: int,
+        organiser: str,
+    ) -> None:
+        self.plan, self.folder, self.to, self.reader = plan, folder, to, reader
+        self.result, self.games, self.viewed, self.organiser = result, games, viewed, organiser
+        self.history: dict[str, list[Point]] = {}
         self.written: set[str] = set()
+        self.title = plan.heading
+        self.labels = plan.labels
         loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
         self._pages = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
@@ -122,14 +125,23 @@ class _Site:
             "percent": "{:.0%}".format,
             "shade": _shade,
             "sentence": _sentence,
+            "date": _date,
+            "ending": self._ending,
         }
-        names = plan.labels
-        self._pages.filters["ending"] = lambda line: reason_of(
-            plan.game, Result(line.r, line.p, line.why), [names.get(ident, ident) for ident in line.b]
-        )
-        self._pages.globals |= {"plan": plan, "standings": result, "names": names}
-        self.organiser = ""
-        self.title = plan.heading
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(entry.name for entry in plan.bots))}
+
+        def pair_file(one: str, other: str) -> str | None:
+            first, second = sorted((one, other))
+            return f"{numbers[first]}-{numbers[second]}.html" if (first, second) in games.pairs else None
+
+        self._pair_file = pair_file
+        self._pages.globals |= {
+            "plan": plan,
+            "standings": result,
+            "names": self.labels,
+            "pair_file": pair_file,
+            "chart_size": (WIDTH, HEIGHT),
+        }
 
     def index(self) -> None:
         """Writes the page with standings and crosstable."""
@@ -147,48 +159,98 @@ class _Site:
             cells=[cells(row, columns) for row in self.result.rows],
         )
 
-    def bot(self, row: Row, bot: _Bot) -> None:
+    def bot(self, row: Row) -> None:
         """Writes a bot's page: opponents, seats, faults and games."""
-        games = [
-            (line, line.b.index(row.ident), *self._files(row.ident, file, line, place < self.viewed))
-            for place, (file, line) in enumerate(reversed(bot.games))
-        ]
+        keys = self.games.bots[row.ident].games
+        games = [self._shown(key, row.ident, place < self.viewed) for place, key in enumerate(keys)]
+        self._bot_page(row, f"bots/{_file(row.ident)}.html", games, self._files_of_faults([row.ident]))
+
+    def pair(self, pair: Pair, games: PairGames) -> None:
+        """Writes the page of all games between two bots, in all their versions."""
+        shown = [self._shown(key, None, False) for key in games.games]
+        self._write(
+            "pair.html", f"pairs/{self._pair_file(*pair)}", title=f"{' and '.join(pair)}, {self.title}", pair=pair,
+            games=shown, count=games.count, idents={row.name: row.ident for row in self.result.rows},
+        )  # fmt: skip
+
+    def authors(self) -> dict[str, Path]:
+        """Writes the authors' pages. Returns them by the bots' names. No other page contains their links."""
+        own, pages = secret(self.folder), {}
+        self._add(f"{AUTHORS}/index.html", b"")  # a server that lists folders shows this instead of the links
+        for row in self.result.rows:
+            at = f"{AUTHORS}/{token(own, row.name)}"
+            (self.to / at / "games").mkdir(parents=True)
+            versions = [row.ident, *self._older(row)]
+            keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
+            games = [self._shown(key, row.ident, False, at) for key in keys]
+            self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), author=True)
+            pages[row.name] = self.to / at / "index.html"
+        return pages
+
+    def _bot_page(
+        self, row: Row, to: str, games: Sequence[_Shown], files: dict[str, str], author: bool = False
+    ) -> None:
+        versions = [row.ident, *self._older(row)]
+        faults_of = versions if author else versions[:1]
         self._write(
             "bot.html",
-            f"bots/{_file(row.ident)}.html",
+            to,
             title=f"{row.name}, {self.title}",
             row=row,
-            bot=bot,
-            idents={name: ident for ident, name in self.plan.labels.items()},
+            bot=self.games.bots[row.ident],
+            versions=[(ident, self.games.bots[ident]) for ident in versions],
+            faults=[(ident, key, fault) for ident in faults_of for key, fault in self.games.bots[ident].faults],
+            fault_count=sum(self.games.bots[ident].fault_count for ident in faults_of),
             games=games,
-            files={line.k: file for line, _, file, _ in games if file},
-            pages={line.k: page for line, _, _, page in games if page},
-            alone=self.reader is Reader.AUTHOR,
-            with_stderr=self.reader is not Reader.PUBLIC,
+            games_at="games" if author else "../games",
+            files=files | {game.line.k: game.file for game in games if game.file},
+            pages={game.line.k: game.page for game in games if game.page},
+            alone=author,
+            with_stderr=author or self.reader is Reader.ORGANISER,
+            chart=chart(self.history, row.name),
         )
 
-    def _files(self, ident: str, file: Path, line: Line, view: bool) -> tuple[str | None, str | None]:
-        """Writes a game's replay and, for `view`, its page with the viewer. Returns their names."""
+    def _older(self, row: Row) -> list[str]:
+        """Returns the other versions of a bot."""
+        entry = next(entry for entry in self.plan.bots if entry.ident == row.ident)
+        return [each.ident for each in self.plan.bots if each.name == entry.name and each.ident != row.ident]
+
+    def _files_of_faults(self, idents: Iterable[str], author_at: str = "") -> dict[str, str]:
+        """Writes the replays of the faults that are listed. Returns their names by the games' keys."""
+        found = {}
+        for ident in idents:
+            for key, _ in self.games.bots[ident].faults:
+                if file := self._shown(key, ident, False, author_at).file:
+                    found[key] = file
+        return found
+
+    def _shown(self, key: str, ident: str | None, view: bool, author_at: str = "") -> _Shown:
+        """Writes a game's replay, and for `view` its page with the viewer. `author_at`: the folder of its author."""
+        file, line = self.games.lines[key]
+        seat = 0 if ident is None else line.b.index(ident)
         if line.z is None:
-            return None, None
-        name = line.k.replace("/", "_")
+            return _Shown(line, seat, None, None)
+        name, at = line.k.replace("/", "_"), f"{author_at}/games" if author_at else "games"
         replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
-        if f"games/{replay_file}" not in self.written:
-            self._add(f"games/{replay_file}", gzip.compress(self._replay(ident, file, line), 6, mtime=0))
-        if view and f"games/{page}" not in self.written:
+        own_seat = seat if author_at else None
+        if f"{at}/{replay_file}" not in self.written:
+            self._add(f"{at}/{replay_file}", gzip.compress(self._replay(file, line, own_seat), 6, mtime=0))
+        if view and f"{at}/{page}" not in self.written:
             with TemporaryDirectory(prefix="referee-") as scratch:
                 path = Path(scratch, "game.jsonl")
-                path.write_bytes(self._replay(ident, file, line))
-                self._add(f"games/{page}", viewer.page(Replay(path)))
-        return replay_file, page if view else None
+                path.write_bytes(self._replay(file, line, own_seat))
+                self._add(f"{at}/{page}", viewer.page(Replay(path)))
+        return _Shown(line, seat, replay_file, page if f"{at}/{page}" in self.written else None)
 
-    def _replay(self, ident: str, file: Path, line: Line) -> bytes:
+    def _replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
         """Returns the replay as the reader may see it."""
         data = replay(self.folder, file, line)
         assert data is not None
-        if self.reader is Reader.ORGANISER:
-            return data
-        return published(data, line.b.index(ident) if self.reader is Reader.AUTHOR else None)
+        return data if self.reader is Reader.ORGANISER else published(data, own_seat)
+
+    def _ending(self, line: Line) -> str:
+        names = [self.labels.get(ident, ident) for ident in line.b]
+        return reason_of(self.plan.game, Result(line.r, line.p, line.why), names)
 
     def _add(self, name: str, content: bytes) -> None:
         (self.to / name).write_bytes(content)
@@ -196,6 +258,10 @@ class _Site:
 
     def _write(self, template: str, to: str, **values: Any) -> None:
         self._add(to, self._pages.get_template(template).render(values).encode())
+
+
+def _date(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
 
 
 def _file(ident: str) -> str:

@@ -163,7 +163,7 @@ def bots_of(line_up: str) -> list[str]:
     return line_up.partition("/")[2].split("-")
 
 
-def _endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
+def endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
     """Yields bots by seat, endings, and how many games had both: a million games have few kinds."""
     rows = Book.ROWS
     for orders, games in _line_ups(plan, book):
@@ -220,14 +220,14 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *_notes(plan, total, different, ranked, surplus),
             *past,
         ],
-        fairness=fairness(((kind, times) for _, kind, times in _endings(plan, book)), book.voids, book.machines),
+        fairness=fairness(((kind, times) for _, kind, times in endings(plan, book)), book.voids, book.machines),
     )
 
 
 def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], Cell]) -> None:
     """Counts every game in the rows and cells."""
     paid: list[list[float]] = [[] for _ in rows]
-    for seats, kind, times in _endings(plan, book):
+    for seats, kind, times in endings(plan, book):
         for seat, bot in enumerate(seats):
             row, rank = rows[bot], kind.r[seat]
             row.games += times
@@ -347,7 +347,7 @@ def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], 
     if plan.format == "judged":
         return
     tally, programs, repeated = Tally(len(rows)), plan.programs, []
-    for group, contents in _seed_groups(plan, book):
+    for group, contents in seed_groups(plan, book):
         if any(programs.count(programs[bot]) > 1 for bot in group[0].bots):
             repeated.append((group, contents))
         else:
@@ -390,7 +390,7 @@ def _half_points(rank: int, other: int) -> int:
     return (rank < other) + (rank <= other)
 
 
-def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
+def seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
     """Yields the seed groups, those that ended alike together."""
     rows = Book.ROWS
     for orders, games in _line_ups(plan, book):
@@ -418,7 +418,7 @@ def _order(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, in
         return _group_order(plan, book, bots)
     if plan.format == "judged":
         paid: Counter[int] = Counter()
-        for seats, kind, times in _endings(plan, book):
+        for seats, kind, times in endings(plan, book):
             paid.update(dict.fromkeys(seats, times * max(kind.judged, 0)))
         for bot in bots:
             rows[bot].points = float(paid[bot])
@@ -457,7 +457,7 @@ def _worth(plan: Plan, row: Row) -> Fraction:
 def _games_won(plan: Plan, book: Book) -> Counter[tuple[int, int]]:
     """Counts games won by winner and loser, without draws, as the card competition does."""
     won: Counter[tuple[int, int]] = Counter()
-    for seats, kind, times in _endings(plan, book):
+    for seats, kind, times in endings(plan, book):
         if kind.r[0] != kind.r[1]:
             winner = kind.r.index(1)
             won[seats[winner], seats[1 - winner]] += times
