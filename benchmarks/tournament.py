@@ -35,7 +35,7 @@ from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.model import Entry, Keys, Plan, identified
-from referee.harness.tournament.reports import standings
+from referee.harness.tournament.reports import site, standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book
@@ -61,6 +61,7 @@ ROWS = {
     "reantics, instant C++ bots, used again": Setting("reantics", "reantics_instant.cpp"),
     "reantics, the C++ kit's examples": Setting("reantics", "cpp"),
 }
+MONTH_S = 30 * 86_400
 SPANS = 10
 """The simulated tournament is cut into so many parts of equal length."""
 
@@ -191,12 +192,12 @@ def driven(folder: Path, games: int) -> list[float]:
 KINDS = (((1, 2), (1.0, 0.0)), ((2, 1), (0.0, 1.0)), ((1, 1), (0.5, 0.5)))
 
 
-def a_line(key: str, idents: tuple[str, ...], seed: int, dice: random.Random) -> bytes:
+def a_line(key: str, idents: tuple[str, ...], seed: int, dice: random.Random, after_s: float = 0.0) -> bytes:
     """A game that nobody has played."""
     ranks, points = dice.choice(KINDS)
     line = Line(
         key, idents, seed, ranks, points, "three_in_a_row", 7, 1, (61, 58), (40, 39),
-        f"{dice.getrandbits(64):016x}", 1790000000.123456, "host:0",
+        f"{dice.getrandbits(64):016x}", round(1790000000.123456 + after_s, 6), "host:0",
     )  # fmt: skip
     return msgspec.json.encode(line)
 
@@ -210,14 +211,17 @@ def plan_of_twenty(games: int) -> Plan:
 
 
 def read_large(folder: Path, lines: int) -> dict[str, float]:
-    """A ledger of a tournament of twenty bots: seconds and MiB to read it and to make its table, in a new process."""
+    """A ledger of a tournament of twenty bots over a month, read in a new process.
+
+    Returns the seconds and MiB to read it and to make its table, and those to write its pages.
+    """
     plan = plan_of_twenty(lines)
     keys, opened, dice = Keys(plan), Ledger(folder, {}), random.Random(1)
     batch: list[tuple[bytes, bytes | None]] = []
-    for game in plan.scheduled_games({}):
+    for number, game in enumerate(plan.scheduled_games({})):
         assert game is not None
         idents = tuple(keys.idents[bot] for bot in game.seats)
-        batch.append((a_line(keys.key(game), idents, keys.seed(game), dice), None))
+        batch.append((a_line(keys.key(game), idents, keys.seed(game), dice, MONTH_S * number / lines), None))
         if len(batch) == 1000:
             opened.append(batch)
             batch = []
@@ -230,7 +234,7 @@ def read_large(folder: Path, lines: int) -> dict[str, float]:
 
 
 def measured(folder: str) -> None:
-    """Reads and tables a ledger in this process, and prints what it took."""
+    """Reads and tables a ledger in this process, writes its pages, and prints what it took."""
     plan = msgspec.json.decode(Path(folder, "plan.json").read_bytes(), type=Plan)
     started, cpu_s = time.monotonic(), time.process_time()
     found = standings.standings(plan, reader.read(Path(folder)))
@@ -241,6 +245,11 @@ def measured(folder: str) -> None:
         "CPU seconds": time.process_time() - cpu_s,
         "MiB": peak_mib,
     }
+    started, cpu_s = time.monotonic(), time.process_time()
+    site.write(plan, Path(folder), Path(folder, "site"))
+    figures["pages, seconds"] = time.monotonic() - started
+    figures["pages, CPU seconds"] = time.process_time() - cpu_s
+    figures["pages, MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(figures))
 
 
@@ -275,7 +284,9 @@ def table_of_tournaments(figures: dict[str, Any]) -> str:
     large = figures["a ledger"]
     lines.append(
         f"\nA ledger of {large['games']:,.0f} games is read and tabled in {large['seconds']:.1f} s "
-        f"({large['CPU seconds']:.1f} s of CPU) and {large['MiB']:.0f} MiB. "
+        f"({large['CPU seconds']:.1f} s of CPU) and {large['MiB']:.0f} MiB. Its pages take "
+        f"{large['pages, seconds']:.1f} s ({large['pages, CPU seconds']:.1f} s of CPU) and "
+        f"{large['pages, MiB']:.0f} MiB. "
         f"The machine's load before: {figures['load before']:.1f}."
     )
     return "\n".join(lines)

@@ -53,13 +53,16 @@ def history(plan: Plan, book: Book) -> dict[str, list[Point]]:
 
 def _by_day(book: Book) -> dict[int, Book]:
     """Returns the games of each day on which some ended, by the day."""
-    days: dict[int, dict[str, dict[int, Game]]] = defaultdict(lambda: defaultdict(dict))
-    ends = {int(game.at) // DAY_S for games in book.line_ups.values() for game in games.values()}
-    if len(ends) == 1:
-        return {ends.pop(): book}
+    days: dict[int, dict[str, dict[int, Game]]] = defaultdict(dict)
     for line_up, games in book.line_ups.items():
+        parts: dict[int, dict[int, Game]] = {}
         for number, game in games.items():
-            days[int(game.at) // DAY_S][line_up][number] = game
+            day = int(game.at) // DAY_S
+            if day not in parts:
+                parts[day] = {}
+            parts[day][number] = game
+        for day, part in parts.items():
+            days[day][line_up] = part
     return {day: book.of(line_ups) for day, line_ups in days.items()}
 
 

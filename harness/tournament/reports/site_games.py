@@ -18,7 +18,7 @@ from referee.harness.tournament.store.reader import Book, Game
 GAMES = 200
 """How many of each bot's last games are listed."""
 FAULTS = 50
-PAIR_GAMES = 20_000
+PAIR_GAMES = 10_000
 """How many games the head-to-head pages list in all: with fewer games, every one."""
 LEAST = 20
 """How many games each head-to-head page lists at least, if there are as many."""
@@ -112,7 +112,9 @@ def _pairs(names: dict[str, str], line_up: str) -> set[Pair]:
 
 
 def _last(line_up: str, games: dict[int, Game], most: int) -> list[_Timed]:
-    return nlargest(most, ((game.at, line_up, number) for number, game in games.items()))
+    """Returns the last games of a line-up, newest first. Most are sorted out by their times alone, which is faster."""
+    first = sorted([game.at for game in games.values()])[-most:][0]
+    return nlargest(most, [(game.at, line_up, number) for number, game in games.items() if game.at >= first])
 
 
 def _keys(timed: list[_Timed], most: int) -> list[str]:
