@@ -86,20 +86,21 @@ def prepare(
 
             def on_outcome(name: str, outcome: Outcome, is_new: bool) -> None:
                 checked.update({name} if is_new else ())
-                show(f"{len(record.outcomes)}/{len(found)} {name}: {'accepted' if outcome.accepted else 'refused'}")
+                show(f"{name}: {'accepted' if outcome.accepted else 'refused'}")
 
             timing = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
-        organise.prepared(requested, entries, into)
+        plan = organise.prepared(requested, entries, into)
+    outcomes = {each.name: record.outcomes[each.name] for each in found}
     result = Prepared(
         str(into),
-        [name for name, outcome in record.outcomes.items() if outcome.accepted],
-        {name: outcome.reason for name, outcome in record.outcomes.items() if not outcome.accepted},
-        [each.name for each in found if each.name not in checked],
+        [name for name, outcome in outcomes.items() if outcome.accepted],
+        {name: outcome.reason for name, outcome in outcomes.items() if not outcome.accepted},
+        [name for name in outcomes if name not in checked],
         timing.took_s,
         timing.builds_s,
     )
-    print_result(result, _shown(result, record, timing, into), json)
+    print_result(result, _shown(result, record, timing, plan, into), json)
     return AT_FAULT if result.refused else PLAYED
 
 
@@ -134,7 +135,7 @@ def _write(report: CheckReport, path: Path) -> None:
         raise RunError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _shown(result: Prepared, record: Record, timing: Timing, folder: Path) -> Group:
+def _shown(result: Prepared, record: Record, timing: Timing, plan: Plan, folder: Path) -> Group:
     sheet = Sheet(("refused",), (), ("why",))
     for name, why in result.refused.items():
         earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
@@ -149,6 +150,6 @@ def _shown(result: Prepared, record: Record, timing: Timing, folder: Path) -> Gr
         lines.append(f"checked {checked} in {timing.took_s:.1f} s, {ratio:.2f} times their builds side by side")
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
-    if result.accepted:
-        lines.append(f"to play: referee tournament run {shlex.quote(str(folder))}")
+    if present := sum(not entry.absent for entry in plan.bots):
+        lines.append(f"{counted(present, 'bot')} in all; to play: referee tournament run {shlex.quote(str(folder))}")
     return Group(*([sheet] if result.refused else []), *map(Text, lines))

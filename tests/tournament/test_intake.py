@@ -1,91 +1,21 @@
 """Submissions, sound and broken, become a tournament."""
 
-import json
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from contests import DRAWS, PLAYER, environment, games, table, tournament
 from defects import bot
+from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
 from referee.harness.tournament.model import read_plan
 
 pytestmark = pytest.mark.slow
-
-RUN = f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n'
-
-
-def folder_of(folder: Path, salt: int = 0, toml: str = RUN, more: str = "") -> Path:
-    """Writes a bot without a build."""
-    folder.mkdir(parents=True)
-    (folder / "bot.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
-    (folder / "bot.toml").write_text(toml)
-    return folder
-
-
-def zip_of(folder: Path, file: Path) -> Path:
-    """Packs a folder."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(file, "w") as packed:
-        for path in sorted(folder.rglob("*")):
-            packed.write(path, path.relative_to(folder))
-    return file
-
-
-def zipped(file: Path, salt: int = 0, toml: str = RUN, more: str = "") -> Path:
-    """Writes a submission."""
-    source = folder_of(file.parent.with_name("sources") / file.stem / str(salt), salt, toml, more)
-    return zip_of(source, file)
-
-
-def repository(folder: Path, salt: int) -> str:
-    """Makes a git repository with a bot. Returns its address."""
-    folder_of(folder, salt)
-    (folder / "passwords").symlink_to("/etc/passwd")
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message", "bot"]):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
-    return f"file://{folder}"
-
-
-def prepare(folder: Path, *arguments: str | Path, code: int) -> Any:
-    """Runs `referee tournament prepare`. Returns its JSON."""
-    done = subprocess.run(
-        [*PLAYER, "tournament", "prepare", *map(str, arguments), "--json"],
-        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return json.loads(done.stdout)
-
-
-@contextmanager
-def endless_server() -> Iterator[str]:
-    """Accepts connections and never answers. Yields the address of a repository there."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        held: list[socket.socket] = []
-
-        def accept() -> None:
-            while True:
-                try:
-                    held.append(listener.accept()[0])
-                except OSError:
-                    return
-
-        threading.Thread(target=accept, daemon=True).start()
-        yield f"git://127.0.0.1:{listener.getsockname()[1]}/bot.git"
-        listener.shutdown(socket.SHUT_RDWR)
-        for connection in held:
-            connection.close()
 
 
 def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path) -> None:
@@ -110,7 +40,7 @@ def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path)
     (teams / "linked" / "passwords").symlink_to("/etc/passwd")
     folder_of(teams / "wide", 10, RUN + 'bundle = ".."\n')
     limits = ("--build", "time=3s", "--limit", "startup=2s")
-    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", *limits, "--games", "4", code=1)
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", *limits, "--games", "4", code=1)
     assert sorted(result["accepted"]) == ["ann", "bob", "cid"]
     why = result["refused"]
     expected = {
@@ -149,7 +79,7 @@ def test_a_list_names_repositories_of_git(tmp_path: Path) -> None:
             f"ext::sh -c touch% {tmp_path}/owned\n"
         )
         started = time.monotonic()
-        result = prepare(tmp_path, "hand/list.txt", "--game", "tictactoe", "--into", "cup", code=1)
+        result = prepared(tmp_path, "hand/list.txt", "--game", "tictactoe", "--into", "cup", code=1)
     assert sorted(result["accepted"]) == ["Great", "gitta"]
     why = result["refused"]
     assert "cannot be cloned" in why["nowhere"] and "cannot be cloned within" in why["bot"]
@@ -168,13 +98,13 @@ def test_a_team_hands_in_again(tmp_path: Path) -> None:
     for salt, name in enumerate(("ann", "bob", "cid")):
         zipped(teams / f"{name}.zip", salt)
     start = (teams, "--game", "tictactoe", "--into", "cup", "--games", "2", "--seed", "7")
-    assert len(prepare(tmp_path, *start, code=0)["accepted"]) == 3
-    again = prepare(tmp_path, *start, code=0)
+    assert len(prepared(tmp_path, *start, code=0)["accepted"]) == 3
+    again = prepared(tmp_path, *start, code=0)
     assert sorted(again["unchanged"]) == ["ann", "bob", "cid"]
 
     first = {entry.name: entry.ident for entry in read_plan(cup / "tournament.toml").bots}
     zipped(teams / "bob.zip", 11)
-    assert sorted(prepare(tmp_path, teams, "--into", "cup", code=0)["unchanged"]) == ["ann", "cid"]
+    assert sorted(prepared(tmp_path, teams, "--into", "cup", code=0)["unchanged"]) == ["ann", "cid"]
     second = {entry.name: entry.ident for entry in read_plan(cup / "tournament.toml").bots}
     assert second["bob"] != first["bob"] and len(second) == 3 == len(read_plan(cup / "tournament.toml").bots)
 
@@ -182,7 +112,7 @@ def test_a_team_hands_in_again(tmp_path: Path) -> None:
     assert len(games(cup)) == 6
     zipped(teams / "bob.zip", 12)
     zipped(teams / "ann.zip", 13, "run = []\n")
-    result = prepare(tmp_path, teams, "--into", "cup", code=1)
+    result = prepared(tmp_path, teams, "--into", "cup", code=1)
     assert list(result["refused"]) == ["ann"]
     bots = read_plan(cup / "tournament.toml").bots
     assert [(entry.name, entry.absent) for entry in bots] == [
@@ -203,7 +133,7 @@ def test_an_intake_that_was_killed_goes_on(tmp_path: Path) -> None:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
-    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
     assert len(result["accepted"]) == 8 and 1 <= len(result["unchanged"]) < 8
 
 
@@ -212,7 +142,7 @@ def test_names_of_files_cannot_harm(tmp_path: Path) -> None:
     names = ["@random", "cmd:touch owned", "a=b", "-rf", "--json", "\x1b[31mred", "é 1"]
     for salt, name in enumerate(names):
         zipped(teams / "x.zip", salt).rename(teams / f"{name}.zip")
-    result = prepare(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
     assert len(result["accepted"]) == len(names)
     assert not (tmp_path / "owned").exists()
     assert len(list((tmp_path / "cup" / "reports").iterdir())) == 2 * len(names)

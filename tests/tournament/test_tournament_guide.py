@@ -66,3 +66,17 @@ def test_the_pages_name_every_format_and_only_existing_options() -> None:
     shown = re.findall(r"referee (tournament(?: [a-z]+)?) [^`\n]*?(--[a-z-]+)", GUIDE.read_text("utf-8"))
     for command, option in set(shown):
         assert option in run(f"referee {command} --help", GUIDE.parent.parent), (command, option)
+
+
+@pytest.mark.timeout(280)
+def test_the_tutorial_of_a_weekend_works_to_the_letter(tmp_path: Path) -> None:
+    """Runs every command and looks for the lines that the page shows."""
+    page = (DOCS / "tutorials" / "weekend-contest.md").read_text("utf-8")
+    printed = ""
+    for kind, text in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        if kind == "sh":
+            refuses = "--game connectfour --games 6" in text  # green is refused, which is exit code 1
+            printed = run(text.rstrip() + (" || true" if refuses else ""), tmp_path)
+        else:
+            assert all(line in printed for line in text.splitlines()), (text, printed)
+    assert "Weekend Cup" in (tmp_path / "site" / "index.html").read_text()

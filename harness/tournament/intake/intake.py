@@ -116,7 +116,7 @@ async def _checked(
     outcome = Outcome(
         submission.source,
         entry is not None,
-        "" if entry is not None else reason(report),
+        "" if entry is not None else reason(report, submission),
         key,
         entry or (before.entry if before is not None else None),
     )
@@ -180,13 +180,14 @@ def _stored(intake: Intake, submission: Submission, path: Path) -> Entry:
         return found.entry
 
 
-def reason(report: CheckReport) -> str:
-    """Returns in one line why a submission is refused."""
+def reason(report: CheckReport, submission: Submission) -> str:
+    """Returns in one line why a submission is refused, without its path."""
     errors = (finding for check in report.checks for finding in check.findings if finding.level is Level.ERROR)
     first = next(errors, None)
     if first is None:
         return "it was refused"
-    line = " ".join(first.text.split())
+    text = first.text.removeprefix(f"{submission.source}: ").replace(submission.source, submission.name)
+    line = " ".join(text.split())
     return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
 
 
