@@ -73,6 +73,7 @@ app.command(replay_app)
 for parent, name, function in (
     (app, "check", "check:check_bot"),
     (app, "doctor", "doctor:doctor"),
+    (app, "export", "export:export_app"),
     (app, "fork", "fork:fork"),
     (app, "games", "games:games"),
     (app, "gate", "gate:gate"),

@@ -135,8 +135,17 @@ def first_match(game: Game, bot: str) -> str:
     return f"referee --game {game.name}{options} {bot}" + " @random" * (game.seats.start - 1)
 
 
-def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path, bytes]]:
-    """Yields the path and the content of every file of the new bot."""
+def program_files(game: Game, lang: str) -> Iterator[tuple[Path, bytes]]:
+    """Yields the path and the content of a new bot's program and of its kit. The program's first file is `main`."""
+    kit_files, sources = _program(game, lang, kits()[lang])
+    for number, (source, path) in enumerate(sources):
+        yield path.with_stem("main") if number == 0 else path, source.read_bytes()
+    for source, path in kit_files:
+        yield path, source.read_bytes()
+
+
+def _program(game: Game, lang: str, kit: Kit) -> tuple[list[tuple[Path, Path]], list[tuple[Path, Path]]]:
+    """Returns the files of the kit and of the template, each with its path in the new bot."""
     starter = _starter(game, lang)
     if starter is None:
         sources, places = list(_find(lang, kit.bot, game.name)), [kit.kit, kit.also.get(game.name, {})]
@@ -144,7 +153,13 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         files = sorted(path for path in starter.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         sources = sorted([(path, path.relative_to(starter)) for path in files], key=lambda each: len(each[1].parts))
         places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
-    for source, path in chain.from_iterable(_find(lang, each, game.name) for each in places):
+    return list(chain.from_iterable(_find(lang, each, game.name) for each in places)), sources
+
+
+def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path, bytes]]:
+    """Yields the path and the content of every file of the new bot."""
+    kit_files, sources = _program(game, lang, kit)
+    for source, path in kit_files:
         origin = source.relative_to(HOME).as_posix()
         line = f"{kit.comment} From Referee {version()}, {origin} (MIT licence). Better not changed."
         yield path, f"{line}\n\n".encode() + source.read_bytes()

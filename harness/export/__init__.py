@@ -1,0 +1,1 @@
+"""`referee export`: packages for other systems."""

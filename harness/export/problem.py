@@ -1,0 +1,246 @@
+"""A match as an interactive problem of a school's judge, in the problem package format of Kattis and DOMjudge.
+
+See https://www.kattis.com/problem-package-format/spec/legacy. The package has the opponent, but not Referee: it is a
+program with compiled parts, which the judge's machine installs once, for its own Python.
+"""
+
+import random
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from msgspec import Struct
+
+from referee.games.game import Game, TimeControl
+from referee.harness.errors import RunError, UsageError
+from referee.harness.new.write import program_files
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive
+from referee.harness.programs.spec import split_name
+
+VALIDATOR, MATCH, OPPONENT = Path("output_validators", "referee"), "match.json", "opponent"
+STAYING = ("cmd:", "original:", "http:", "https:", "human", "script:")
+"""Bot specs that name what cannot be copied into the package."""
+MEBIBYTE = 1 << 20
+
+
+class Accept(StrEnum):
+    """What a submission must achieve in every match."""
+
+    FINISH = "finish"
+    """Play to the end without a fault."""
+    DRAW = "draw"
+    """Also: no opponent is ranked before it."""
+    WIN = "win"
+    """Also: it is ranked before every opponent."""
+
+
+GOALS = {
+    Accept.FINISH: "plays every match to its end without a fault",
+    Accept.DRAW: "plays every match to its end without a fault and loses none",
+    Accept.WIN: "wins every match without a fault",
+}
+
+
+class Terms(Struct, frozen=True):
+    """How the matches of a problem are played: the file `match.json` next to the validator."""
+
+    game: str
+    options: Any
+    """Of the game's rules, as plain values."""
+    seats: int
+    """The number of seats. The opponent takes all but the submission's."""
+    opponent: str
+    """A bot spec, with paths from the validator's folder."""
+    accept: Accept
+    limits: Limits
+    time: TimeControl
+
+
+class ProblemTest(Struct, frozen=True):
+    """One test of a problem."""
+
+    seed: int
+    seat: int
+    """The submission's."""
+
+    def text(self) -> str:
+        """Returns the content of the test's input file."""
+        return f"seed {self.seed}\nseat {self.seat}\n"
+
+
+def parse_test(text: str) -> ProblemTest:
+    """Parses an input file. ValueError for any other."""
+    (seed_word, seed), (seat_word, seat) = (line.split() for line in text.splitlines())
+    if (seed_word, seat_word) != ("seed", "seat"):
+        raise ValueError(text)
+    return ProblemTest(int(seed), int(seat))
+
+
+def write_problem(
+    game: Game, terms: Terms, folder: Path, solution: Path | None, seed: int, tests_per_seat: int
+) -> None:
+    """Writes a package into `folder`, which must not exist or be empty. `terms.opponent` is as the user typed it.
+
+    UsageError for an opponent that cannot be copied, and for a folder that is not empty. RunError if it cannot be
+    written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder")
+    if solution is not None and not solution.exists():
+        raise UsageError(f"--solution {solution}: there is no such file or folder")
+    source, spec = _opponent(terms.opponent)
+    dice = random.Random(seed)
+    tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
+    sample = ProblemTest(dice.randrange(1 << 53), 0)
+    try:
+        for path, text in _texts(game, msgspec.structs.replace(terms, opponent=spec), sample, tests):
+            _write(folder / path, text.encode())
+        for name in ("build", "run"):
+            (folder / VALIDATOR / name).chmod(0o755)
+        if source is not None:
+            _copy(source, folder / VALIDATOR / OPPONENT / source.name)
+        accepted = folder / "submissions" / "accepted"
+        if solution is not None:
+            _copy(solution.resolve(), accepted / solution.resolve().name)
+        else:
+            for path, content in program_files(game, "python"):
+                _write(accepted / "kit_bot" / path, content)
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def _opponent(typed: str) -> tuple[Path | None, str]:
+    """Returns what is copied of an opponent, and its bot spec in the package."""
+    spec = split_name(typed)[1]
+    if spec.startswith("@"):
+        return None, spec
+    if spec.startswith(STAYING):
+        raise UsageError(f"--against {typed}: cannot be copied into a package; name a file, a folder or @NAME")
+    prefix, path = ("oci:", spec.removeprefix("oci:")) if spec.startswith("oci:") else ("", spec)
+    source = Path(path).expanduser().resolve()
+    if not source.exists():
+        raise UsageError(f"--against {typed}: there is no such file or folder")
+    return source, f"{prefix}{OPPONENT}/{source.name}"
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*archive.LEFT_OUT))
+    else:
+        shutil.copy2(source, target)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _texts(game: Game, terms: Terms, sample: ProblemTest, tests: list[ProblemTest]) -> Iterator[tuple[Path, str]]:
+    """Yields the path and the text of every file but the bots."""
+    memory_mib = (terms.limits.memory_bytes or 2048 * MEBIBYTE) // MEBIBYTE
+    yield Path("problem.yaml"), PROBLEM.format(title=game.title, memory_mib=memory_mib, uuid=uuid4())
+    yield Path("domjudge-problem.ini"), f"name = {game.title!r}\ntimelimit = {TIME_LIMIT_S}\n"
+    yield Path("problem_statement", "problem.en.tex"), _statement(game, terms)
+    yield Path("input_validators", "test.ctd"), INPUT_FORMAT.format(last_seat=terms.seats - 1)
+    named = [(Path("data", "sample", "1"), sample)]
+    digits = len(str(len(tests)))
+    named += [(Path("data", "secret", f"{number:0{digits}}"), test) for number, test in enumerate(tests, 1)]
+    for path, test in named:
+        yield path.with_suffix(".in"), test.text()
+        yield path.with_suffix(".ans"), f"{terms.accept}\n"
+    yield VALIDATOR / MATCH, msgspec.json.format(msgspec.json.encode(terms)).decode() + "\n"
+    yield VALIDATOR / "build", BUILD.replace("__PYTHON__", shlex.quote(sys.executable))
+    yield VALIDATOR / "run", RUN
+    yield Path("submissions", "wrong_answer", "illegal.py"), ILLEGAL
+
+
+def _statement(game: Game, terms: Terms) -> str:
+    opponents = "a bot" if terms.seats == 2 else f"{terms.seats - 1} copies of a bot"
+    return STATEMENT.format(title=game.title, game=game.name, opponents=opponents, goal=GOALS[terms.accept])
+
+
+TIME_LIMIT_S = 10
+"""DOMjudge's time limit of a submission. Other judges derive theirs from the accepted submissions."""
+
+PROBLEM = """\
+name: {title}
+uuid: {uuid}
+author: Referee
+license: permission
+rights_owner: the authors of Referee and of the opponent
+validation: custom interactive
+limits:
+  memory: {memory_mib}
+  validation_memory: 2048
+  validation_time: 300
+  time_multiplier: 100
+"""
+
+INPUT_FORMAT = """\
+STRING("seed ") INT(0, 18446744073709551615) NEWLINE
+STRING("seat ") INT(0, {last_seat}) NEWLINE
+EOF
+"""
+
+BUILD = """\
+#!/bin/sh
+# The output validator is Referee, which the judge's machine has. REFEREE_PYTHON names its Python.
+for python in "$REFEREE_PYTHON" python3 __PYTHON__; do
+    if [ -n "$python" ] && "$python" -c "import referee.harness.export.validate" 2>/dev/null; then
+        command -v "$python" > python_path
+        exit 0
+    fi
+done
+echo "Referee is missing: run 'python3 -m pip install referee', or set REFEREE_PYTHON to the Python that has it" >&2
+exit 1
+"""
+RUN = """\
+#!/bin/sh
+folder=$(cd "$(dirname "$0")" && pwd)
+exec "$(cat "$folder/python_path")" -m referee.harness.export.validate "$folder" "$@"
+"""
+
+ILLEGAL = '''\
+"""Answers every call with something that no game allows."""
+
+import json
+import sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "exit":
+        break
+    if "id" in message:
+        result = {} if message["method"] == "initialize" else {"illegal": True}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+'''
+
+STATEMENT = r"""\problemname{{{title}}}
+
+Write a bot that plays {title} against {opponents}. Your bot is accepted if it {goal}.
+
+\section*{{Interaction}}
+
+Your bot reads lines from standard input and writes lines to standard output. Each line is one JSON-RPC~2.0 message.
+
+\begin{{enumerate}}
+  \item Read a line.
+  \item If it has an \texttt{{id}}, write one line with the same \texttt{{id}} and a \texttt{{result}}, and flush.
+  \item End when the method is \texttt{{exit}}.
+\end{{enumerate}}
+
+The first method is \texttt{{initialize}}. Answer it with an empty object. Its parameters say at which seat your bot
+plays, and which limits hold.
+
+The rules of the game, its functions and their answers are those of Referee: \texttt{{referee rules {game}}} prints
+the rules, and \texttt{{referee games {game}}} prints the functions. \texttt{{referee new {game} --lang python}} writes
+a first bot. Hand in its \texttt{{bot.py}} as \texttt{{main.py}}, with the folder \texttt{{referee\_kit}}.
+"""
