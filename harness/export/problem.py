@@ -31,7 +31,7 @@ MEBIBYTE = 1 << 20
 
 
 class Accept(StrEnum):
-    """What a submission must achieve in every match."""
+    """The goal of a submission in every match."""
 
     FINISH = "finish"
     """Play to the end without a fault."""

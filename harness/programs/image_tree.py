@@ -74,7 +74,7 @@ Node = File | Link | Folder
 
 
 class LayerStream:
-    """An uncompressed layer, read once from front to back. It has what `tarfile` needs of a file."""
+    """An uncompressed layer, read once from front to back, with the methods that `tarfile` calls."""
 
     def __init__(self, source: Source, most_bytes: int) -> None:
         self._source = source
