@@ -63,7 +63,7 @@ def _on_noise(text: str, option: str) -> OnNoise:
 
 def _path(text: str, option: str) -> Path:
     if not Path(text).exists():
-        raise UsageError(f"{option}={text}: there is no such file or folder")
+        raise UsageError(f"{option} {text}: there is no such file or folder")
     return Path(text)
 
 
@@ -98,6 +98,14 @@ BUILDS = (
 )  # fmt: skip
 NAMES = {"--limit": (*TIMES, READABLE, *LIMITS), "--build": BUILDS}
 """What each option takes, by its flag."""
+OPTIONS: dict[str, Parse] = {
+    "call_time": seconds,
+    "clock": bank,
+    "memory": size,
+    "cpu": seconds,
+    "isolation": plan.isolation,
+}
+"""The limits with an option of their own, as a file names them."""
 
 
 @Parameter(name="*", group="Limits")
@@ -128,7 +136,7 @@ class LimitOptions:
         members: dict[str, Any] = {each.member: _parsed(each, given, "--limit") for each in LIMITS}
         built = _given(self.build, "--build")
         members |= {each.member: _parsed(each, built, "--build") for each in BUILDS}
-        readable = [_path(text, "--limit readable") for text in given.get(READABLE.name, ())]
+        readable = [_named(READABLE, text, "--limit") for text in given.get(READABLE.name, ())]
         return Limits(
             memory_bytes=size(self.memory, "--memory"),
             cpu_s=seconds(self.cpu, "--cpu"),
@@ -156,6 +164,16 @@ def isolation(text: str, readable: Iterable[Path] = ()) -> Isolation:
     return msgspec.structs.replace(demanded, readable=tuple(str(path.absolute()) for path in readable))
 
 
+def check_in_file(name: str, text: str, option: str, place: str) -> None:
+    """Raises UsageError for an unknown name or a wrong value in a file. `place` is `FILE: [limits]`."""
+    known = {each.name: each.parse for each in NAMES[option]} | (OPTIONS if option == "--limit" else {})
+    if name not in known:
+        near = get_close_matches(name.replace("-", "_"), known, 1)
+        advice = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+        raise UsageError(f"{place} {name}: there is no limit {name!r}; {advice}")
+    _named_as(known[name], name, text, place)
+
+
 def _given(texts: Sequence[str], option: str) -> dict[str, list[str]]:
     """Returns the values of `NAME=VALUE` by name. UsageError for an unknown name."""
     values: dict[str, list[str]] = {}
@@ -176,8 +194,16 @@ def _given(texts: Sequence[str], option: str) -> dict[str, list[str]]:
 
 def _parsed(limit: Named, given: dict[str, list[str]], option: str) -> Any:
     """Returns the last value given for a limit, or its default."""
-    text = given.get(limit.name, [limit.default])[-1]
+    return _named(limit, given.get(limit.name, [limit.default])[-1], option)
+
+
+def _named(limit: Named, text: str, option: str) -> Any:
+    return _named_as(limit.parse, limit.name, text, option)
+
+
+def _named_as(parse: Parse, name: str, text: str, option: str) -> Any:
+    """Parses a value whose message has to show it as `NAME=VALUE`."""
     try:
-        return limit.parse(text, option)
-    except UsageError as error:  # as it was typed
-        raise UsageError(str(error).replace(f"{option} ", f"{option} {limit.name}=", 1)) from error
+        return parse(text, option)
+    except UsageError as error:
+        raise UsageError(str(error).replace(f"{option} ", f"{option} {name}=", 1)) from error

@@ -1,14 +1,14 @@
 """Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from referee.games.game import Game
-from referee.harness.cli.limit_options import READABLE, LimitOptions
+from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
@@ -74,6 +74,9 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | None) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
     file = _read(path)
+    for name, number in (("games", file.games), ("rounds", file.rounds), ("first_to", file.first_to)):
+        if number is not None and number < 1 and (name != "games" or file.format != "ladder"):
+            raise UsageError(f"{path}: {name}={number}: expected a number from 1 on")
     limits = _limits(path, file.limits, file.build)
     game = find_game(file.game)
     try:
@@ -110,16 +113,21 @@ def _read(path: Path) -> _File:
 
 
 def _limits(path: Path, limits: Mapping[str, _Value | list[str]], build: Mapping[str, _Value]) -> LimitOptions:
-    """Returns the options that the tables `[limits]` and `[build]` stand for."""
+    """Returns the options that the tables `[limits]` and `[build]` stand for. UsageError names the file and the key."""
     options: dict[str, str] = {}
     named: list[str] = []
-    own = {option.name for option in fields(LimitOptions)} - {"limit", "build"}
     for name, value in limits.items():
         values = value if isinstance(value, list) else [_text(value)]
-        if name in own and len(values) == 1:
-            options[name] = values[0]
+        if name == READABLE.name:
+            values = [str(path.parent / text) for text in values]
+        for text in values:
+            check_in_file(name, text, "--limit", f"{path}: [limits]")
+        if name in OPTIONS:
+            options[name] = values[-1]
         else:
-            named += (f"{name}={path.parent / text if name == READABLE.name else text}" for text in values)
+            named += (f"{name}={text}" for text in values)
+    for name, value in build.items():
+        check_in_file(name, _text(value), "--build", f"{path}: [build]")
     return LimitOptions(**options, limit=named, build=[f"{name}={_text(value)}" for name, value in build.items()])
 
 
@@ -136,7 +144,8 @@ def _over(upper: LimitOptions, lower: LimitOptions) -> LimitOptions:
 def _spec(bot: _Bot, folder: Path) -> str:
     if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(PREFIXES)):
         raise UsageError(
-            f"bots: {bot.name!r} cannot be a name: it must not contain / or = or start with {', '.join(PREFIXES)}"
+            f"bots: {bot.name!r} cannot be a name: expected one without / and = that does not start with "
+            f"{', '.join(PREFIXES)}"
         )
     name, path = (None, bot.path) if (folder / bot.path).exists() else split_name(bot.path)
     if not path.startswith(PREFIXES):

@@ -55,18 +55,16 @@ class Isolation(Struct, frozen=True):
 OFF = Isolation("off")
 
 
-def isolation(text: str) -> Isolation:
+def isolation(text: str, option: str = "--isolation") -> Isolation:
     """Parses `off`, `auto`, `required`, or `required:files,memory=cgroup`. UsageError for anything else."""
     mode, colon, names = text.partition(":")
     if mode not in MODES or (colon and (mode != "required" or not names)):
-        raise UsageError(f"--isolation {text}: expected off, auto, required or required:NAME,NAME")
+        raise UsageError(f"{option} {text}: expected off, auto, required or required:NAME,NAME")
     required: list[tuple[str, str | None]] = []
     for name in names.split(",") if names else GUARANTEES if mode == "required" else ():
         guarantee, equals, layer = name.partition("=")
         if guarantee not in GUARANTEES:
-            raise UsageError(
-                f"--isolation {text}: unknown guarantee {guarantee!r}; choose from {', '.join(GUARANTEES)}"
-            )
+            raise UsageError(f"{option} {text}: unknown guarantee {guarantee!r}; choose from {', '.join(GUARANTEES)}")
         if names or guarantee != "account":  # only root can give bots accounts, so it must be asked for by name
             required.append((guarantee, layer if equals else None))
     return Isolation(mode, tuple(required))

@@ -263,14 +263,14 @@ def checked(plan: Plan) -> Plan:
     if plan.format not in FORMATS:
         raise UsageError(f"there is no format {plan.format!r}; there are {', '.join(FORMATS)}")
     if plan.games < 1 and plan.format != "ladder":
-        raise UsageError(f"--games {plan.games}: must be at least 1")
+        raise UsageError(f"--games {plan.games}: expected a number from 1 on")
     if plan.seats not in find_game(plan.game).seats:
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
     for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
         if value is not None and value < 1:
-            raise UsageError(f"{option} {value}: must be at least 1")
+            raise UsageError(f"{option} {value}: expected a number from 1 on")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:

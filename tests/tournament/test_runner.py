@@ -254,7 +254,7 @@ def test_resume_names_all_differences_in_a_line_and_changes_nothing(bots: list[s
         (["--seed", "4"], "seed is 3, not 4"),
         (["--format", "gauntlet"], "format is round-robin, not gauntlet"),
         (["--memory", "64MiB"], "need the whole command"),
-        (["--games", "0"], "--games 0: must be at least 1"),
+        (["--games", "0"], "--games 0: expected a number from 1 on"),
     ):
         said = tournament(tmp_path, *arguments, *resume, code=2)
         assert words in said and said.count("\n") == 1, said
@@ -504,11 +504,35 @@ def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: P
     [
         (
             'bots = [{ path = "@random", name = "R/D" }, "@random"]',
-            "'R/D' cannot be a name: it must not contain / or =",
+            "'R/D' cannot be a name: expected one without / and =",
         ),
         ('bots = [{ path = "@random", name = "" }, "@random"]', "'' cannot be a name"),
-        ('bots = ["@random", "@random"]\nrounds = 0', "--rounds 0: must be at least 1"),
-        ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: must be at least 1"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "cup.toml: rounds=0: expected a number from 1 on"),
+        ('bots = ["@random", "@random"]\nfirst_to = -1', "cup.toml: first_to=-1: expected a number from 1 on"),
+        (
+            'bots = ["@random", "@random"]\n[limits]\ncall_time = "soon"',
+            "cup.toml: [limits] call_time=soon: expected a time above zero",
+        ),
+        (
+            'bots = ["@random", "@random"]\n[limits]\nprocesses = 0',
+            "cup.toml: [limits] processes=0: expected a whole number from 1",
+        ),
+        (
+            'bots = ["@random", "@random"]\n[limits]\nisolation = "high"',
+            "cup.toml: [limits] isolation=high: expected off, auto, required",
+        ),
+        (
+            'bots = ["@random", "@random"]\n[limits]\nreadable = "nowhere"',
+            "nowhere: there is no such file or folder",
+        ),
+        (
+            'bots = ["@random", "@random"]\n[limits]\nprocess = 5',
+            "cup.toml: [limits] process: there is no limit 'process'; did you mean processes?",
+        ),
+        (
+            'bots = ["@random", "@random"]\n[build]\ntime = 0',
+            "cup.toml: [build] time=0: expected a time above zero",
+        ),
     ],
 )
 def test_errors_in_a_file_are_one_line(more: str, words: str, tmp_path: Path) -> None:
