@@ -2,9 +2,10 @@
 
     python -m referee.benchmarks.kits [--json] [--calls N] [KIT …]
 
-The bot is the kit's template, which ends its turn at once. Measured is the CPU time of its process, threads included,
-over calls that come one after another, in either encoding; the first round warms up. Kits that this machine cannot
-build are left out, by name.
+The bot is the kit's template, which plays a random legal move. The figure is the CPU time of its process, threads
+included, over calls that come one after another, in either encoding. A block of rounds is repeated until it is no
+faster than the one before: the JIT compiler of Java works for some 30,000 calls, in threads of the same process. Kits
+that this machine cannot build are left out, by name.
 """
 
 import argparse
@@ -29,8 +30,10 @@ from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
 from referee.tools.toolchains import TOOLCHAINS, missing
 
-ROUNDS = 7
-CALLS = 1000
+ROUNDS = 7  # a block
+BLOCKS = 12  # at most
+FASTER = 0.95  # of the time of the block before: the process is still warming up
+CALLS = 1000  # a round
 TURNS = 60  # answers into a random match: placements are done, ants are about
 CLOCK = Clock(1000, None, None)
 DECODER = AnswerDecoder(reantics.Move)
@@ -55,7 +58,7 @@ def templates() -> list[Path]:
 
 
 def measured(kits: list[str], calls: int) -> dict[str, dict[str, float]]:
-    """Microseconds of CPU time per call, the median of the rounds."""
+    """Microseconds of CPU time per call, the median of the last block."""
     found: dict[str, dict[str, float]] = {}
     for kit in kits:
         lacking = missing(kit) if kit in TOOLCHAINS else []
@@ -63,13 +66,12 @@ def measured(kits: list[str], calls: int) -> dict[str, dict[str, float]]:
             print(f"{kit}: left out, this machine lacks {', '.join(lacking)}", file=sys.stderr)
             continue
         bot = entrant(str(KITS / kit / "examples/my_reantics"))
-        found[kit] = {encoding: statistics.median(rounds(bot, encoding, calls)) for encoding in Encoding}
+        found[kit] = {encoding: cost(bot, encoding, calls) for encoding in Encoding}
     return found
 
 
-def rounds(bot: Entrant, encoding: Encoding, calls: int) -> list[float]:
-    """Microseconds per call, a figure a round."""
-    figures = []
+def cost(bot: Entrant, encoding: Encoding, calls: int) -> float:
+    """Microseconds per call of a process that has warmed up."""
     with tempfile.TemporaryDirectory() as scratch:
         process = subprocess.Popen(
             bot.argv,
@@ -81,14 +83,11 @@ def rounds(bot: Entrant, encoding: Encoding, calls: int) -> list[float]:
             bufsize=0,
         )
         player = _Player(process, encoding)
-        for number in range(ROUNDS + 1):
-            before = cpu_ns(cpu_clock(process.pid))
-            for _ in range(calls):
-                player.call()
-            if number:
-                figures.append((cpu_ns(cpu_clock(process.pid)) - before) / calls / 1000)
+        medians = [statistics.median([player.round(calls) for _ in range(ROUNDS)]) for _ in range(2)]
+        while medians[-1] < FASTER * medians[-2] and len(medians) < BLOCKS:
+            medians.append(statistics.median([player.round(calls) for _ in range(ROUNDS)]))
         process.communicate(timeout=10)
-    return figures
+    return medians[-1]
 
 
 class _Player:
@@ -96,6 +95,7 @@ class _Player:
 
     def __init__(self, process: subprocess.Popen[bytes], encoding: Encoding) -> None:
         assert process.stdin is not None and process.stdout is not None
+        self.clock = cpu_clock(process.pid)
         self.write_to, self.read_from = process.stdin.fileno(), process.stdout.fileno()
         self.wire = Connection()
         seed = 1
@@ -104,6 +104,13 @@ class _Player:
         while self.wire.handshake() is None:
             self.wire.receive(os.read(self.read_from, 1 << 16))
         self.params = self.wire.encode(position(seed))
+
+    def round(self, calls: int) -> float:
+        """Microseconds of CPU time of each of these calls."""
+        before = cpu_ns(self.clock)
+        for _ in range(calls):
+            self.call()
+        return (cpu_ns(self.clock) - before) / calls / 1000
 
     def call(self) -> None:
         """One getMove."""
