@@ -31,7 +31,7 @@ from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Li
 from referee.tools.toolchains import TOOLCHAINS, missing
 
 ROUNDS = 7  # a block
-BLOCKS = 12  # at most
+FEWEST_BLOCKS, MOST_BLOCKS = 4, 12
 FASTER = 0.95  # of the time of the block before: the process is still warming up
 CALLS = 1000  # a round
 TURNS = 60  # answers into a random match: placements are done, ants are about
@@ -83,8 +83,8 @@ def cost(bot: Entrant, encoding: Encoding, calls: int) -> float:
             bufsize=0,
         )
         player = _Player(process, encoding)
-        medians = [statistics.median([player.round(calls) for _ in range(ROUNDS)]) for _ in range(2)]
-        while medians[-1] < FASTER * medians[-2] and len(medians) < BLOCKS:
+        medians = [statistics.median([player.round(calls) for _ in range(ROUNDS)]) for _ in range(FEWEST_BLOCKS)]
+        while medians[-1] < FASTER * medians[-2] and len(medians) < MOST_BLOCKS:
             medians.append(statistics.median([player.round(calls) for _ in range(ROUNDS)]))
         process.communicate(timeout=10)
     return medians[-1]
