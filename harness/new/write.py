@@ -169,7 +169,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
-        "kit_game": game.name if starter is None else None,
+        "kit_game": game.name if _starter(game, lang) is None else None,
         "title": game.title,
         "language": kit.name,
         "needs": toolchain.needs() if toolchain else f"Python {python} or newer",
