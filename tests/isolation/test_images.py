@@ -22,6 +22,7 @@ from referee.harness.isolation.probe import probe
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.lines import FaultReport
+from referee.harness.tournament.store import bot_archives
 
 pytestmark = [
     pytest.mark.slow,
@@ -230,3 +231,17 @@ def test_a_tournament_plays_the_image_that_it_began_with(
         "--no-pin",
     ]
     assert main(gate) == 1
+
+
+def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = save(tmp_path / "team.tar", [layer(file("bot", b"#!/bin/sh\n", 0o755))], ["/bot"])
+    with bot_archives.finding([f"Ours=oci:{image}"], "tictactoe") as (found,):
+        bot_archives.check_travel([found.entry])
+        bot_archives.store(found, tmp_path / "cup")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another_machine"))
+    assert not bot_archives.is_installed(found.entry)
+    bot_archives.install(found.entry, bot_archives.archive_path(tmp_path / "cup", found.entry))
+    assert bot_archives.is_installed(found.entry)
+    program = bot_archives.program(found.entry, None, "tictactoe")
+    assert (program.name, program.argv) == ("Ours", ("/bot",))
+    assert (program.cwd / "bot").read_text() == "#!/bin/sh\n"
