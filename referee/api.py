@@ -176,7 +176,7 @@ async def play_games_async(
             _check(argument, conditions.get(argument), kind)
     _check("games", games, int)
     if games < 1:
-        raise UsageError(f"games={games}: expected at least 1")
+        raise UsageError(f"games={games}: expected a number from 1 on")
     check_seats(specs, found.name, every_seat=swap)
     seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
     match = Match(
@@ -213,7 +213,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
             raise UsageError(f"{name}: {error}") from error
         for field, number in msgspec.structs.asdict(value).items():
             if isinstance(number, int | float) and not number >= 0:
-                raise UsageError(f"{name}: {field}={number}: it cannot be below zero")
+                raise UsageError(f"{name}: {field}={number}: expected a number from 0 on")
 
 
 def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:
@@ -227,7 +227,7 @@ def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:
 def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int) -> Any:
     if map is not None:
         if "map" not in rule_options.option_names(found):
-            raise UsageError(f"map={map!r}: {found.name} has no maps")
+            raise UsageError(f"map={map!r}: {found.name} has no maps; leave it out")
         given = {**given, "map": maps.read(found.name, map)}
     return rule_options.options(found, given, seats)
 

@@ -48,7 +48,7 @@ PRINTS = (
     Print("Deadly Shot", 2, 3, effect="destroys one enemy minion, chosen at random"),
     Print("Arcane Shot", 1, 2, effect="2 damage to one enemy target"),
     Print("Hatchling", 1, 1, 1, 1),
-    Print("Rhino", 1, 5, 2, 5, effect="aura: your minions need not wait"),
+    Print("Rhino", 1, 5, 2, 5, effect="aura: your minions may attack in the turn they arrive"),
     Print("Snapjaw", 2, 4, 2, 7),
     Print("Timber Wolf", 2, 1, 1, 1, effect="aura: your other minions have +1 attack"),
     Print("Raptor", 2, 2, 3, 2),

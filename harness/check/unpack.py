@@ -22,7 +22,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
     """
     try:
         if archive.stat().st_size > max_bytes:
-            raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB")
+            raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB; leave out what the bot does not need")
         with zipfile.ZipFile(archive) as file:
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
             _check(archive, members, max_bytes, max_files)
@@ -39,10 +39,10 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
 def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_files: int) -> None:
     """Checks the list of contents before anything is written."""
     if len(members) > max_files:
-        raise UsageError(f"{archive}: holds {len(members)} files; {max_files} are allowed")
+        raise UsageError(f"{archive}: holds {len(members)} files; expected at most {max_files}")
     size = sum(member.file_size for member in members)
     if size > max_bytes:
-        raise UsageError(f"{archive}: unpacks to {size:,} bytes; {max_bytes:,} are allowed")
+        raise UsageError(f"{archive}: unpacks to {size:,} bytes; expected at most {max_bytes:,}")
     paths: dict[PurePosixPath, zipfile.ZipInfo] = {}
     for member in members:
         path = PurePosixPath(member.filename)

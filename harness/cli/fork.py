@@ -81,7 +81,7 @@ def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
         if not equals or not spec or not number.isascii() or not number.isdigit() or int(number) not in seats:
             raise UsageError(f"--seat {text}: expected S=BOT, with a seat from 0 to {seats[-1]}")
         if int(number) in bots:
-            raise UsageError(f"--seat {text}: seat {int(number)} was given already")
+            raise UsageError(f"--seat {text}: seat {int(number)} was given already; name each seat once")
         bots[int(number)] = spec
     return bots
 

@@ -42,7 +42,7 @@ def _needed(parse: Callable[[str, str], T | None]) -> Callable[[str, str], T]:
     def parsed(text: str, option: str) -> T:
         value = parse(text, option)
         if value is None:
-            raise UsageError(f"{option} {text}: this limit cannot be switched off")
+            raise UsageError(f"{option} {text}: expected a value, since this limit cannot be switched off")
         return value
 
     return parsed

@@ -238,9 +238,11 @@ def _invalid(error: ValidationError) -> str | None:
         return " and ".join(re.findall(r"--[\w-]+", why)) + " cannot be combined"
     if error.argument is None:
         return None
-    for sign, expected in (("Must be >= ", "expected at least "), ("Must be > ", "expected more than ")):
-        why = why.replace(sign, expected)
-    return f"{error.argument.name} {error.argument.tokens[0].value}: {why.rstrip('.')}"
+    why = why.rstrip(".")
+    if why.startswith("Must be >= "):
+        why = f"expected a number from {why.removeprefix('Must be >= ')} on"
+    why = why.replace("Must be > ", "expected a number above ")
+    return f"{error.argument.name} {error.argument.tokens[0].value}: {why}"
 
 
 def _unknown(error: UnknownOptionError, command: str) -> str:

@@ -64,7 +64,7 @@ class RuleOptions:
             values[key] = _value(value, f"--set {setting}")
         if self.map is not None:
             if "map" not in known:
-                raise UsageError(f"--map {self.map}: {game.name} has no maps")
+                raise UsageError(f"--map {self.map}: {game.name} has no maps; leave the option out")
             values["map"] = maps.read(game.name, self.map)
         return rule_options.options(game, values, seats)
 

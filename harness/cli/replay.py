@@ -70,7 +70,9 @@ def replay_show(file: Path, *, part: Window = Window(), plain: bool = False) -> 
     window = part.within(_turns(replay))
     if isinstance(replay, Original):
         if window.seat is not None or window.calls:
-            raise UsageError(f"--seat, --calls: {replay.path}, a file of the original competition, holds no calls")
+            raise UsageError(
+                f"--seat, --calls: {replay.path}, a file of the original competition, holds no calls; leave both out"
+            )
         shown = _original_steps(replay, window)
     else:
         seats = range(len(replay.header.setup.names))

@@ -62,7 +62,7 @@ def serve(
     )
     for name, value in foreign.items():
         if value:
-            raise UsageError(f"--{name} is not an option of `referee serve {server}`")
+            raise UsageError(f"--{name} is not an option of `referee serve {server}`; leave it out")
     address, names = bind or BIND[server], tuple(read_aliases(alias))
     keeper = _keeper(users, secret, token_time) if server == "aibg" else None
     kept = None if replay == NO_REPLAY else replay
@@ -107,7 +107,7 @@ def _keeper(users: Path | None, secret: Path | None, token_time: str) -> Any:
         from referee.harness.servers.users import Gatekeeper, read_secret, read_users
     token_s = seconds(token_time, "--token-time")
     if token_s is None:
-        raise UsageError("--token-time none: tokens must expire")
+        raise UsageError("--token-time none: expected a time such as 12h, since tokens must expire")
     return Gatekeeper(read_users(users), read_secret(secret), token_s)
 
 

@@ -179,7 +179,9 @@ def _shard(text: str | None) -> Shard:
 
 def _check_shard(shard: Shard, format: str | None) -> None:
     if shard.of > 1 and format in BY_RESULTS:
-        raise UsageError(f"--shard: {format} cannot be sharded, since all results decide what is played next")
+        raise UsageError(
+            f"--shard: {format} cannot be sharded, since all results decide what is played next; leave the option out"
+        )
 
 
 def _request(
@@ -254,7 +256,7 @@ def add(folder: Path, *bots: str) -> int:
         bots: As for a tournament.
     """
     if not bots:
-        raise UsageError("add: needs a bot")
+        raise UsageError("no bot is named; expected `referee tournament add FOLDER BOT`")
     before = read_plan(folder / PLAN).older
     plan = organise.add(folder, bots)
     for ident, label in plan.labels.items():
@@ -273,7 +275,7 @@ def merge(folder: Path, *others: Path) -> int:
         others: Folders of the same tournament, such as those of other shards.
     """
     if not others:
-        raise UsageError("merge: needs the folders to copy from")
+        raise UsageError("no folder to copy from is named; expected `referee tournament merge FOLDER OTHER`")
     base = folder if (folder / PLAN).exists() else others[0]
     plan = read_plan(base / PLAN)
     for other in others:
@@ -341,10 +343,10 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     """
     found = next(((path, line) for path, line in reader.counted_lines(folder) if line.k == key), None)
     if found is None:
-        raise UsageError(f"{folder} has no game {key!r}")
+        raise UsageError(f"{folder} has no game {key!r}; its ledger and its pages list the keys")
     replay = reader.replay(folder, *found)
     if replay is None:
-        raise UsageError(f"{key}: its replay was not kept")
+        raise UsageError(f"{key}: its replay was not kept; a tournament keeps all of them with `--replay all`")
     path = REPLAYS / (key.replace("/", "_") + ".jsonl") if file is None else file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(replay, 6, mtime=0) if path.suffix == ".gz" else replay)

@@ -97,7 +97,7 @@ async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, m
 
     token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
     if len(token) < 40:
-        raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; a token needs at least 40")
+        raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; expected at least 40")
     viewer = Viewer(replays, {token: Rights()}, mode)
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))

@@ -27,7 +27,7 @@ def read(game: str, name: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--map {name}: {error}") from error
     if not content:  # to the games this would mean that no map was named
-        raise UsageError(f"--map {name}: the file is empty")
+        raise UsageError(f"--map {name}: the file is empty; expected a map of {game}")
     return content
 
 

@@ -91,7 +91,7 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
     """
     report, replay = fault_report.read_any(path, number)
     if report.fault.method == "inject":
-        raise UsageError(f"{path}: no call of the protocol was at fault, but an opponent of our own")
+        raise UsageError(f"{path}: a built-in opponent acted out of turn, which no call can reproduce")
     limits = _wide(recorded_limits(replay.header.limits), debugged=waits is not None)
     if entrant.image is not None:
         limits = msgspec.structs.replace(limits, isolation=Isolation())
@@ -101,7 +101,9 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
         try:
             last = await reproduction.run()
             if last is None:
-                raise RunError(f"{path}: the record does not lead to the call that was at fault")
+                raise RunError(
+                    f"{path}: the replay does not lead to the call at fault; verify it with `referee replay verify`"
+                )
             result = reproduction.result(str(path), last)
         finally:
             await roster.end([seat], orderly=seat.fault is None)

@@ -47,9 +47,11 @@ def read_bot_file(folder: Path, spec: str) -> BotFile:
     if bot.run and bot.original is not None:
         raise UsageError(f"{place}: run and original cannot be combined")
     if not bot.run and bot.original is None:
-        raise UsageError(f"{place}: run is empty; it takes the program and its arguments")
+        raise UsageError(
+            f'{place}: run is empty; expected the program and its arguments, such as ["python3", "bot.py"]'
+        )
     if not folder.is_relative_to(bot.copied_folder(folder)):
-        raise UsageError(f"{place}: bundle is {bot.bundle!r}; it must name this folder or one that contains it")
+        raise UsageError(f"{place}: bundle is {bot.bundle!r}; expected this folder or one that contains it")
     return bot
 
 

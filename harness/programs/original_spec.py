@@ -166,7 +166,7 @@ def _word(text: str, where: str) -> tuple[str, str]:
     """Splits off the first word, which may be quoted."""
     match = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
     if match is None:
-        raise UsageError(f"{where}: its value is missing")
+        raise UsageError(f"{where}: expected a value after it")
     return "".join(shlex.split(match[1])), text[match.end() :]
 
 

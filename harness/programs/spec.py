@@ -181,7 +181,7 @@ def _command(spec: str, game: str | None) -> Build:
         raise UsageError("cmd: needs a command line, as in cmd:'python3 mybot.py'")
     program = shutil.which(argv[0])
     if program is None:
-        raise UsageError(f"{spec}: there is no program {argv[0]!r}")
+        raise UsageError(f"{spec}: there is no program {argv[0]!r}; check the path, or put it on PATH")
     name = next((Path(word).stem for word in argv[1:] if os.path.exists(word)), Path(argv[0]).stem)
     return lambda context: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
 

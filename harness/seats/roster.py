@@ -116,7 +116,7 @@ class Roster(Struct, eq=False):
             return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
         seat = self._make_seat(entrant, self.limits)
         if entrant.human and seat is None:
-            raise RunError(f"{entrant.name}: no person can play here")
+            raise RunError(f"{entrant.name}: no person can play here; `referee play` takes people")
         if seat is None and entrant.remote:
             raise RunError(f"{entrant.name}: a web service plays at a seat of `referee --game`, and nowhere else")
         return seat or await self.start(entrant)

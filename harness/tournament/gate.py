@@ -80,9 +80,9 @@ def checked(terms: Terms, seats: int) -> Terms:
     low, high, points = terms.low, terms.high, terms.unit is Unit.POINTS
     bounds, chance = f"--{terms.unit} {low:g} {high:g}", "expected a chance above 0 and below 0.5"
     for right, problem in (
-        (low < high, f"{bounds}: the first bound must be below the second"),
+        (low < high, f"{bounds}: expected the lower bound first"),
         (not points or -50 < low < high < 50, f"{bounds}: expected hundredths above one half, -50 … 50"),
-        (all(map(math.isfinite, (low, high))), f"{bounds}: the bounds must be finite"),
+        (all(map(math.isfinite, (low, high))), f"{bounds}: expected finite bounds"),
         (-FURTHEST <= low < high <= FURTHEST, f"{bounds}: expected bounds from {-FURTHEST:g} to {FURTHEST:g}"),
         (0 < terms.alpha < 0.5, f"--alpha {terms.alpha:g}: {chance}"),
         (0 < terms.beta < 0.5, f"--beta {terms.beta:g}: {chance}"),
@@ -90,7 +90,10 @@ def checked(terms: Terms, seats: int) -> Terms:
             not terms.anytime or terms.unit is not Unit.NELO,
             "--anytime cannot be combined with --nelo: bets are on a mean, which normalised Elo is not; use --elo",
         ),
-        (terms.max_games >= seats, f"--max-games {terms.max_games}: a seed group has {seats} games"),
+        (
+            terms.max_games >= seats,
+            f"--max-games {terms.max_games}: expected at least {seats}, the games of a seed group",
+        ),
         (
             terms.max_minutes is None or terms.max_minutes > 0,
             f"--max-minutes {terms.max_minutes or 0:g}: expected a time above 0",

@@ -264,8 +264,9 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"there is no format {plan.format!r}; there are {', '.join(FORMATS)}")
     if plan.games < 1 and plan.format != "ladder":
         raise UsageError(f"--games {plan.games}: expected a number from 1 on")
-    if plan.seats not in find_game(plan.game).seats:
-        raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
+    if plan.seats not in (seats := find_game(plan.game).seats):
+        counts = " or ".join(map(str, seats))
+        raise UsageError(f"{plan.game} is not played by {plan.seats} bots; expected {counts}")
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
     for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
@@ -304,7 +305,7 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     known = {entry.ident for entry in plan.bots}
     for entry in part.bots:
         if entry.ident not in known:
-            yield f"it has {entry.name}@{entry.ident[:6]}, which must be added first"
+            yield f"it has {entry.name}@{entry.ident[:6]}; add it first with `referee tournament add`"
 
 
 def identified(bots: Sequence[Entry], entered: Sequence[Entry] = ()) -> tuple[Entry, ...]:

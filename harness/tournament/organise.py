@@ -178,7 +178,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
     bots = identified(entries)
     unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
-        raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
+        known = ", ".join(entry.name for entry in bots)
+        raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name; there are {known}")
     bots = tuple(
         msgspec.structs.replace(entry, absent=place in request.absent_places or entry.name in request.absent)
         for place, entry in enumerate(bots)
@@ -219,7 +220,7 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
     plan = read_plan(folder / PLAN)
     read(folder)
     if plan.format in CLOSED:
-        raise UsageError(f"{plan.format} takes no further bots")
+        raise UsageError(f"{plan.format} takes no further bots; start another tournament")
     with finding(specs, plan.game) as found:
         guests = [entry for entry in plan.bots if entry.guest]
         added = {each.entry.hash for each in found}

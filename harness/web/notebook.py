@@ -61,7 +61,7 @@ def verdict_html(verdict: Verdict) -> str:
         try:
             replay = Replay(Path(verdict.replay))
             if (replay.header.game, replay.header.setup.seed) != (verdict.game, verdict.seed):
-                raise UsageError(f"{verdict.replay} now contains another match")
+                raise UsageError(f"{verdict.replay} now contains another match; give each match its own replay")
             parts.append(replay_html(replay))
         except (UsageError, RunError) as error:  # moved or removed since
             parts.append(f"<p>{_text(str(error))}</p>")

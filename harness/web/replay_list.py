@@ -280,7 +280,7 @@ def replay_list(path: Path) -> ReplayList:
     if path.is_dir():
         return FolderList(path)
     if not path.is_file():
-        raise UsageError(f"{path}: no such file or folder")
+        raise UsageError(f"{path}: there is no such file or folder")
     with open_replay(path) as file:
         first = file.readline()
     if first.endswith(b"\n"):

@@ -104,7 +104,7 @@ class ViewerLink:
             while not self.links and not self._closed:
                 await self._changed.wait()
         if not self.links:
-            raise RunError("the viewer did not start")
+            raise RunError(f"the viewer did not start within {START_S:g} s; try again, or play without --watch")
 
 
 @asynccontextmanager

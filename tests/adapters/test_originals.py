@@ -581,7 +581,7 @@ def test_options_come_before_a_path_that_needs_no_quotes(tmp_path: Path) -> None
         ("--seed x here.py", "--seed x: expected a whole number"),
         ("--folder nowhere here.py", "--folder nowhere: there is no such folder"),
         ("--python nothing-like-it here.py", "--python nothing-like-it: there is no such program"),
-        ("--seed", "--seed: its value is missing"),
+        ("--seed", "--seed: expected a value after it"),
     ],
 )
 def test_a_wrong_spec_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -53,7 +53,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     # options
     ((*MATCH, "--game"), 2, "--game"),
     ((*MATCH, "--gmaes", "2"), 2, "there is no option --gmaes; did you mean --games?"),
-    ((*MATCH, "--games", "0"), 2, "--games 0: expected at least 1"),
+    ((*MATCH, "--games", "0"), 2, "--games 0: expected a number from 1 on"),
     ((*MATCH, "--games", "x"), 2, "games"),
     ((*MATCH, "--swap"), 2, "it needs --games 2 or more"),
     ((*MATCH, "--best-of", "3", "--games", "2"), 2, "--games and --best-of cannot be combined"),

@@ -99,7 +99,10 @@ def test_the_last_value_of_a_limit_counts() -> None:
         (LimitOptions(limit=("pause=yes",)), "--limit pause=yes: expected true or false"),
         (LimitOptions(limit=("on_noise=x",)), "--limit on_noise=x: expected charge, forgive, replay"),
         (LimitOptions(build=("zzz=1",)), "expected NAME=VALUE with one of time, memory, processes, offline"),
-        (LimitOptions(build=("time=none",)), "--build time=none: this limit cannot be switched off"),
+        (
+            LimitOptions(build=("time=none",)),
+            "--build time=none: expected a value, since this limit cannot be switched off",
+        ),
     ],
 )
 def test_a_wrong_limit_is_refused(options: LimitOptions, message: str) -> None:

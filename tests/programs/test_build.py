@@ -261,7 +261,7 @@ def test_a_bot_can_be_built_from_files_next_to_its_folder(tmp_path: Path) -> Non
 
 
 def test_a_bundle_without_the_bot_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"bot\.toml: bundle is '\.\./other'; it must name this folder or one"):
+    with pytest.raises(UsageError, match=r"bot\.toml: bundle is '\.\./other'; expected this folder or one"):
         entrant(bot(tmp_path / "bot", "true", more="bundle = '../other'"))
 
 

@@ -239,16 +239,16 @@ def test_a_much_better_bot_is_always_accepted_and_a_worse_one_always_rejected(te
 @pytest.mark.parametrize(
     ("terms", "wanted"),
     [
-        (Terms(low=30, high=0), "--elo 30 0: the first bound must be below the second"),
-        (Terms(low=0, high=math.inf), "--elo 0 inf: the bounds must be finite"),
+        (Terms(low=30, high=0), "--elo 30 0: expected the lower bound first"),
+        (Terms(low=0, high=math.inf), "--elo 0 inf: expected finite bounds"),
         (Terms(low=0, high=10_000), "--elo 0 10000: expected bounds from -3000 to 3000"),
         (Terms(Unit.NELO, -1e300, 0), "--nelo -1e+300 0: expected bounds from -3000 to 3000"),
-        (Terms(low=math.nan), "--elo nan 30: the first bound must be below the second"),
+        (Terms(low=math.nan), "--elo nan 30: expected the lower bound first"),
         (Terms(Unit.POINTS, 0, 50), "--points 0 50: expected hundredths above one half, -50 … 50"),
         (Terms(alpha=0), "--alpha 0: expected a chance above 0 and below 0.5"),
         (Terms(beta=0.5), "--beta 0.5: expected a chance above 0 and below 0.5"),
         (Terms(Unit.NELO, anytime=True), "--anytime cannot be combined with --nelo: bets are on a mean"),
-        (Terms(max_games=1), "--max-games 1: a seed group has 2 games"),
+        (Terms(max_games=1), "--max-games 1: expected at least 2, the games of a seed group"),
         (Terms(max_minutes=0), "--max-minutes 0: expected a time above 0"),
     ],
 )

@@ -166,11 +166,11 @@ def _has_games(folder: Path, count: int) -> bool:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("--elo", "30", "0"), "--elo 30 0: the first bound must be below the second"),
+        (("--elo", "30", "0"), "--elo 30 0: expected the lower bound first"),
         (("--elo", "0", "30", "--nelo", "0", "30"), "--elo and --nelo cannot be combined"),
         (("--nelo", "0", "30", "--anytime"), "--anytime cannot be combined with --nelo: bets are on a mean"),
         (("--resume",), "--resume needs --ledger"),
-        (("--max-games", "1"), "--max-games 1: a seed group has 2 games"),
+        (("--max-games", "1"), "--max-games 1: expected at least 2, the games of a seed group"),
         (("--depth", "3"), "there is no option --depth"),
     ],
 )

@@ -487,9 +487,9 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
         (["cup.toml", "@random"], "cup.toml names the game and the bots"),
         (
             ["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"],
-            "-1: expected more than 0",
+            "-1: expected a number above 0",
         ),
-        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "--expel 0: expected at least 1"),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "--expel 0: expected a number from 1 on"),
         (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
     ],
 )

@@ -131,7 +131,7 @@ class Window:
             first = to = self.turn
         if self.last is not None:
             if self.last < 1:
-                raise UsageError(f"--last {self.last}: expected at least 1")
+                raise UsageError(f"--last {self.last}: expected a number from 1 on")
             first = max(turns - self.last + 1, 0)
         return Window(first=first, to=to, seat=self.seat, calls=self.calls)
 

@@ -59,5 +59,7 @@ def run_folder() -> Path:
     except OSError as error:
         raise RunError(f"{folder} cannot be made: {error.strerror}") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise RunError(f"{folder} does not belong to this user")
+        raise RunError(
+            f"{folder} does not belong to this user; remove it, or set XDG_RUNTIME_DIR to a folder that does"
+        )
     return folder

@@ -260,5 +260,5 @@ def _image_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant
 def _archive(folder: Path, entry: Entry) -> Path:
     archive = archive_path(folder, entry)
     if not archive.is_file():
-        raise RunError(f"{entry.name}: {archive} is missing")
+        raise RunError(f"{entry.name}: {archive} is missing; copy it back into the folder, or start another tournament")
     return archive

@@ -146,7 +146,7 @@ def claimed(folder: Path) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(lock)
-        raise UsageError(f"{folder}: another run is using this folder") from error
+        raise UsageError(f"{folder}: another run is using this folder; wait for it, or use another folder") from error
     try:
         yield
     finally:
@@ -183,7 +183,7 @@ class Ledger:
             except OSError as error:
                 raise RunError(f"{file} cannot be written: {error.strerror}") from error
             return file
-        raise RunError(f"{self.folder / LINES} already has a thousand files of this second")
+        raise RunError(f"{self.folder / LINES} already has a thousand files of this second; start again a second later")
 
     def append(self, played: list[tuple[bytes, bytes | None]]) -> None:
         """Writes games: encoded lines without `z`, each with its replay as a gzip member or None.
@@ -287,7 +287,9 @@ def _copied(file: Path, to: Path) -> bool:
     data = file.read_bytes()
     old = to.read_bytes() if to.exists() else b""
     if data[: len(old)] != old[: len(data)]:
-        raise UsageError(f"{file} and {to} are different files with the same name")
+        raise UsageError(
+            f"{file} and {to} are different files with the same name; keep the one that belongs to this tournament"
+        )
     if to.exists() and len(data) <= len(old):
         return False
     new = to.with_name(f".{to.name}.new")
