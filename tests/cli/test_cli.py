@@ -352,7 +352,7 @@ def test_help_has_every_argument_with_choices_and_defaults(run: Run) -> None:
         (("tournament", "rnu"), "there is no command 'rnu'; did you mean `referee tournament run`?"),
         (
             ("tournament", "--game", "tictactoe"),
-            "`referee tournament` needs a command: add, merge, page, replay, run, show",
+            "`referee tournament` needs a command: add, merge, page, prepare, replay, run, show",
         ),
         (("chekc", "winner.py"), "there is no command 'chekc'; did you mean `referee check`?"),
         ((*MATCH, "--swap"), "--swap exchanges the seats in every second game: it needs --games 2 or more"),
