@@ -53,7 +53,7 @@ def test_the_verdict_shows_answer_position_rule_and_standard_error_of_the_call(p
         number for number, line in enumerate(lines) if line.startswith("fault: illegal by seat 0 (chatty), call 2")
     )
     assert lines[at + 1].startswith('  answer: {"jsonrpc": "2.0", "id": 2, "result": {"action": "putSymbol"')
-    assert lines[at + 2 : at + 10] == [
+    assert lines[at + 2 : at + 9] == [
         "  position:",
         "    O..",
         "    .X.",
