@@ -40,9 +40,9 @@ def zipped(file: Path, salt: int = 0, toml: str = RUN, more: str = "") -> Path:
     return zip_of(source, file)
 
 
-def repository(folder: Path, salt: int) -> str:
+def repository(folder: Path, salt: int, more: str = "") -> str:
     """Makes a git repository with a bot. Returns its address."""
-    folder_of(folder, salt)
+    folder_of(folder, salt, more=more)
     (folder / "passwords").symlink_to("/etc/passwd")
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     for arguments in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message", "bot"]):

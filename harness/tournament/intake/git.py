@@ -11,7 +11,7 @@ import trio
 from referee.harness.errors import UsageError
 
 FETCH_S = 60.0
-"""How long a fetch may take."""
+"""How long a fetch may take, unless a build has less time."""
 LOOK_S = 0.1
 SAFE = (
     "core.symlinks=false",  # a link could lead to any file of this machine
@@ -28,7 +28,7 @@ ENVIRONMENT = {
 }
 
 
-async def fetch(address: str, folder: Path, max_bytes: int, fetch_s: float = FETCH_S) -> None:
+async def fetch(address: str, folder: Path, max_bytes: int, fetch_s: float) -> None:
     """Clones a repository into a new folder, without submodules, hooks and prompts.
 
     UsageError if that fails, takes too long, or grows beyond the limit.

@@ -23,7 +23,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildError
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.intake.git import fetch
+from referee.harness.tournament.intake.git import FETCH_S, fetch
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record
 from referee.harness.tournament.intake.submissions import Submission, check_folder
 from referee.harness.tournament.model import Entry
@@ -101,7 +101,7 @@ async def _checked(
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         started = time.monotonic()
         try:
-            path = await _fetched(submission, Path(scratch))
+            path = await _fetched(submission, Path(scratch), min(FETCH_S, intake.limits.build_s))
             key = await trio.to_thread.run_sync(_key, intake, submission, path)
             if (
                 before is not None
@@ -125,21 +125,21 @@ async def _checked(
     return outcome, report.checks[0].duration_s
 
 
-async def _fetched(submission: Submission, scratch: Path) -> Path:
-    """Returns the path of a submission's zip file or folder. UsageError if it is none or too large."""
+async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Path:
+    """Returns the path of a submission's file or folder. UsageError if there is none, or the folder is too large."""
     if submission.duplicates:
         others = ", ".join(source.rpartition("/")[2] for source in submission.duplicates)
         raise UsageError(f"its name is also that of {others}; rename one of them")
     path = Path(submission.source)
     if submission.is_git:
         path = scratch / submission.name
-        await fetch(submission.source, path, MAX_BYTES)
+        await fetch(submission.source, path, MAX_BYTES, fetch_s)
     if not path.exists():
         raise UsageError(f"there is no file or folder {submission.source}")
     if path.is_dir():
         await trio.to_thread.run_sync(check_folder, path, submission.name, MAX_BYTES, MAX_FILES)
-    elif not submission.is_zip:
-        raise UsageError(f"{submission.source} is neither a zip file nor a folder")
+    elif not submission.is_file:
+        raise UsageError(f"{submission.source} is no zip file, no folder and no image.tar")
     return path
 
 
@@ -151,7 +151,7 @@ def _key(intake: Intake, submission: Submission, path: Path) -> str:
 
 async def _check(intake: Intake, submission: Submission, path: Path) -> CheckReport:
     """Runs `referee check` in a process of its own. Its failure is a refusal like any other."""
-    command = [*PROGRAM, f"{submission.name}={path}", "--game", intake.game.name, *intake.options, "--json"]
+    command = [*PROGRAM, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
     command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
     started = time.monotonic()
     with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:
@@ -159,8 +159,11 @@ async def _check(intake: Intake, submission: Submission, path: Path) -> CheckRep
     spent_s = time.monotonic() - started
     if scope.cancelled_caught:
         return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
+    content = done.stdout
+    if submission.is_git:  # its author knows no folder of this machine
+        content = content.replace(str(path).encode(), submission.name.encode())
     try:
-        return msgspec.json.decode(done.stdout, type=CheckReport)
+        return msgspec.json.decode(content, type=CheckReport)
     except msgspec.DecodeError:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"exit code {done.returncode}"
@@ -175,7 +178,7 @@ def _refusal(intake: Intake, submission: Submission, why: str, spent_s: float) -
 
 def _stored(intake: Intake, submission: Submission, path: Path) -> Entry:
     """Puts the archive of an accepted submission into the tournament's folder."""
-    with finding([f"{submission.name}={path}"], intake.game.name) as (found,):
+    with finding([submission.spec(path)], intake.game.name) as (found,):
         store(found, intake.folder)
         return found.entry
 

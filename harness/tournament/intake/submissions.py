@@ -1,4 +1,7 @@
-"""The submissions that an organiser names: the zip files and folders of a folder, or the lines of a text file."""
+"""The submissions that an organiser names: what a folder holds, or the lines of a text file.
+
+A submission is a zip file, a folder, the archive of a container image, or the address of a git repository.
+"""
 
 import re
 from collections import Counter
@@ -8,13 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.programs import image
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import shown_name, split_name
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
-ZIP = ".zip"
+ZIP, IMAGE = ".zip", ".tar"
 COMMENT = "#"
 
 
@@ -33,20 +37,27 @@ class Submission(Struct, frozen=True):
         return GIT.match(self.source) is not None
 
     @property
-    def is_zip(self) -> bool:
-        return not self.is_git and self.source.lower().endswith(ZIP)
+    def is_file(self) -> bool:
+        return not self.is_git and self.source.lower().endswith((ZIP, IMAGE))
+
+    def spec(self, path: Path) -> str:
+        """Returns the bot spec of its content at `path`."""
+        is_image = path.suffix.lower() == IMAGE and path.is_file()
+        return f"{self.name}={image.PREFIX if is_image else ''}{path}"
 
 
 def submissions(named: Path) -> list[Submission]:
     """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read."""
     if named.is_dir():
         found = list(_in_folder(named))
-    elif named.suffix.lower() == ZIP:
+    elif named.suffix.lower() in (ZIP, IMAGE):
         found = [Submission(_name(named.stem), str(named))]
     else:
         found = list(_listed(named))
     if not found:
-        raise UsageError(f"{named} has no submission: expected zip files and folders, or a list with one a line")
+        raise UsageError(
+            f"{named} has no submission: expected zip files, folders and images, or a list with one a line"
+        )
     return list(_with_duplicates(found))
 
 
@@ -54,7 +65,7 @@ def _in_folder(folder: Path) -> Iterator[Submission]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if path.is_dir() or path.suffix.lower() == ZIP:
+        if path.is_dir() or path.suffix.lower() in (ZIP, IMAGE):
             yield Submission(_name(path.name if path.is_dir() else path.stem), str(path))
 
 
@@ -70,8 +81,8 @@ def _listed(file: Path) -> Iterator[Submission]:
             if GIT.match(source):
                 last = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
             else:
-                path = file.parent / Path(source).expanduser()
-                source, last = str(path), path.stem if path.suffix.lower() == ZIP else path.name
+                path = file.parent / Path(source.removeprefix(image.PREFIX)).expanduser()
+                source, last = str(path), path.stem if path.suffix.lower() in (ZIP, IMAGE) else path.name
             yield Submission(_name(name or last), source)
 
 
