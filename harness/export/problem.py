@@ -199,7 +199,7 @@ for python in "$REFEREE_PYTHON" python3 __PYTHON__; do
         exit 0
     fi
 done
-echo "Referee is missing: run 'python3 -m pip install referee', or set REFEREE_PYTHON to the Python that has it" >&2
+echo "Referee is missing: install it for python3, or set REFEREE_PYTHON to the Python that has it" >&2
 exit 1
 """
 RUN = """\
