@@ -47,7 +47,7 @@ class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
 
     flip: Annotated[
         Literal["manual", "auto"],
-        Meta(description="manual: the rival must flip after an invalid move; auto: the referee flips for it"),
+        Meta(description="manual: the opponent must flip after an invalid move; auto: the referee flips for it"),
     ] = "manual"
     opening: Annotated[
         int, Meta(ge=0, le=100, description="plies that the referee draws before the first call and shows to both")

@@ -73,11 +73,11 @@ PLAY = Method(
     "play",
     Play,
     Action,
-    "Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.",
+    "Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid move.",
     accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A4)
     rules="connectfour.md, A4",
 )
-EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
+EVENT = Method("event", ArenaEvent, None, "Something happened. The members that are present say what.")
 METHODS = {method.name: method for method in (PLAY, EVENT)}
 
 

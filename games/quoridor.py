@@ -91,11 +91,11 @@ PLAY = Method(
     "play",
     Play,
     Action,
-    "Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.",
+    "Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move.",
     accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A7)
     rules="quoridor.md, A4-A7",
 )
-EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
+EVENT = Method("event", ArenaEvent, None, "Something happened. The members that are present say what.")
 METHODS = {method.name: method for method in (PLAY, EVENT)}
 
 
@@ -398,8 +398,8 @@ GAME = Quoridor.registration(
     short={"max_turns": 30},
     vary={"opening": 4},
     presentation=presentation(
-        "column a-i from the left, row 1-9 from the bottom, where first (seat 0) begins; "
-        "a wall is named by the square below and left of its middle, h or v",
+        "column a-i from the left, row 1-9 from the bottom; first (seat 0) begins at row 1; "
+        "the name of a wall is the square below and left of its middle, then h or v",
         SIDES,
         {"move": "to", "putWall": "wall"},
         (r"(?<=[|#] )1(?= )", r"(?<=[|#] )2(?= )"),
@@ -416,7 +416,7 @@ GAME = Quoridor.registration(
         },
         Score(
             "steps to go",
-            "The steps to the goal row, as if the rival's pawn were not there.",
+            "The steps to the goal row, as if the opponent's pawn were not there.",
             lambda state: [state.steps(player) for player in (0, 1)],
             fewest=True,
         ),

@@ -46,8 +46,8 @@ def page(game: Game) -> Iterator[str]:
     protocol = "[The protocol](../../../protocol/SPEC.md)." if ours else "The protocol is the referee's, SPEC.md."
     yield f"`referee --game {game.name}`, {_seats(game)} Time: {time_in_words(game) or 'no limit'}. {protocol}"
     for title, kind, intro in (
-        ("Functions", "call", "Every one is a call that awaits an answer."),
-        ("Events", "event", "Notices: bots do not answer."),
+        ("Functions", "call", "Each function is a call that the bot must answer."),
+        ("Events", "event", "Events are notices. Bots do not answer them."),
         ("For viewers", "viewer", "In the replay only; no bot is notified."),
     ):
         methods = {name: method for name, method in schema["methods"].items() if method["kind"] == kind}
@@ -75,7 +75,7 @@ def _drawing(game: Game) -> Iterator[str]:
             shown = " ".join(f"`{sign}`" for sign in signs).replace("|", "\\|")
             yield f"| {shown} | {meaning} |"
     if game.presentation.score:
-        yield from ("", "The verdict counts this to say from which turn on a loser was behind:", "")
+        yield from ("", "The verdict uses this count to say since which turn a loser was behind:", "")
         yield f"> **{game.presentation.score.unit}**: {game.presentation.score.meaning}"
 
 
@@ -92,7 +92,7 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
     if method["kind"] == "call":
         yield ""
         limit = method["time_ms"]
-        own_limit = "" if limit is None else f" Its own limit: {limit / 1000:g} s."
+        own_limit = "" if limit is None else f" Time limit of this call: {limit / 1000:g} s."
         page, _, section = (method["rules"] or "").partition(", ")
         rules = f" Legal answers: [{page}, {section}](../rules/{page})." if page else ""
         yield f"Answer: {in_words(method['result'], _link)}.{own_limit}{rules}"

@@ -50,8 +50,8 @@ ENDINGS = {
 }
 
 PRESENTATION = Presentation(
-    frame="(q,r): r is the row, 0 in the middle and negative above it, q the column, which slants to the lower right; "
-    "players are drawn as their seats, and playerIdx on the wire is the seat + 1",
+    frame="(q,r): r is the row, 0 in the middle and negative above it; "
+    "q is the column, which slants to the lower right; a player is drawn as its seat; its playerIdx is the seat + 1",
     answer=_answer,
     event=_event,
     signs=tuple(rf"(?<![\w-]){seat}(?![\w-])" for seat in range(4)),

@@ -204,7 +204,7 @@ JOIN_GAME = Method(
     "joinGame",
     JoinGame,
     NoneType,
-    "The game begins. All four players are asked at once, and the answer does not matter.",
+    "The game begins. The referee asks all four players at once, and ignores the answers.",
     accepts=Any,
     shared=("gameState",),
     rules="aibg5.md, 12",

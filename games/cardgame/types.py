@@ -179,7 +179,7 @@ PLAY = Method(
     "play",
     Play,
     Action,
-    "One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.",
+    "One action of your turn. The referee asks again until you end the turn. An invalid action ends it too.",
     rules="cardgame.md, 5",
     accepts=Any,  # an unreadable answer is an invalid action, and more forms are accepted than documented (5.2)
 )

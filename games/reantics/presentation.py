@@ -81,7 +81,7 @@ ENDINGS = {
 
 PRESENTATION = Presentation(
     frame="(x,y), column and row from the top left as player one (seat 0) sees the board; "
-    "player two is shown it turned, (9-x,9-y)",
+    "player two sees it turned, (9-x,9-y)",
     answer=_answer,
     read=_read,
     secret=frozenset({"getPlacement"}),

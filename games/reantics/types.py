@@ -155,7 +155,7 @@ GET_MOVE = Method(
     "getMove",
     GetMove,
     Move,
-    "One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.",
+    "One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it.",
     accepts=AnyMove,
     rules="reantics.md, 5",
 )

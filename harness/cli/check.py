@@ -39,8 +39,8 @@ def check_bot(
 ) -> int:
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
-    Exit codes: 0 passed, 1 refused (also if the bot is missing or cannot be built), 2 usage error, 3 the check itself
-    failed (a missing compiler, a program that cannot be started).
+    Exit codes: 0 passed, 1 refused (also if the bot is missing or does not build), 2 usage error, 3 the check itself
+    failed, for example because of a missing compiler.
 
     Args:
         bot: As for a match, or a zip file of a bot's folder. NAME= before it names the bot.

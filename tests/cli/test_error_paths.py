@@ -60,7 +60,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     ((*MATCH, "--jobs", "2", "--games", "2", "--chaos"), 2, "--jobs cannot be combined with --chaos"),
     ((*MATCH, "--seed", "x"), 2, "seed"),
     ((*MATCH, "--set", "flip"), 2, "expected KEY=VALUE; options of tictactoe: flip, opening"),
-    ((*MATCH, "--set", "flip=never"), 2, "(manual: the rival must flip"),
+    ((*MATCH, "--set", "flip=never"), 2, "(manual: the opponent must flip"),
     ((*MATCH, "--map", "x"), 2, "tictactoe has no maps"),
     (("--game", "aiarena21", "@random", "@random", "--map", "99"), 2, "bundled maps of aiarena21: 1, 2, 3"),
     ((*MATCH, "--call-time", "soon"), 2, "a time above zero, such as 1s, 250ms or 2m, or none"),

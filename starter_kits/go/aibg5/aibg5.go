@@ -145,8 +145,8 @@ type GameOver struct {
 
 // Bot plays one match of AIBG 5. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// JoinGame answers the call joinGame. The game begins. All four players are asked at once, and the answer does not
-	// matter.
+	// JoinGame answers the call joinGame. The game begins. The referee asks all four players at once, and ignores the
+	// answers.
 	JoinGame(playerIdx int, gameState GameState)
 
 	// DoAction answers the call doAction. Your turn: move to a cell next to yours, or attack a player, an asteroid or

@@ -206,8 +206,8 @@ type Bot interface {
 	// loses.
 	Start()
 
-	// Play answers the call play. One action of your turn. Asked again until you end the turn; an action that is not
-	// valid ends it too.
+	// Play answers the call play. One action of your turn. The referee asks again until you end the turn. An invalid
+	// action ends it too.
 	Play(state GameState) Action
 
 	// End answers the call end. The game is over. The answer is null; a fault here changes nothing.

@@ -180,8 +180,8 @@ type Bot interface {
 	// grass, in this order. Phase 2: two tiles on the enemy's side (y 6-9) for food.
 	Placement(currentState GameState) []Coord
 
-	// Move answers the call getMove. One action of your turn: move an ant, build an ant, or end the turn. Asked again
-	// until you end it.
+	// Move answers the call getMove. One action of your turn: move an ant, build an ant, or end the turn. The referee
+	// asks again until you end it.
 	Move(currentState GameState) Move
 
 	// Attack answers the call getAttack. The ant that has just moved must attack: name one of `enemyLocations`.

@@ -77,11 +77,11 @@ type ArenaEvent struct {
 
 // Bot plays one match of Tic-tac-toe. Embed Base to leave out the methods that return nothing.
 type Bot interface {
-	// Play answers the call play. Your turn: put your symbol into an empty cell, or flip the table right after an
-	// invalid move of the rival.
+	// Play answers the call play. Your turn: put your symbol into an empty cell, or flip the table right after your
+	// opponent's invalid move.
 	Play(id string) Action
 
-	// Event hears the notification event. Something happened: see the members that are there.
+	// Event hears the notification event. Something happened. The members that are present say what.
 	Event(event ArenaEvent)
 }
 

@@ -156,7 +156,7 @@ export interface GameOver {
 export abstract class AIBG5Bot extends Bot {
   static override readonly game: string = "aibg5";
 
-  /** The game begins. All four players are asked at once, and the answer does not matter. */
+  /** The game begins. The referee asks all four players at once, and ignores the answers. */
   joinGame(_playerIdx: number, _gameState: GameState): void | Promise<void> {}
 
   /** Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away. */

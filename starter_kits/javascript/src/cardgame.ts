@@ -171,7 +171,7 @@ export abstract class CardGameBot extends Bot {
   /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
   start(): void | Promise<void> {}
 
-  /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */
+  /** One action of your turn. The referee asks again until you end the turn. An invalid action ends it too. */
   abstract play(state: GameState): Action | Promise<Action>;
 
   /** The game is over. The answer is null; a fault here changes nothing. */

@@ -49,11 +49,11 @@ export abstract class ConnectFourBot extends Bot {
   static override readonly game: string = "connectfour";
 
   /**
-   * Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
+   * Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid move.
    */
   abstract play(id: string): Action | Promise<Action>;
 
-  /** Something happened: see the members that are there. */
+  /** Something happened. The members that are present say what. */
   event(_event: ArenaEvent): void | Promise<void> {}
 
   override answer(method: string, params: read.Members): unknown {

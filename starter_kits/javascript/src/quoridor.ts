@@ -47,10 +47,10 @@ export interface ArenaEvent {
 export abstract class QuoridorBot extends Bot {
   static override readonly game: string = "quoridor";
 
-  /** Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival. */
+  /** Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move. */
   abstract play(id: string): Action | Promise<Action>;
 
-  /** Something happened: see the members that are there. */
+  /** Something happened. The members that are present say what. */
   event(_event: ArenaEvent): void | Promise<void> {}
 
   override answer(method: string, params: read.Members): unknown {

@@ -118,7 +118,7 @@ export abstract class ReAnticsBot extends Bot {
    */
   abstract getPlacement(currentState: GameState): readonly Coord[] | Promise<readonly Coord[]>;
 
-  /** One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it. */
+  /** One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it. */
   abstract getMove(currentState: GameState): Move | Promise<Move>;
 
   /** The ant that has just moved must attack: name one of `enemyLocations`. */

@@ -45,10 +45,10 @@ export interface ArenaEvent {
 export abstract class TicTacToeBot extends Bot {
   static override readonly game: string = "tictactoe";
 
-  /** Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival. */
+  /** Your turn: put your symbol into an empty cell, or flip the table right after your opponent's invalid move. */
   abstract play(id: string): Action | Promise<Action>;
 
-  /** Something happened: see the members that are there. */
+  /** Something happened. The members that are present say what. */
   event(_event: ArenaEvent): void | Promise<void> {}
 
   override answer(method: string, params: read.Members): unknown {

@@ -239,7 +239,7 @@ class AIBG5Bot(Bot):
     game = "aibg5"
 
     def join_game(self, player_idx: int, game_state: GameState) -> None:
-        """The game begins. All four players are asked at once, and the answer does not matter."""
+        """The game begins. The referee asks all four players at once, and ignores the answers."""
 
     def do_action(self, player_idx: int, game_state: GameState, message: str | None) -> Action:
         """Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away."""

@@ -207,7 +207,7 @@ class CardGameBot(Bot):
         """The game begins: set up what you need. The answer is null; a player who fails here loses."""
 
     def play(self, state: GameState) -> Action:
-        """One action of your turn. Asked again until you end the turn; an action that is not valid ends it too."""
+        """One action of your turn. The referee asks again until you end the turn. An invalid action ends it too."""
         raise NotImplementedError("play")
 
     def end(self, victory: bool) -> None:

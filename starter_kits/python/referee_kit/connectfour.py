@@ -62,13 +62,13 @@ class ConnectFourBot(Bot):
     game = "connectfour"
 
     def play(self, id: str) -> Action:
-        """Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the
-        rival.
+        """Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid
+        move.
         """
         raise NotImplementedError("play")
 
     def event(self, event: ArenaEvent) -> None:
-        """Something happened: see the members that are there."""
+        """Something happened. The members that are present say what."""
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "play":

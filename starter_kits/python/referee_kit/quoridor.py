@@ -61,11 +61,11 @@ class QuoridorBot(Bot):
     game = "quoridor"
 
     def play(self, id: str) -> Action:
-        """Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival."""
+        """Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move."""
         raise NotImplementedError("play")
 
     def event(self, event: ArenaEvent) -> None:
-        """Something happened: see the members that are there."""
+        """Something happened. The members that are present say what."""
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "play":

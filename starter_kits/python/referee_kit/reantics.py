@@ -180,7 +180,9 @@ class ReAnticsBot(Bot):
         raise NotImplementedError("get_placement")
 
     def get_move(self, current_state: GameState) -> Move:
-        """One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it."""
+        """One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end
+        it.
+        """
         raise NotImplementedError("get_move")
 
     def get_attack(self, current_state: GameState, attacking_ant: Ant, enemy_locations: list[Coord]) -> Coord:

@@ -59,11 +59,11 @@ class TicTacToeBot(Bot):
     game = "tictactoe"
 
     def play(self, id: str) -> Action:
-        """Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival."""
+        """Your turn: put your symbol into an empty cell, or flip the table right after your opponent's invalid move."""
         raise NotImplementedError("play")
 
     def event(self, event: ArenaEvent) -> None:
-        """Something happened: see the members that are there."""
+        """Something happened. The members that are present say what."""
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "play":

@@ -168,7 +168,7 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // The game begins. All four players are asked at once, and the answer does not matter.
+    // The game begins. The referee asks all four players at once, and ignores the answers.
     void (*join_game)(referee_match* match, int player_idx, const aibg5_game_state* game_state);
 
     // Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.

@@ -165,7 +165,7 @@ typedef struct {
     // The game begins: set up what you need. The answer is null; a player who fails here loses.
     void (*start)(referee_match* match);
 
-    // One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.
+    // One action of your turn. The referee asks again until you end the turn. An invalid action ends it too.
     cardgame_action (*play)(referee_match* match, const cardgame_game_state* state);
 
     // The game is over. The answer is null; a fault here changes nothing.

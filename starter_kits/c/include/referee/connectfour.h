@@ -101,10 +101,10 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
+    // Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid move.
     connectfour_action (*play)(referee_match* match, const char* id);
 
-    // Something happened: see the members that are there.
+    // Something happened. The members that are present say what.
     void (*event)(referee_match* match, const connectfour_arena_event* event);
 } connectfour_bot;
 

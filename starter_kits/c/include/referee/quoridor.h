@@ -83,10 +83,10 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.
+    // Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move.
     quoridor_action (*play)(referee_match* match, const char* id);
 
-    // Something happened: see the members that are there.
+    // Something happened. The members that are present say what.
     void (*event)(referee_match* match, const quoridor_arena_event* event);
 } quoridor_bot;
 

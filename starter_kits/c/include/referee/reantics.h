@@ -164,7 +164,7 @@ typedef struct {
     // on the enemy's side (y 6-9) for food.
     reantics_coord_list (*get_placement)(referee_match* match, const reantics_game_state* current_state);
 
-    // One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
+    // One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it.
     reantics_move (*get_move)(referee_match* match, const reantics_game_state* current_state);
 
     // The ant that has just moved must attack: name one of `enemyLocations`.

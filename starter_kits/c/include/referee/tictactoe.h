@@ -99,10 +99,10 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.
+    // Your turn: put your symbol into an empty cell, or flip the table right after your opponent's invalid move.
     tictactoe_action (*play)(referee_match* match, const char* id);
 
-    // Something happened: see the members that are there.
+    // Something happened. The members that are present say what.
     void (*event)(referee_match* match, const tictactoe_arena_event* event);
 } tictactoe_bot;
 

@@ -147,7 +147,7 @@ class AIBG5Bot : public Bot {
 
     using Bot::Bot;
 
-    // The game begins. All four players are asked at once, and the answer does not matter.
+    // The game begins. The referee asks all four players at once, and ignores the answers.
     virtual void joinGame(int /*playerIdx*/, const GameState& /*gameState*/) {}
 
     // Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.

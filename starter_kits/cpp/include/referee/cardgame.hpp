@@ -106,7 +106,7 @@ class CardGameBot : public Bot {
     // The game begins: set up what you need. The answer is null; a player who fails here loses.
     virtual void start() {}
 
-    // One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.
+    // One action of your turn. The referee asks again until you end the turn. An invalid action ends it too.
     virtual Action play(const GameState& state) = 0;
 
     // The game is over. The answer is null; a fault here changes nothing.

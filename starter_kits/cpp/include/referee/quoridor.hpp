@@ -80,10 +80,10 @@ class QuoridorBot : public Bot {
 
     using Bot::Bot;
 
-    // Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.
+    // Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move.
     virtual Action play(const std::string& id) = 0;
 
-    // Something happened: see the members that are there.
+    // Something happened. The members that are present say what.
     virtual void event(const ArenaEvent& /*event*/) {}
 
     Json answer(const std::string& method, const Json& params) final;

@@ -98,7 +98,7 @@ class ReAnticsBot : public Bot {
     // on the enemy's side (y 6-9) for food.
     virtual std::vector<Coord> getPlacement(const GameState& currentState) = 0;
 
-    // One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
+    // One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it.
     virtual Move getMove(const GameState& currentState) = 0;
 
     // The ant that has just moved must attack: name one of `enemyLocations`.

@@ -91,10 +91,10 @@ class TicTacToeBot : public Bot {
 
     using Bot::Bot;
 
-    // Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.
+    // Your turn: put your symbol into an empty cell, or flip the table right after your opponent's invalid move.
     virtual Action play(const std::string& id) = 0;
 
-    // Something happened: see the members that are there.
+    // Something happened. The members that are present say what.
     virtual void event(const ArenaEvent& /*event*/) {}
 
     Json answer(const std::string& method, const Json& params) final;

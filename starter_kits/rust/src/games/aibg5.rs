@@ -221,7 +221,7 @@ pub trait AIBG5Bot {
     /// Begins a match.
     fn new(info: crate::Match) -> Self;
 
-    /// The game begins. All four players are asked at once, and the answer does not matter.
+    /// The game begins. The referee asks all four players at once, and ignores the answers.
     fn join_game(&mut self, player_idx: i64, game_state: GameState) {}
 
     /// Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.

@@ -219,7 +219,7 @@ pub trait CardGameBot {
     /// The game begins: set up what you need. The answer is null; a player who fails here loses.
     fn start(&mut self) {}
 
-    /// One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.
+    /// One action of your turn. The referee asks again until you end the turn. An invalid action ends it too.
     fn play(&mut self, state: GameState) -> Action;
 
     /// The game is over. The answer is null; a fault here changes nothing.

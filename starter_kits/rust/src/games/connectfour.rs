@@ -104,10 +104,10 @@ pub trait ConnectFourBot {
     /// Begins a match.
     fn new(info: crate::Match) -> Self;
 
-    /// Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
+    /// Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid move.
     fn play(&mut self, id: String) -> Action;
 
-    /// Something happened: see the members that are there.
+    /// Something happened. The members that are present say what.
     fn event(&mut self, event: ArenaEvent) {}
 }
 

@@ -167,7 +167,7 @@ pub trait ReAnticsBot {
     /// tiles on the enemy's side (y 6-9) for food.
     fn get_placement(&mut self, current_state: GameState) -> Vec<Coord>;
 
-    /// One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
+    /// One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it.
     fn get_move(&mut self, current_state: GameState) -> Move;
 
     /// The ant that has just moved must attack: name one of `enemyLocations`.

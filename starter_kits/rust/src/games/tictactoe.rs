@@ -101,10 +101,10 @@ pub trait TicTacToeBot {
     /// Begins a match.
     fn new(info: crate::Match) -> Self;
 
-    /// Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.
+    /// Your turn: put your symbol into an empty cell, or flip the table right after your opponent's invalid move.
     fn play(&mut self, id: String) -> Action;
 
-    /// Something happened: see the members that are there.
+    /// Something happened. The members that are present say what.
     fn event(&mut self, event: ArenaEvent) {}
 }
 

@@ -152,7 +152,7 @@ public abstract class AIBG5Bot extends Bot {
     public record GameOver(String reason, List<Player> players) {}
 
     /**
-     * The game begins. All four players are asked at once, and the answer does not matter.
+     * The game begins. The referee asks all four players at once, and ignores the answers.
      *
      * @param playerIdx which player you are
      */

@@ -159,7 +159,7 @@ public abstract class CardGameBot extends Bot {
     /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
     public void start() throws Exception {}
 
-    /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */
+    /** One action of your turn. The referee asks again until you end the turn. An invalid action ends it too. */
     public abstract Action play(GameState state) throws Exception;
 
     /**

@@ -99,13 +99,13 @@ public abstract class ConnectFourBot extends Bot {
     public record ArenaEvent(Side youAre, String id, Side player, Object action, Object column, Winner winner) {}
 
     /**
-     * Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
+     * Your turn: drop a token into a column that has room, or flip the table right after your opponent's invalid move.
      *
      * @param id the battle's id, a UUID
      */
     public abstract Action play(String id) throws Exception;
 
-    /** Something happened: see the members that are there. */
+    /** Something happened. The members that are present say what. */
     public void event(ArenaEvent event) throws Exception {}
 
     protected ConnectFourBot(Match match) {

@@ -90,13 +90,13 @@ public abstract class QuoridorBot extends Bot {
     public record ArenaEvent(Side youAre, String id, Side player, Object action, Object position, Winner winner) {}
 
     /**
-     * Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.
+     * Your turn: move your pawn or put a wall, or flip the table right after your opponent's invalid move.
      *
      * @param id the battle's id, a UUID
      */
     public abstract Action play(String id) throws Exception;
 
-    /** Something happened: see the members that are there. */
+    /** Something happened. The members that are present say what. */
     public void event(ArenaEvent event) throws Exception {}
 
     protected QuoridorBot(Match match) {

@@ -142,7 +142,7 @@ public abstract class ReAnticsBot extends Bot {
      */
     public abstract List<Coord> getPlacement(GameState currentState) throws Exception;
 
-    /** One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it. */
+    /** One action of your turn: move an ant, build an ant, or end the turn. The referee asks again until you end it. */
     public abstract Move getMove(GameState currentState) throws Exception;
 
     /**
