@@ -183,7 +183,7 @@ def test_a_tournaments_table_and_the_doctors_report_cut_no_word(tmp_path: Path, 
         "t",
     ]
     subprocess.run(play, cwd=tmp_path, check=True, timeout=120)
-    sentences = ("tictactoe", "note", "ranked", "not shown")  # not wrapped without a terminal
+    sentences = ("tictactoe", "note", "ranked", "not shown", "The machine")  # not wrapped without a terminal
     shown = printed("tournament", "show", "t").splitlines()
     table = "\n".join(line for line in shown if not line.startswith(sentences))
     for word in ("@random", "@baseline", "points", "faults"):

@@ -3,6 +3,8 @@
 test_every_kit.py tests what all kits have in common.
 """
 
+import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -63,9 +65,10 @@ def test_the_package_has_the_library_its_sources_and_its_documentation(library: 
 @pytest.mark.timeout(300)
 def test_a_bot_compiles_and_plays_with_the_packaged_library(library: Path, tmp_path: Path) -> None:
     (tmp_path / "Sleeper.java").write_text(readme_bot("java"), "utf-8")
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)  # Java's home, whatever HOME says
     needed = [
-        *Path.home().glob(".m2/repository/com/fasterxml/jackson/core/*/2.17.2/*.jar"),
-        *Path.home().glob(".m2/repository/org/msgpack/*/0.9.8/*.jar"),
+        *home.glob(".m2/repository/com/fasterxml/jackson/core/*/2.17.2/*.jar"),
+        *home.glob(".m2/repository/org/msgpack/*/0.9.8/*.jar"),
     ]
     path = ":".join(map(str, (library / "referee-kit-0.1.0.jar", *needed, tmp_path)))
     subprocess.run(["javac", "-cp", path, "Sleeper.java"], cwd=tmp_path, check=True, timeout=60)

@@ -111,7 +111,10 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
     assert len(found) == 3 * games_each
     keys = [line.k for _, line in reader.every_line(disturbed)]
     assert len(keys) == len(set(keys))
-    assert table(quiet) == table(disturbed)
+    standings = [table(folder) for folder in (quiet, disturbed)]
+    for each in standings:
+        del each["fairness"]  # how much the machine slowed a game is never the same
+    assert standings[0] == standings[1]
     for file, line in reader.counted_lines(disturbed):
         record = reader.replay(disturbed, file, line)
         assert record is not None and worker.content(record.splitlines()) == line.a
