@@ -2,8 +2,9 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
+import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 from rich.console import Console, Group
@@ -21,7 +22,7 @@ from referee.harness.cli.tournament import FormatOptions
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament import organise
-from referee.harness.tournament.intake.intake import RULES, Intake, Timing, report_path, take_in
+from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
 from referee.harness.tournament.intake.submissions import submissions
 from referee.harness.tournament.model import Plan, read_plan
@@ -88,7 +89,7 @@ def prepare(
                 checked.update({name} if is_new else ())
                 show(f"{name}: {'accepted' if outcome.accepted else 'refused'}")
 
-            timing = run(take_in, intake, record, found, _write, on_outcome)
+            duration = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
         plan = organise.prepared(requested, entries, into)
     outcomes = {each.name: record.outcomes[each.name] for each in found}
@@ -97,10 +98,10 @@ def prepare(
         [name for name, outcome in outcomes.items() if outcome.accepted],
         {name: outcome.reason for name, outcome in outcomes.items() if not outcome.accepted},
         [name for name in outcomes if name not in checked],
-        timing.took_s,
-        timing.builds_s,
+        duration.took_s,
+        duration.builds_s,
     )
-    print_result(result, _shown(result, record, timing, plan, into), json)
+    print_result(result, _shown(result, record, duration, plan, into), json)
     return AT_FAULT if result.refused else PLAYED
 
 
@@ -117,11 +118,7 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
             raise UsageError("other rules, times or limits need the whole command, with --game")
         return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
     request = from_options(find_game(game), (), setup, before, seed)
-    return organise.plan_without_bots(_with(request, changes))
-
-
-def _with(request: organise.Request, changes: dict[str, Any]) -> organise.Request:
-    return organise.Request(**{name: getattr(request, name) for name in request.__struct_fields__} | changes)
+    return organise.plan_without_bots(msgspec.structs.replace(request, **changes))
 
 
 def _write(report: CheckReport, path: Path) -> None:
@@ -135,7 +132,7 @@ def _write(report: CheckReport, path: Path) -> None:
         raise RunError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _shown(result: Prepared, record: Record, timing: Timing, plan: Plan, folder: Path) -> Group:
+def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, folder: Path) -> Group:
     sheet = Sheet(("refused",), (), ("why",))
     for name, why in result.refused.items():
         earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
@@ -145,9 +142,9 @@ def _shown(result: Prepared, record: Record, timing: Timing, plan: Plan, folder:
     lines = [f"{counted(count, 'submission')}: {len(result.accepted)} accepted, {len(result.refused)} refused"]
     if result.unchanged:
         lines.append(f"{len(result.unchanged)} unchanged, not checked again")
-    if timing.builds_s:
-        ratio = timing.took_s / timing.builds_s
-        lines.append(f"checked {checked} in {timing.took_s:.1f} s, {ratio:.2f} times their builds side by side")
+    if duration.builds_s:
+        ratio = duration.took_s / duration.builds_s
+        lines.append(f"checked {checked} in {duration.took_s:.1f} s, {ratio:.2f} times their builds side by side")
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
     if present := sum(not entry.absent for entry in plan.bots):

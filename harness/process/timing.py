@@ -1,4 +1,4 @@
-"""What a machine does to the time of bots: core waits, stolen time, cores shared by SMT, a changing clock speed."""
+"""The effects of a machine on the time of bots: core waits, stolen time, shared cores (SMT), a changing clock speed."""
 
 import os
 import time

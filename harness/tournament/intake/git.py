@@ -65,7 +65,7 @@ async def _watch(
     while process.poll() is None:
         if trio.current_time() > deadline:
             raise UsageError(f"{address}: cannot be cloned within {fetch_s:g} s")
-        if await trio.to_thread.run_sync(_size, folder) > 2 * max_bytes:  # the repository, and its files beside it
+        if await trio.to_thread.run_sync(_size, folder) > 2 * max_bytes:  # the repository and its files
             raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
         await trio.sleep(LOOK_S)
 

@@ -31,7 +31,7 @@ from referee.harness.tournament.store.bot_archives import finding, store
 
 PROGRAM = [sys.executable, "-m", "referee.harness.cli.main", "check"]
 RULES = (*BASIC_RULES, "exit")
-"""What a submission must keep. The whole check plays many games, which would take longer than most builds."""
+"""The rules that a submission must keep. The whole check plays many games, which would take longer than most builds."""
 CHECK_S = 300.0
 """How long a check may take, without its build."""
 REASON = 120
@@ -39,7 +39,7 @@ REASON = 120
 
 
 class Intake(Struct, frozen=True):
-    """What an intake needs to know."""
+    """The terms of an intake."""
 
     game: Game
     folder: Path
@@ -54,7 +54,7 @@ class Intake(Struct, frozen=True):
     """Submissions at a time; None = one for every physical core."""
 
 
-class Timing(Struct, frozen=True):
+class Duration(Struct, frozen=True):
     """How long an intake took, and its builds alone."""
 
     took_s: float
@@ -70,7 +70,7 @@ Progress = Callable[[str, Outcome, bool], None]
 
 async def take_in(
     intake: Intake, record: Record, submissions: Sequence[Submission], write: Written, progress: Progress
-) -> Timing:
+) -> Duration:
     """Checks the submissions and keeps the record up to date, so that an intake can be killed and run again."""
     jobs = intake.jobs or len(core_locks.physical())
     limiter, started, builds = trio.CapacityLimiter(jobs), time.monotonic(), list[float]()
@@ -90,7 +90,7 @@ async def take_in(
     place = {each.name: number for number, each in enumerate(submissions)}
     record.outcomes = dict(sorted(record.outcomes.items(), key=lambda item: place.get(item[0], -1)))
     record.save(intake.folder)
-    return Timing(time.monotonic() - started, max([*builds, sum(builds) / jobs]))
+    return Duration(time.monotonic() - started, max([*builds, sum(builds) / jobs]))
 
 
 async def _checked(
