@@ -29,7 +29,7 @@ NEED_DATA: Final = NeedData.NEED_DATA
 
 
 class Limits(Struct, frozen=True):
-    """A bot's limits; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
+    """A bot's limits; null = no such limit. Milliseconds of wall time, or of fuel, unless it says otherwise."""
 
     startup_ms: Annotated[int, Meta(description="from the start of the process to the answer to initialize")]
     call_ms: Annotated[int | None, Meta(description="for one call")] = None
@@ -46,6 +46,7 @@ class Limits(Struct, frozen=True):
     stderr_bytes: Annotated[int | None, Meta(description="standard error that is kept; the rest is dropped")] = None
     file_bytes: Annotated[int | None, Meta(description="one file that is written")] = None
     scratch_bytes: Annotated[int | None, Meta(description="all files in HOME together")] = None
+    fuel_per_ms: Annotated[int | None, Meta(description="units of fuel that are a millisecond; null: wall time")] = None
 
 
 class Initialize(Struct, frozen=True):
@@ -71,7 +72,7 @@ class Hello(Struct, frozen=True):
 
 
 class Clock(Struct, frozen=True):
-    """The member `clock`, added to the parameters of every call. Milliseconds of wall time."""
+    """The member `clock`, added to the parameters of every call. Milliseconds of wall time, or of fuel."""
 
     call_ms: Annotated[int | None, Meta(description="the limit of this call; null = no such limit")]
     remaining_ms: Annotated[int | None, Meta(description="the bank that is left; null = no bank")]

@@ -15,6 +15,7 @@ from referee.harness.check.request import Check
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import exit_words
+from referee.harness.process.metered import Metered
 from referee.harness.process.usage import living_below
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.engine import EngineSeat
@@ -59,9 +60,10 @@ async def _survivors(bot: Bot) -> int:
 
 
 def pipes(bot: Bot) -> Chaos:
-    """Returns the bot's transport, which is always a `Chaos` in a check."""
-    assert isinstance(bot.transport, Chaos)
-    return bot.transport
+    """Returns the bot's pipes, which are always a `Chaos` in a check."""
+    transport = bot.transport.pipes if isinstance(bot.transport, Metered) else bot.transport
+    assert isinstance(transport, Chaos)
+    return transport
 
 
 class GamePlan(Struct, frozen=True):

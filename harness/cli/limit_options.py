@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from msgspec import Struct
 
 from referee.games.game import TimeControl
-from referee.harness.cli.units import bank, count, seconds, size
+from referee.harness.cli.units import bank, count, fuel, seconds, size
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
@@ -78,6 +78,8 @@ LIMITS = (
     Named("startup", "10s", "The time limit from the start of the process to its handshake.", _needed(seconds),
           "startup_s"),
     Named("exit_time", "1s", "How long a bot may take to exit after its last match.", _needed(seconds), "exit_s"),
+    Named("fuel", "none", "How much fuel a metered bot may use in one call: 50M, 2G. Its limits of time hold too.",
+          fuel, "fuel"),
     Named("processes", "256", "How many processes a bot may have at a time.", count, "processes"),
     Named("file_size", "64MiB", "The largest file that a bot may write.", size, "file_bytes"),
     Named("scratch", "64MiB", "The size of all files in a bot's scratch folder, its HOME. The folder may hold 16,384 "

@@ -33,6 +33,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError, ungrouped
 from referee.harness.match.match import Match
+from referee.harness.match.play_again import keep_modules
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.process.limits import Limits
@@ -103,6 +104,8 @@ class ReplayOptions:
     replay: Path | None = None
     """Where the replay goes; none: keep no replay and no standard error of bots. Several games get a number each.
     Default: a new file in ./replays."""
+    keep_bots: Annotated[bool, MORE] = False
+    """Put the modules of metered bots next to the replay, so that `referee replay verify --play` finds them."""
     export: Annotated[tuple[str, Path] | None, MORE] = None
     """FORMAT FILE: write the replay in another format too, such as aiarena21-replay. Several games get a number
     each."""
@@ -113,12 +116,21 @@ class ReplayOptions:
             originals.find(self.export[0], game)
             if self.replay == NO_REPLAY:
                 raise UsageError("--replay none cannot be combined with --export, which writes the replay")
+        if self.keep_bots and self.replay == NO_REPLAY:
+            raise UsageError("--replay none cannot be combined with --keep-bots, which puts bots next to the replay")
 
     def claimed(self, stem: str, games: int) -> AbstractContextManager[Path | None]:
         """Returns a block with the path of the replay. The names of new ones are claimed before anything is built."""
         if self.replay is not None:
             return nullcontext(None if self.replay == NO_REPLAY else self.replay)
         return claim_file(stem, numbered(Path("0.jsonl"), 0, games).stem[1:])
+
+    def keep(self, outcome: Outcome) -> None:
+        """Puts the modules of metered bots next to the replays, if that was asked for."""
+        if self.keep_bots:
+            for played in outcome.matches:
+                assert played.replay is not None
+                keep_modules(Replay(Path(played.replay)))
 
     def exported(self, outcome: Outcome) -> list[Path]:
         """Writes every replay in the other format, and returns the paths."""
@@ -180,6 +192,7 @@ def match(
         workers = length.workers(series, verbose, pages.watch)
         play = partial(_play, limits=limits, workers=workers, screen=screen, arena=arena, pages=pages)
         outcome = _played(series, limits, screen, play)
+    replays.keep(outcome)
     exported = replays.exported(outcome)
     if json:
         print_json(outcome)

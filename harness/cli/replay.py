@@ -4,16 +4,23 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from rich.text import Text
 
 from referee.games.ending import headline
+from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
-from referee.harness.cli.screen import out, paged
+from referee.harness.cli.screen import building, out, paged
+from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.limits import recorded_limits
+from referee.harness.programs import webassembly
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.spec import Entrant
 from referee.harness.replay.formats import originals
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
@@ -21,7 +28,9 @@ from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 
 
-def replay_verify(file: Path) -> int:
+def replay_verify(
+    file: Path, *bots: Path, play: bool = False, engine: Literal["wasmtime", "pulley"] = "wasmtime"
+) -> int:
     """Checks that a replay is right.
 
     Plays the match again from the setup and the answers: "verified", or the first line that differs.
@@ -30,8 +39,14 @@ def replay_verify(file: Path) -> int:
 
     Args:
         file: The replay.
+        bots: With --play, the modules of the metered bots, in the order of their seats. Default: those that --keep-bots
+            has put next to the replay, or those in the cache.
+        play: Also let the metered bots play the match again, and compare answers, faults and fuel.
+        engine: What they play by: pulley is an interpreter, slower and independent of the processor.
     """
     replay = Replay(file)
+    if bots and not play:
+        raise UsageError(f"{bots[0]}: programs are needed for --play alone")
     origin = replay.header.origin
     forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
     try:
@@ -42,10 +57,35 @@ def replay_verify(file: Path) -> int:
     if result is not None:
         ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
         out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}")
-        return PLAYED
+        return _play_again(replay, bots, engine) if play else PLAYED
     assert replay.ending is not None
     aborted = f"aborted after {counted(_turns(replay), 'turn')} ({printable(str(replay.ending.aborted))})"
     out.print(f"{file}: {aborted}; verified so far, {lines}")
+    return PLAYED
+
+
+def _play_again(replay: Replay, given: tuple[Path, ...], engine: str) -> int:
+    """Lets the metered bots of a replay play it again."""
+    from referee.harness.match.play_again import found_modules, play_again  # needed for --play alone
+
+    seats = sorted(replay.header.metered)
+    if given and len(given) != len(seats):
+        raise UsageError(f"{len(given)} modules are named for {counted(len(seats), 'metered seat')}")
+    modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
+    context = BuildContext(recorded_limits(replay.header.limits), building)
+    target = PULLEY if engine == "pulley" else ""
+    programs = {}
+    for player, module in modules.items():
+        argv = replay.header.commands[player]
+        if target or module != webassembly.module_of(argv):  # else that build is still there
+            argv = webassembly.command(module.resolve(), context, webassembly.arguments_of(argv), target)
+        programs[player] = Entrant(replay.header.setup.names[player], argv, module.resolve().parent)
+    try:
+        calls = run(play_again, replay, programs)
+    except Difference as difference:
+        return _differs(replay.path, difference)
+    names = ", ".join(printable(replay.header.setup.names[player]) for player in seats)
+    out.print(f"{replay.path}: played again by {names}: {counted(calls, 'call')} with the same answers and fuel")
     return PLAYED
 
 

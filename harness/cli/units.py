@@ -9,6 +9,7 @@ _BYTES = {"": 1, "B": 1}
 for power, letter in enumerate("KMG", 1):
     _BYTES |= {letter: 1024**power, f"{letter}IB": 1024**power, f"{letter}B": 1000**power}
 _NONE = ("none", "off", "inf")
+_THOUSANDS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 MOST_PROCESSES = 1 << 22
 """The largest process number of Linux."""
 MOST_S = 1e9
@@ -58,3 +59,13 @@ def count(text: str, option: str) -> int | None:
     if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_PROCESSES:
         raise UsageError(f"{option} {text}: expected a whole number from 1 to {MOST_PROCESSES}, or none")
     return int(text)
+
+
+def fuel(text: str, option: str) -> int | None:
+    """Parses units of fuel, `50M` or `50000000`; `none` is None. UsageError for 0 and for more than `MOST_BYTES`."""
+    if text in _NONE:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)([KMGT]?)", text)
+    if found is None or not 1 <= float(found[1]) * _THOUSANDS[found[2]] <= MOST_BYTES:
+        raise UsageError(f"{option} {text}: expected units of fuel, such as 50M or 2G, or none")
+    return int(float(found[1]) * _THOUSANDS[found[2]])

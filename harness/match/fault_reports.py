@@ -92,6 +92,7 @@ class FaultReports(Listener):
             position=self.position,
             rules=rules_of(ruling.fault.kind, driver.game, method),
             said=last_lines(process.stderr_of_call),
+            fuel=cost.fuel,
         )
 
     def _evidence_of(self, report: FaultReport, account: SeatAccount) -> Evidence:

@@ -27,6 +27,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.spec import Entrant, entrant_in_game
+from referee.harness.programs.webassembly import metering
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,
@@ -190,16 +191,18 @@ class _Referee(Listener):
             wall_us, cpu_us = {player: round(cost.wall_s * 1e6)}, {player: round(cost.cpu_s * 1e6)}
             waited_us = {player: round(cost.waited_s * 1e6)} if cost.waited_s else None
             stderr = {player: cost.stderr_bytes} if cost.stderr_bytes else None
+            fuel = None if cost.fuel is None else {player: cost.fuel}
         else:
             several = {call.player: costs[call.player] for call in calls}
             wall_us = {player: round(cost.wall_s * 1e6) for player, cost in several.items()}
             cpu_us = {player: round(cost.cpu_s * 1e6) for player, cost in several.items()}
             waited_us = {player: round(cost.waited_s * 1e6) for player, cost in several.items() if cost.waited_s}
             stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
+            fuel = {player: cost.fuel for player, cost in several.items() if cost.fuel is not None}
         paused_ms, interventions = 0, self.interventions
         if interventions.paused_s:
             paused_ms, interventions.paused_s = round(interventions.paused_s * 1e3), 0.0
-        self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr)
+        self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr, fuel)
         if self.watcher is not None:
             self.watcher(self.driver.state, calls, answers, events)
 
@@ -307,6 +310,7 @@ class _Referee(Listener):
             human=player in self.people,
             faults=faults.counts[player],
             noisy_faults=faults.slowed[player],
+            fuel=totals.fuel,
         )
 
     def _header(self, limits: Limits) -> Header:
@@ -326,6 +330,8 @@ class _Referee(Listener):
             origin=None if match.prefix is None else match.prefix.origin,
             tree_read_by=TREE_READ_BY,
             again=match.again,
+            encodings=match.encodings,
+            metered={player: metering(each.argv) for player, each in enumerate(self.entrants) if each.metered},
         )
 
 

@@ -28,11 +28,16 @@ class OnNoise(StrEnum):
 
 
 class Limits(Struct, frozen=True):
-    """The limits of a bot, except those of its calls (`TimeControl`). None = no limit."""
+    """The limits of a bot, except those of its calls (`TimeControl`). None = no limit.
+
+    For a metered bot, all times but `build_s` are fuel (`referee.harness.adapters.wasm.prices`).
+    """
 
     startup_s: float = 10.0
     memory_bytes: int | None = 256 << 20
     cpu_s: float | None = None
+    fuel: int | None = None
+    """Most units of fuel that a metered bot may use in one call; its other limits hold too."""
     processes: int | None = 256
     """Most processes at a time."""
     frame_bytes: int = 1 << 20

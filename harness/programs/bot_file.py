@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.programs import archive, toolchains
+from referee.harness.programs import archive, toolchains, webassembly
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
 
@@ -18,6 +18,7 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """The content of a `bot.toml`. Commands run in its folder."""
 
     run: list[str] = []
+    """The program and its arguments, or a module of WebAssembly and its."""
     name: str | None = None
     build: str | None = None
     """A shell command. It and the bot run in a copy of the folder, which is kept until something changes."""
@@ -66,6 +67,11 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> t
             raise RunError(f"{spec} cannot be read: {error}") from error
         name = bot.name or folder.name
         folder = build_folder(files, bot.build, inside.as_posix(), spec, name, context) / inside
+    if bot.run[0].endswith(webassembly.SUFFIX):
+        module = folder / bot.run[0]
+        if not module.is_file():
+            raise BuildError(f"{spec}/{BOT_FILE}", f"run names {bot.run[0]!r}, which is not there")
+        return webassembly.command(module, context, bot.run[1:]), folder
     return (_program(bot.run[0], folder, spec), *bot.run[1:]), folder
 
 

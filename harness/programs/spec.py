@@ -2,7 +2,8 @@
 
 A bot spec is one of:
 
-- `PATH`: an executable, a folder with `bot.toml`, a source file, or a bot of the game's original competition
+- `PATH`: an executable, a folder with `bot.toml`, a source file, a module of WebAssembly (`.wasm`), or a bot of the
+  game's original competition
 - `@NAME`: a built-in opponent
 - `cmd:COMMAND LINE`
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
@@ -34,7 +35,7 @@ from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import image, original_spec
+from referee.harness.programs import image, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
@@ -67,6 +68,11 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""
+
+    @property
+    def metered(self) -> bool:
+        """It is a module of WebAssembly, whose time is counted in fuel."""
+        return self.image is None and webassembly.is_metered(self.argv)
 
 
 Build = Callable[[BuildContext], Entrant]
@@ -287,10 +293,12 @@ def _path(spec: str, game: str | None) -> Build:
         return _agent(original_spec.Original(bot, root=path if path.is_dir() else None), game)
     if path.is_dir():
         return _folder(path, spec, game)
+    if path.suffix == webassembly.SUFFIX:
+        return lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
     if path.suffix in SOURCES:
         return lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
-        known = " ".join(sorted(SOURCES))
+        known = " ".join(sorted([*SOURCES, webassembly.SUFFIX]))
         program = INTERPRETERS.get(path.suffix, "PROGRAM")
         raise UsageError(
             f"{spec} is neither executable nor a source file of a known language ({known}); use "
@@ -378,10 +386,12 @@ JAVA_BYTES = 120 << 20
 
 
 def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
-    """Returns the command with a heap for `java` that fits into the memory limit. A `-Xmx` of the bot's own still wins.
+    """Returns the command with the memory limit, for a module and for `java`. A `-Xmx` of the bot's own still wins.
 
     A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
     """
+    if webassembly.is_metered(argv):
+        return webassembly.sized(argv, memory_bytes)
     if memory_bytes is None or Path(argv[0]).name != "java":
         return argv
     heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)

@@ -17,6 +17,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
+from referee.harness.adapters.wasm.metering import Metering
 from referee.protocol.text import printable
 
 REPLAY_VERSION = 1
@@ -60,6 +61,10 @@ class Header(Struct, frozen=True):
     """How the referee found a bot's processes: the kernel's `children files`, or the slower `psutil`."""
     again: tuple[str, ...] = ()
     """The command line that plays the match again, with paths as they were given; empty = there is none."""
+    encodings: tuple[str, ...] = ()
+    """What the bots could choose from; empty = the replay's version does not say."""
+    metered: Mapping[Player, Metering] = {}
+    """The metered bots, by seat. Their times are fuel."""
 
 
 class Opening(Struct, frozen=True):
@@ -86,6 +91,8 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     stderr: dict[Player, int] = {}
     """Where the stderr of this call begins in a seat's stderr file, in bytes. It ends where the seat's next call
     begins. Seats that had written nothing by then are left out."""
+    fuel: dict[Player, int] = {}
+    """What metered bots used, in units."""
 
 
 class Injection(Struct, frozen=True, omit_defaults=True):
@@ -146,6 +153,8 @@ class SeatSummary(Struct, frozen=True):
     """The number of faults, with or without a `FaultReport`. None = the replay's version does not say."""
     noisy_faults: int = 0
     """The number of faults in calls that were late because no core was free."""
+    fuel: int | None = None
+    """Units that a metered bot used, from its greeting on; None for any other."""
 
 
 ANSWER_CHARACTERS = 2000
@@ -192,6 +201,8 @@ class FaultReport(Struct, frozen=True):
     """The last lines of its standard error in that call."""
     bundle: str | None = None
     """The fault report's folder, for `referee repro`; None = none was written."""
+    fuel: int | None = None
+    """Units that a metered bot used in the call; None for any other."""
 
 
 class Ending(Struct, frozen=True):

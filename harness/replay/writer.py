@@ -117,6 +117,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         waited_us: dict[Player, int] | None = None,
         paused_ms: int = 0,
         stderr: dict[Player, int] | None = None,
+        fuel: dict[Player, int] | None = None,
     ) -> None:
         """Writes the line of one `apply`."""
         self.turns += 1
@@ -128,7 +129,8 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
                     faults = {player: each for player, each in answers.items() if type(each) is Fault}
                     break
             waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
-            line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at)
+            used = fuel or _NOBODY
+            line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at, used)
             self._lines.append(self._encode(line))  # like `write`, without its call
             if self._file is not None:
                 self._flush_if_due(self._file)

@@ -231,7 +231,7 @@ class Bot(Seat):
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except Late:
             ended = max(now(), started + limit_s)
-            answer = self.fault or self._explained(no_answer(limit_s))
+            answer = self.fault or self._late(limit_s)
             wire.give_up()
         except BrokenPipeError:
             ended = now()
@@ -255,6 +255,10 @@ class Bot(Seat):
         if self.limits.pause and self.fault is None:
             self.program.pause()
         return Reply(answer, cost)
+
+    def _late(self, limit_s: float) -> Fault:
+        """Returns the fault of a call whose time has run out."""
+        return self._explained(no_answer(limit_s))
 
     def _explained(self, late: Fault) -> Fault:
         """Adds to a time-out what has come: half a line, or nothing from a bot that still speaks the old encoding."""

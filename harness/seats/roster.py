@@ -16,13 +16,13 @@ from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
-from referee.harness.isolation.spawner import Spawner, open_spawner
+from referee.harness.isolation.spawner import Process, Spawner, open_spawner
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
+from referee.harness.process.metered import Metered, MeteredProcess
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
 from referee.harness.programs.spec import (
     PREFIX,
@@ -34,13 +34,14 @@ from referee.harness.programs.spec import (
     start_hint,
 )
 from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.metered import MeteredBot, process_limits
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.script import ScriptSeat
 from referee.harness.seats.seat import Seat
 
-MakeTransport = Callable[[BotProcess], Transport]
-"""Makes the transport of a process that was just started: `Pipes` or a subclass."""
+MakePipes = Callable[[BotProcess], Pipes]
+"""Makes the pipes of a process that was just started: `Pipes` or a subclass."""
 MakeSeat = Callable[[Entrant, Limits], Seat | None]
 """Makes the seat of an entrant without a process; None = the entrant gets a process."""
 
@@ -58,7 +59,7 @@ class Roster(Struct, eq=False):
     _nursery: trio.Nursery
     _folders: ScratchFolders
     _rlimits: Mapping[str, int]
-    _make_transport: MakeTransport
+    _make_pipes: MakePipes
     _make_seat: MakeSeat
     starts: list[float] = []
     """Seconds from the start of a match to the last greeting, for matches that had to start bots. The reader must
@@ -196,11 +197,17 @@ class Roster(Struct, eq=False):
         except (OSError, RunError) as error:
             raise _not_started(entrant, error) from error
         process.scratch = scratch
-        program = BotProcess(process, self.limits)
-        bot = Bot(self._make_transport(program), program, self.limits)
+        bot = self._bot(process, entrant)
         self._scratches[bot] = None if shared else scratch
         self._nursery.start_soon(bot.watch)
         return bot
+
+    def _bot(self, process: Process, entrant: Entrant) -> Bot:
+        if entrant.metered:
+            module = MeteredProcess(process, process_limits(self.limits))
+            return MeteredBot(Metered(module, self._make_pipes), module, self.limits)
+        program = BotProcess(process, self.limits)
+        return Bot(self._make_pipes(program), program, self.limits)
 
     def _plan(self, entrant: Entrant) -> SandboxPlan:
         """Returns the plan for the sandboxes of a program. It is made again only if it may show or hide other files."""
@@ -224,7 +231,7 @@ class Roster(Struct, eq=False):
         return made
 
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
-        limits = self.limits
+        limits = process_limits(self.limits) if entrant.metered else self.limits
         if entrant not in self._builds:  # looked up once, because it searches folders
             words = (*entrant.argv, str(entrant.cwd)) if entrant.image is None else ()
             self._builds[entrant] = build_cache.builds_in(words)
@@ -250,7 +257,7 @@ def _not_started(entrant: Entrant, error: Exception) -> RunError:
 
 @asynccontextmanager
 async def open_roster(
-    limits: Limits, make_transport: MakeTransport = Pipes, make_seat: MakeSeat = in_processes
+    limits: Limits, make_pipes: MakePipes = Pipes, make_seat: MakeSeat = in_processes
 ) -> AsyncIterator[Roster]:
     """Opens the roster of a run. When the block ends, in whatever way, nothing that it started is alive."""
     need_descriptors()
@@ -258,7 +265,7 @@ async def open_roster(
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(stall_clock().beat)
             folders = ScratchFolders(scratch)
-            roster = Roster(limits, spawner, nursery, folders, rlimits(limits), make_transport, make_seat)
+            roster = Roster(limits, spawner, nursery, folders, rlimits(limits), make_pipes, make_seat)
             done = False
             try:
                 yield roster

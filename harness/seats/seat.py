@@ -29,6 +29,8 @@ class CallCost(Struct, frozen=True):
     """The call was late, or nearly so, because no core was free."""
     stderr_bytes: int = 0
     """Size of the file with standard error when the call began."""
+    fuel: int | None = None
+    """Units of fuel that a metered bot has used; None for any other."""
 
 
 Called = TypeVar("Called")
@@ -53,6 +55,8 @@ class CallTotals(Struct):
     cpu_s: float = 0.0
     waited_s: float = 0.0
     slowed: int = 0
+    fuel: int | None = None
+    """None unless the bot is metered."""
 
 
 class SeatAccount(Struct, frozen=True):

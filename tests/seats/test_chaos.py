@@ -20,7 +20,7 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
-from referee.harness.seats.roster import MakeTransport, open_roster
+from referee.harness.seats.roster import MakePipes, open_roster
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removepref
 """The correct bot, with a `read` that logs every frame."""
 
 
-async def answers(arena: Arena, match: Match, carrier: MakeTransport) -> list[Any]:
+async def answers(arena: Arena, match: Match, carrier: MakePipes) -> list[Any]:
     """Returns everything in the replay of a match except measured values."""
     async with open_roster(Limits(isolation=OFF), carrier) as roster:
         verdict = await play(match, roster)

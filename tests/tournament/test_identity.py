@@ -85,6 +85,7 @@ DECIDING = {
     "startup_s": 9.0,
     "memory_bytes": None,
     "cpu_s": 9.0,
+    "fuel": 9,
     "processes": None,
     "frame_bytes": 9,
     "call_output_bytes": 9,

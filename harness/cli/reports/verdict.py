@@ -62,7 +62,8 @@ def headline(match: Verdict, game: Game, seated: bool = False) -> Text:
 
 
 def _seats(seats: Sequence[SeatSummary]) -> Sheet:
-    sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", "CPU", "memory"))
+    fuel = ("fuel",) if any(seat.fuel is not None for seat in seats) else ()
+    sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", *fuel, "CPU", "memory"))
     for player, seat in enumerate(seats):
         sheet.add(
             str(player),
@@ -72,6 +73,7 @@ def _seats(seats: Sequence[SeatSummary]) -> Sheet:
             f"{seat.score:g}",
             str(seat.calls),
             f"{seat.wall_s:.3f} s",
+            *(["" if seat.fuel is None else f"{seat.fuel:,}"] if fuel else []),
             f"{seat.cpu_s:.2f} s",
             mebibytes(seat.peak_memory_bytes),
         )

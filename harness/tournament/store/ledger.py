@@ -94,7 +94,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     void: bool = False
     """It does not count: it was slowed by machine load and played again."""
     forfeit: bool = False
-    """It was not played, because a bot was expelled."""
+    """It was not played to an end: a bot was expelled, or a metered bot met its guard."""
 
 
 class Head(Struct, frozen=True):

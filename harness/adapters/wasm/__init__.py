@@ -1,0 +1,1 @@
+"""Runs bots that are compiled to WebAssembly, and counts their time in fuel instead of seconds."""

@@ -1,0 +1,180 @@
+"""Proof of play: the metered bots of a replay play their match again, which must be the same to the last unit of fuel.
+
+All other seats answer what was recorded.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from referee.games.contract import Call, Fault, Player
+from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.plan import Isolation
+from referee.harness.match.match import Match, play
+from referee.harness.process.limits import Limits, OnNoise, recorded_limits
+from referee.harness.programs import webassembly
+from referee.harness.programs.spec import Entrant
+from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, positions
+from referee.harness.replay.writer import MemoryReplayWriter
+from referee.harness.seats.roster import open_roster
+from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
+from referee.protocol.messages import Clock, Encoding, Initialize
+
+RECORDED = "recorded:"
+"""The command of a seat whose answers are taken from the replay."""
+
+
+def kept_module(replay: Path, player: Player) -> Path:
+    """Returns where the module of a seat is kept, next to the replay."""
+    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{webassembly.SUFFIX}")
+
+
+def keep_modules(replay: Replay) -> None:
+    """Copies the modules of the metered bots next to the replay. RunError if that fails."""
+    for player in replay.header.metered:
+        module, kept = webassembly.module_of(replay.header.commands[player]), kept_module(replay.path, player)
+        try:
+            kept.write_bytes(module.read_bytes())
+        except OSError as error:
+            raise RunError(f"the module {module} cannot be kept at {kept}: {error.strerror}") from error
+
+
+def found_modules(replay: Replay) -> dict[Player, Path]:
+    """Returns the modules of a replay's metered bots: next to it, or in this machine's cache.
+
+    UsageError if one is missing, or if no bot was metered.
+    """
+    if not replay.header.metered:
+        raise UsageError(f"{replay.path}: no bot was metered, so no other run must give the same match")
+    modules = {}
+    for player in sorted(replay.header.metered):
+        kept, command = kept_module(replay.path, player), replay.header.commands[player]
+        in_cache = webassembly.module_of(command) if webassembly.in_cache(command) else None
+        found = kept if kept.is_file() else in_cache
+        if found is None:
+            name = replay.header.setup.names[player]
+            raise UsageError(
+                f"{replay.path}: the module of {name} (seat {player}) is neither at {kept} nor in the cache; "
+                "name the modules of the metered seats after the replay"
+            )
+        modules[player] = found
+    return modules
+
+
+async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
+    """Plays the match again and returns the number of calls that the metered bots answered.
+
+    Difference at the first line that differs; UsageError for a match that cannot be played again.
+
+    `bots`: the program of each metered seat.
+    """
+    header = replay.header
+    _check_modules(replay, bots)
+    steps = [step for _, _, step in positions(replay)]
+    if outside := next((step for step in steps if isinstance(step, Injection | Stop)), None):
+        what = "acted out of turn" if isinstance(outside, Injection) else "ended the match from outside"
+        raise UsageError(f"{replay.path}: somebody {what}, which cannot be played again")
+    entrants = tuple(
+        msgspec.structs.replace(bots[player], name=name)
+        if player in bots
+        else Entrant(name, (RECORDED, str(player)), Path.cwd())
+        for player, name in enumerate(header.setup.names)
+    )
+    encodings = tuple(Encoding(name) for name in header.encodings)
+    match = Match(replay.game, entrants, header.setup.seed, header.setup.options, header.time, encodings)
+    seats = {player: RecordedSeat(player, steps) for player in range(len(entrants)) if player not in bots}
+    record = MemoryReplayWriter()
+    limits = msgspec.structs.replace(
+        recorded_limits(header.limits), isolation=Isolation(), on_noise=OnNoise.CHARGE, pause=False
+    )
+
+    def seat(entrant: Entrant, limits: Limits) -> LocalSeat | None:
+        return seats[int(entrant.argv[1])] if entrant.argv[0] == RECORDED else None
+
+    async with open_roster(limits, make_seat=seat) as roster:
+        await play(match, roster, recorder=record)
+    _compare(replay, record.lines, tuple(bots))
+    return sum(player in bots for step in steps if isinstance(step, Turn) for player in step.answers | step.faults)
+
+
+def _check_modules(replay: Replay, bots: Mapping[Player, Entrant]) -> None:
+    """Difference if a program is not the one that played."""
+    for player, recorded in replay.header.metered.items():
+        name, now = replay.header.setup.names[player], webassembly.metering(bots[player].argv)
+        if now.sha256 != recorded.sha256:
+            raise Difference(
+                1, f"the module of {name} (seat {player}) has the SHA-256 {recorded.sha256}, this one {now.sha256}"
+            )
+        if (now.prices, now.fuel_per_ms) != (recorded.prices, recorded.fuel_per_ms):
+            raise UsageError(f"{replay.path}: fuel had other prices then ({recorded.prices}; now {now.prices})")
+
+
+class RecordedSeat(LocalSeat):
+    """Answers as in a replay."""
+
+    def __init__(self, player: Player, steps: list[Step]) -> None:
+        super().__init__("recorded")
+        lost = next((step.forfeit for step in steps if isinstance(step, Forfeit)), {})
+        self._lost = None if any(isinstance(step, Turn) for step in steps[:2]) else lost.get(player)
+        self._values = self._recorded(player, steps)
+
+    @staticmethod
+    def _recorded(player: Player, steps: list[Step]) -> Iterator[Any]:
+        for step in steps:
+            if isinstance(step, Turn) and player in (values := step.answers | step.faults):
+                yield values[player]
+
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        await super().greet(match, context)
+        return Reply(self._lost)
+
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
+        self.totals.calls += 1
+        value = next(self._values, None)
+        if isinstance(value, Fault) and value.fatal:
+            self.fault = value
+        return Reply(value)
+
+    async def answer(self, call: Call) -> Any:
+        raise NotImplementedError("`ask` answers")
+
+
+def _compare(replay: Replay, lines: list[bytes], metered: tuple[Player, ...]) -> None:
+    """Difference at the first line in which a metered bot, or what follows from it, differs."""
+    for number, (recorded, now) in enumerate(zip(replay.lines[1:], lines[1:], strict=False), 2):
+        then, again = (_parts(line, metered) for line in (recorded, now))
+        for what in (*then, *again):
+            if then.get(what) != again.get(what):
+                now_words, then_words = _text(again.get(what)), _text(then.get(what))
+                raise Difference(number, f"{what}: {now_words} when it was played again, {then_words} recorded")
+    if len(lines) != len(replay.lines):
+        raise Difference(min(len(lines), len(replay.lines)) + 1, "played again, the match has another length")
+
+
+def _parts(line: bytes, metered: tuple[Player, ...]) -> dict[str, Any]:
+    """Returns what must repeat of a line: what a metered bot did and used, and what follows from it."""
+    parts: dict[str, Any] = {}
+    if line.startswith(b'{"turn":'):
+        turn = msgspec.json.decode(line, type=Turn)
+        for player in metered:
+            parts[f"answer of seat {player}"] = turn.answers.get(player, turn.faults.get(player))
+            parts[f"fuel of seat {player}"] = turn.fuel.get(player)
+            parts[f"time of seat {player} in µs"] = turn.wall_us.get(player)
+        return {**parts, "events": turn.events, "hash": turn.hash}
+    if line.startswith(b'{"result":'):
+        ending = msgspec.json.decode(line, type=Ending)
+        for player in metered:
+            parts[f"fuel of seat {player}"] = ending.seats[player].fuel
+            faults = [(each.kind, each.detail, each.fuel) for each in ending.faults if each.player == player]
+            parts[f"faults of seat {player}"] = faults
+        return {**parts, "result": ending.result}
+    return {"line": line}
+
+
+def _text(value: Any) -> str:
+    text = value.decode(errors="replace") if isinstance(value, bytes) else msgspec.json.encode(value).decode()
+    return text if len(text) <= 200 else text[:200] + "…"

@@ -1,0 +1,111 @@
+"""Proof of play: `referee replay verify --play` finds every altered answer, count and program."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modules import SPIN, bot, saved
+
+from referee.harness.cli.main import main
+from referee.harness.match.play_again import kept_module
+
+TOKEN = '{"action":"putToken","column":"C"}'
+RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))
+    (local.set $i (i32.add (i32.load8_u (i32.const 512)) (i32.const 1)))
+    (loop $more (local.set $i (i32.sub (local.get $i) (i32.const 1))) (br_if $more (local.get $i)))"""
+"""Computes for as long as a random byte says."""
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Path:
+    """A match of a metered bot against the engine, with the module next to it."""
+    module, file = saved(tmp_path, "mine", bot(TOKEN, RANDOM)), tmp_path / "match.jsonl"
+    words = ["--game", "connectfour", str(module), "@random", "--seed", "1", "--replay", str(file), "--keep-bots"]
+    assert main(words) == 0
+    return file
+
+
+def verify(replay: Path, *words: str) -> int:
+    return main(["replay", "verify", str(replay), *words, "--play"])
+
+
+@pytest.mark.parametrize("engine", ["wasmtime", "pulley"])
+def test_a_match_is_the_same_by_both_engines(replay: Path, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify(replay, "--engine", engine) == 0
+    assert "played again by mine: 4 calls with the same answers and fuel" in " ".join(capsys.readouterr().out.split())
+
+
+def altered(replay: Path, start: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes the first line that begins so."""
+    lines = replay.read_text().splitlines()
+    place = next(place for place, line in enumerate(lines) if line.startswith(start))
+    line = json.loads(lines[place])
+    change(line)
+    lines[place] = json.dumps(line, separators=(",", ":"))
+    replay.write_text("\n".join([*lines, ""]))
+
+
+@pytest.mark.parametrize(
+    ("start", "change", "words"),
+    [
+        ('{"turn":1,', lambda line: line["fuel"].update({"0": 1}), "line 3: fuel of seat 0"),
+        ('{"turn":1,', lambda line: line["wall_us"].update({"0": 1}), "line 3: time of seat 0"),
+        ('{"result":', lambda line: line["seats"][0].update(fuel=1), "fuel of seat 0"),
+        ('{"replay":', lambda line: line["setup"].update(seed=2), "line 2:"),
+        ('{"replay":', lambda line: line["time"].update(initial_s=5.0), "fuel of seat 0"),
+        ('{"replay":', lambda line: line["metered"]["0"].update(sha256="0" * 64), "line 1: the module of mine"),
+    ],
+    ids=["fuel", "time", "sum of fuel", "seed", "bank", "module's hash"],
+)
+def test_an_altered_replay_is_found(
+    replay: Path,
+    start: str,
+    change: Callable[[dict[str, Any]], None],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    altered(replay, start, change)
+    assert verify(replay) == 1
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_another_answer_is_found(replay: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A replay with the answers of another bot verifies by the rules, but not as played."""
+    other = tmp_path / "other.jsonl"
+    module = saved(tmp_path, "other", bot(TOKEN.replace("C", "D"), RANDOM))
+    main(["--game", "connectfour", str(module), "@random", "--seed", "1", "--replay", str(other)])
+    hash_of_mine = json.loads(replay.read_text().splitlines()[0])["metered"]["0"]["sha256"]
+    altered(other, '{"replay":', lambda line: line["metered"]["0"].update(sha256=hash_of_mine))
+    assert main(["replay", "verify", str(other), str(kept_module(replay, 0)), "--play"]) == 1
+    assert "answer of seat 0" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_altered_module_is_found(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept_module(replay, 0).write_bytes(bot(TOKEN))
+    assert verify(replay) == 1
+    assert "line 1: the module of mine (seat 0) has the SHA-256" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_time_out_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, file = saved(tmp_path, "slow", bot(TOKEN, SPIN)), tmp_path / "match.jsonl"
+    main(["--game", "connectfour", str(module), "@random", "--call-time", "50ms", "--replay", str(file)])
+    assert verify(file) == 0
+    altered(file, '{"result":', lambda line: line["faults"][0].update(detail="call 1 used up its 5 units of fuel"))
+    assert main(["replay", "verify", str(file), "--play"]) == 1
+
+
+def test_a_match_without_a_metered_bot_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "match.jsonl"
+    main(["--game", "connectfour", "@random", "@random", "--replay", str(file)])
+    assert verify(file) == 2
+    assert "no bot was metered, so no other run must give the same match" in capsys.readouterr().err
+
+
+def test_a_missing_module_is_asked_for(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept_module(replay, 0).unlink()
+    altered(replay, '{"replay":', lambda line: line["commands"][0].__setitem__(-1, "/tmp/elsewhere/bot.compiled"))
+    assert verify(replay) == 2
+    assert "name the modules of the metered seats after the replay" in capsys.readouterr().err
+    assert verify(replay, str(replay.parent / "mine.wasm")) == 0

@@ -1,0 +1,250 @@
+"""Metered bots: time-outs that are part of the rules, and matches that are the same on every machine."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from modules import BUFFER, SPIN, bot, module, saved
+from scripted import Arena
+
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
+from referee.harness import installed
+from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
+from referee.harness.cli.main import main
+from referee.harness.isolation.plan import OFF
+from referee.harness.match.match import Match, play
+from referee.harness.process import metered
+from referee.harness.process.limits import Limits
+from referee.harness.process.metered import GuardMet
+from referee.harness.process.pipes import Pipes
+from referee.harness.programs import webassembly
+from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.replay.reader import Replay
+from referee.harness.seats.chaos import CHAOS, Chaos
+from referee.harness.seats.roster import open_roster
+
+TOKEN = '{"action":"putToken","column":"C"}'
+TENTH = TimeControl(per_call_s=0.1)
+
+
+def column(folder: Path, work: str = "", pages: int = 4, name: str = "column") -> Entrant:
+    """Returns a bot that always plays the column C at Connect Four."""
+    return entrant(str(saved(folder, name, bot(TOKEN, work, pages))))
+
+
+def match(arena: Arena, *bots: Entrant, time: TimeControl = TENTH, **changes: Any) -> Match:
+    return msgspec.structs.replace(arena.match(*bots, game="connectfour", time=time), **changes)
+
+
+def played(replay: Path) -> list[dict[str, Any]]:
+    """Returns all of a replay that must repeat: without measured times and memory, host and paths."""
+    lines = [json.loads(line) for line in replay.read_text().splitlines()]
+    for line in lines:
+        line.pop("cpu_us", None)
+        for part in (*line.get("seats", ()), *line.get("faults", ())):
+            for name in ("cpu_s", "off_turn_cpu_s", "peak_memory_bytes"):
+                part.pop(name, None)
+    return lines
+
+
+# Time is fuel.
+
+
+@pytest.mark.trio
+async def test_a_whole_match_repeats_bit_for_bit(arena: Arena, tmp_path: Path) -> None:
+    work = "(drop (call $random_get (i32.const 512) (i32.const 64)))"
+    both = [column(tmp_path, work, name="one"), column(tmp_path, name="two")]
+    replays = []
+    for _ in range(2):
+        verdict = await arena.play(match(arena, *both))
+        assert [seat.fuel for seat in verdict.seats] == [seat.fuel for seat in verdict.seats if seat.fuel]
+        replays.append(played(arena.folder / "match.jsonl"))
+    assert replays[0] == replays[1]
+
+
+@pytest.mark.trio
+async def test_it_repeats_whatever_the_process_has_played_before(arena: Arena, tmp_path: Path) -> None:
+    """A module may keep what it learns from one call for the next, but not from one match for the next."""
+    count = "(i32.store (i32.const 512) (i32.add (i32.load (i32.const 512)) (i32.const 1)))"
+    spins = (
+        f"{count} (local.set $i (i32.mul (i32.load (i32.const 512)) (i32.const 1000)))"
+        + """
+        (loop $more (local.set $i (i32.sub (local.get $i) (i32.const 1))) (br_if $more (local.get $i)))"""
+    )
+    bots = [column(tmp_path, spins), entrant("@random")]
+    fuel = []
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        for _ in range(3):
+            verdict = await play(match(arena, *bots, seed=1), roster)
+            assert verdict.faults == ()
+            fuel.append(verdict.seats[0].fuel)
+        assert len(roster._idle[bots[0]]) == 1  # one process has played all
+    assert fuel[0] == fuel[1] == fuel[2]
+
+
+@pytest.mark.trio
+async def test_a_call_that_uses_up_its_fuel_is_a_time_out(arena: Arena, tmp_path: Path) -> None:
+    """SPEC.md, 9: `call_ms` 100 is 10^9 units. The bot cannot go on: each later call is the same time-out."""
+    verdict = await arena.play(match(arena, column(tmp_path, SPIN), entrant("@random")), granted_s=10)
+    fault = verdict.faults[0]
+    assert (fault.kind, fault.detail) == (FaultKind.TIMEOUT, "call 1 used up its 1,000,000,000 units of fuel")
+    assert fault.fuel == 100 * UNITS_PER_MS
+    assert fault.wall_s == 0.1
+    assert verdict.result.ranks == (2, 1)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("fuel", "lost"), [(200_000, True), (300_000, False)])
+async def test_a_limit_of_fuel_holds_beside_that_of_time(arena: Arena, tmp_path: Path, fuel: int, lost: bool) -> None:
+    """The bot uses 211,043 units in a call: 100,000 for each of its two host calls, and 10 for each byte."""
+    limits = Limits(fuel=fuel)
+    verdict = await arena.play(match(arena, column(tmp_path), entrant("@random")), limits)
+    timeouts = [fault.detail for fault in verdict.faults if fault.kind is FaultKind.TIMEOUT]
+    assert timeouts == (["call 1 used up its 200,000 units of fuel"] if lost else [])
+
+
+@pytest.mark.trio
+async def test_a_bot_that_reads_on_is_late_at_its_limit(arena: Arena, tmp_path: Path) -> None:
+    """It may answer a later call."""
+    reads = f"""(i32.store (i32.const 16) (i32.const {BUFFER})) (i32.store (i32.const 20) (i32.const 99))
+        (drop (call $fd_read (i32.const 0) (i32.const 16) (i32.const 1) (i32.const 24)))"""
+    verdict = await arena.play(match(arena, column(tmp_path, reads), entrant("@random")))
+    assert verdict.faults[0].detail == "call 1 got no answer: the bot waits for more input"
+    assert verdict.faults[0].wall_s == 0.1
+
+
+@pytest.mark.trio
+async def test_the_bank_and_the_increment_are_fuel(arena: Arena, tmp_path: Path) -> None:
+    sleep = f"""(i64.store offset=24 (i32.const 512) (i64.const {400 * 10**6}))
+        (i32.store offset=16 (i32.const 512) (i32.const 1))
+        (drop (call $poll_oneoff (i32.const 512) (i32.const 768) (i32.const 1) (i32.const 900)))"""
+    bank = TimeControl(initial_s=1.0, increment_s=0.1)
+    verdict = await arena.play(match(arena, column(tmp_path, sleep), entrant("@random"), time=bank))
+    assert verdict.faults[0].kind is FaultKind.TIMEOUT
+    assert verdict.faults[0].call == 3  # 1.0 - 0.4 + 0.1 - 0.4 + 0.1 = 0.4, less the host calls
+    assert verdict.seats[0].wall_s == pytest.approx(1.2, abs=0.001)
+
+
+@pytest.mark.trio
+async def test_a_limit_of_cpu_time_holds_in_fuel(arena: Arena, tmp_path: Path) -> None:
+    limits = Limits(cpu_s=0.05)
+    bots = [column(tmp_path, SPIN), column(tmp_path, name="rival")]
+    verdict = await arena.play(match(arena, *bots), limits, granted_s=5)
+    assert verdict.faults[0].kind is FaultKind.CPU
+    assert verdict.faults[0].detail == "used more fuel than 0.05 s of CPU time are worth"
+
+
+@pytest.mark.trio
+async def test_frames_in_every_form_make_the_same_match(arena: Arena, tmp_path: Path) -> None:
+    """Our bot finds the id by its place, so only pieces and pauses may change."""
+    bots = [column(tmp_path, name="one"), column(tmp_path, name="two")]
+    replays = []
+    pieces = msgspec.structs.replace(CHAOS, members=False, reordered=False, padded=0)
+    for pipes in (Pipes, lambda process: Chaos(process, pieces)):
+        async with open_roster(Limits(isolation=OFF), pipes) as roster:
+            await play(match(arena, *bots), roster)
+        replays.append(played(arena.folder / "match.jsonl"))
+    assert replays[0] == replays[1]
+
+
+# Ends and limits.
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        ("unreachable", "trapped: wasm `unreachable` instruction executed"),
+        ("(call $proc_exit (i32.const 7))", "code 7"),
+    ],
+)
+async def test_a_crash_is_quoted(arena: Arena, tmp_path: Path, work: str, words: str) -> None:
+    verdict = await arena.play(match(arena, column(tmp_path, work), entrant("@random")))
+    assert verdict.faults[0].kind is FaultKind.CRASH
+    assert words in verdict.faults[0].detail
+
+
+@pytest.mark.trio
+async def test_a_module_that_never_reads_ends_with_its_start_up_fuel(arena: Arena, tmp_path: Path) -> None:
+    spinner = entrant(str(saved(tmp_path, "spinner", module(SPIN))))
+    limits = Limits(startup_s=0.1)
+    verdict = await arena.play(match(arena, spinner, entrant("@random")), limits, granted_s=5)
+    assert verdict.faults[0].fuel == round(0.1 * UNITS_PER_S)
+
+
+@pytest.mark.trio
+async def test_the_guard_makes_the_match_void(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Following pointers through memory takes CPU time that fuel does not see."""
+    monkeypatch.setattr(metered, "GUARD_S", 0.5)
+    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
+    with pytest.raises(GuardMet, match=r"column: a call with fuel for 1 s took more than 0\.5 s of CPU time") as met:
+        await arena.play(match(arena, column(tmp_path, SPIN), entrant("@random"), time=TimeControl(per_call_s=1.0)))
+    assert met.value.player == 0
+    assert arena.alive() == []
+
+
+# Specs, builds and records.
+
+
+def test_a_bot_file_runs_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    saved(folder, "bot", bot(TOKEN))
+    (folder / "bot.toml").write_text('run = ["bot.wasm"]\n')
+    assert entrant(str(folder)).metered
+    (folder / "bot.wasm").unlink()
+    assert main(["--game", "connectfour", str(folder), "@random", "--replay", str(tmp_path / "r.jsonl")]) == 3
+    assert "run names 'bot.wasm', which is not there" in capsys.readouterr().err
+
+
+def test_a_module_that_cannot_play_is_a_failed_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.wasm").write_text("hello")
+    assert main(["--game", "connectfour", str(tmp_path / "text.wasm"), "@random"]) == 3
+    assert "text.wasm is no WebAssembly module" in capsys.readouterr().err
+
+
+def test_without_wasmtime_a_line_says_what_to_install(tmp_path: Path) -> None:
+    file = saved(tmp_path, "mine", bot(TOKEN))
+    hidden = (
+        "import sys; sys.modules['wasmtime'] = None; import importlib.metadata as m; real = m.version\n"
+        "def version(name):\n"
+        "    if name == 'wasmtime': raise m.PackageNotFoundError(name)\n"
+        "    return real(name)\n"
+        "m.version = version\n"
+        "from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", hidden, "--game", "connectfour", str(file), "@random"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.strip() == f"referee: mine.wasm needs wasmtime: {installed.extra_command('wasm')}"
+
+
+@pytest.mark.trio
+async def test_a_replay_says_what_determines_the_fuel(arena: Arena, tmp_path: Path) -> None:
+    await arena.play(match(arena, column(tmp_path), entrant("@random")))
+    replay = Replay(arena.folder / "match.jsonl")
+    assert list(replay.header.metered) == [0]
+    metering = replay.header.metered[0]
+    assert metering.engine == webassembly.engine("bot.wasm")
+    assert metering.fuel_per_ms == UNITS_PER_MS == 10_000_000
+    turns = [json.loads(line) for line in (arena.folder / "match.jsonl").read_text().splitlines() if '"turn"' in line]
+    assert all(("fuel" in turn) == ("0" in turn["wall_us"]) for turn in turns if "wall_us" in turn)
+
+
+def test_two_bots_of_one_module_share_a_build(tmp_path: Path) -> None:
+    file = saved(tmp_path, "mine", bot(TOKEN))
+    one, two = entrants([str(file), str(file)])
+    assert one.argv == two.argv
+    assert os.path.exists(webassembly.module_of(one.argv))
+
+
+def test_the_verdict_has_a_column_of_fuel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = saved(tmp_path, "mine", bot(TOKEN))
+    main(["--game", "connectfour", str(file), "@random", "--replay", str(tmp_path / "r.jsonl")])
+    assert "fuel" in capsys.readouterr().out
