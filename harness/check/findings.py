@@ -81,6 +81,11 @@ RULES: Mapping[str, Rule] = {
         'reset everything at initialize, or leave "reuse" out',
         "SPEC.md 13",
     ),
+    "metered": Rule(
+        "A module uses the same fuel in pieces and by another engine",
+        "build it without threads and relaxed SIMD; keep its recursion far from the end of the stack",
+        "SPEC.md 6",
+    ),
     "time-limit": Rule("It answers every call in time", "use only a part of the time in `clock`", "SPEC.md 9, 17"),
     "memory-limit": Rule("It stays below the memory limit", "use less memory", "SPEC.md 17"),
     "plays-random": Rule("It plays whole matches against @random", "play the same seed again with `referee`", None),

@@ -13,6 +13,7 @@ from referee.harness.check.request import Check, Origin
 from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
 from referee.harness.match.verdict import Verdict
+from referee.harness.programs.spec import Entrant
 from referee.harness.seats.chaos import Manner
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster
@@ -73,9 +74,9 @@ class Trial:
             breaks_off=breaks_off,
         )
 
-    async def start(self, manner: Manner) -> Bot:
-        """Starts the bot with frames of that manner."""
-        bot = await self.roster.start(self.request.bot)
+    async def start(self, manner: Manner, program: Entrant | None = None) -> Bot:
+        """Starts the bot with frames of that manner, or `program` in its place."""
+        bot = await self.roster.start(program or self.request.bot)
         pipes(bot).manner = manner
         return bot
 
@@ -85,9 +86,10 @@ class Trial:
         manner: Manner = PLAIN,
         says_exit: bool = True,
         level: Level | None = Level.ERROR,
+        program: Entrant | None = None,
     ) -> tuple[EngineGame, Bot]:
         """Plays one game in a new process. A fault becomes a finding; with the `level` None, the caller reports it."""
-        bot = await self.start(manner)
+        bot = await self.start(manner, program)
         game = await play_engine_game(bot, plan)
         defect = await end_bot(bot, says_exit)
         await self.roster.end([bot])

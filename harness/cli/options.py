@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from cyclopts import Group, Parameter
@@ -30,6 +30,11 @@ Json = Annotated[bool, Parameter(help="Print only one JSON object on standard ou
 Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: drawn and printed.")]
 Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Print every turn.")]
+
+Engine = Annotated[
+    Literal["wasmtime", "pulley"],
+    Parameter(help="The engine of metered bots: pulley is an interpreter, slower and independent of the processor."),
+]
 
 NO_REPLAY = Path("none")
 """The value of `--replay` that keeps no replay."""

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from rich.text import Text
@@ -12,6 +11,7 @@ from rich.text import Text
 from referee.games.ending import headline
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import Engine
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import building, out, paged
@@ -28,9 +28,7 @@ from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 
 
-def replay_verify(
-    file: Path, *bots: Path, play: bool = False, engine: Literal["wasmtime", "pulley"] = "wasmtime"
-) -> int:
+def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = "wasmtime") -> int:
     """Checks that a replay is right.
 
     Plays the match again from the setup and the answers: "verified", or the first line that differs.
@@ -42,7 +40,6 @@ def replay_verify(
         bots: With --play, the modules of the metered bots, in the order of their seats. Default: those that --keep-bots
             has put next to the replay, or those in the cache.
         play: Also let the metered bots play the match again, and compare answers, faults and fuel.
-        engine: What they play by: pulley is an interpreter, slower and independent of the processor.
     """
     replay = Replay(file)
     if bots and not play:
@@ -64,7 +61,7 @@ def replay_verify(
     return PLAYED
 
 
-def _play_again(replay: Replay, given: tuple[Path, ...], engine: str) -> int:
+def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     """Lets the metered bots of a replay play it again."""
     from referee.harness.match.play_again import found_modules, play_again  # needed for --play alone
 

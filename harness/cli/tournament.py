@@ -50,6 +50,7 @@ Output = Literal["text", "json", "csv", "markdown"]
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
 tournament_app.command("referee.harness.cli.prepare:prepare", name="prepare")
+tournament_app.command("referee.harness.cli.tournament_verify:verify_tournament", name="verify")
 
 
 @Parameter(name="*")

@@ -248,3 +248,23 @@ def test_the_verdict_has_a_column_of_fuel(tmp_path: Path, capsys: pytest.Capture
     file = saved(tmp_path, "mine", bot(TOKEN))
     main(["--game", "connectfour", str(file), "@random", "--replay", str(tmp_path / "r.jsonl")])
     assert "fuel" in capsys.readouterr().out
+
+
+# referee check.
+
+DEPTH = """(func $deep (param $n i32) (result i32)
+    (if (result i32) (local.get $n) (then (i32.add (i32.const 1) (call $deep (i32.sub (local.get $n) (i32.const 1)))))
+        (else (i32.const 0))))"""
+"""Recurses so many times, and uses the stack for each."""
+
+
+@pytest.mark.parametrize(("deep", "passed"), [(0, True), (1000, True), (10**7, False)])
+def test_the_rule_metered_compares_the_engines(
+    tmp_path: Path, deep: int, passed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = f"(drop (call $deep (i32.const {deep})))" if deep else ""
+    file = saved(tmp_path, "mine", bot(TOKEN, work, functions=DEPTH if deep else ""))
+    code = main(["check", str(file), "--game", "connectfour", "--only", "metered"])
+    assert (code == 0) is passed
+    if passed:
+        assert "units in one" in " ".join(capsys.readouterr().out.split())

@@ -49,7 +49,7 @@ SPIN = "(loop $spin (br $spin))"
 """A busy loop."""
 
 
-def bot(answer: str, work: str = "", pages: int = 4) -> bytes:
+def bot(answer: str, work: str = "", pages: int = 4, functions: str = "") -> bytes:
     """Returns a bot that does `work` at every call, and then answers `answer`, a JSON text.
 
     It reads what there is into `BUFFER` and takes it line by line. The id of a call begins at the 22nd byte.
@@ -57,7 +57,7 @@ def bot(answer: str, work: str = "", pages: int = 4) -> bytes:
     head, hello, tail = b'{"jsonrpc":"2.0","id":', b',"result":{"name":"wat"}}\n', f',"result":{answer}}}\n'.encode()
     texts = {1024: head, 2048: hello, 4096: tail}
     data = " ".join(f'(data (i32.const {at}) "{_escaped(text)}")' for at, text in texts.items())
-    functions = f"""{data}
+    functions = f"""{data} {functions}
     (func $answer (param $line i32) (local $end i32) (local $i i32) (local $j i32)
         (local.set $end (i32.add (local.get $line) (i32.const 22)))
         (loop $digits

@@ -141,7 +141,9 @@ class Player:
     ) -> PlayedGame:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
         more = more_faults(verdict.seats, verdict.faults)
-        delays = tuple(_percent(seat.waited_s + stolen_s, seat.wall_s) for seat in verdict.seats)
+        delays = tuple(
+            _percent(seat.waited_s + stolen_s, seat.wall_s) if seat.fuel is None else 0 for seat in verdict.seats
+        )
         machine, self._timing = self._timing, None
         bank = self.contest.time.initial_s is not None or self.contest.time.match_s is not None
         line = ledger.Line(
@@ -212,7 +214,7 @@ def _percent(part_s: float, whole_s: float) -> int:
 def _fault(fault: FaultReport, seat: SeatSummary, stolen_s: float, bank: bool) -> ledger.Fault:
     """Returns the fault as the ledger has it. With a `bank`, delays of earlier calls count too."""
     took_s = wait_s = ran_s = 0.0
-    if fault.kind == FaultKind.TIMEOUT:
+    if fault.kind == FaultKind.TIMEOUT and fault.fuel is None:  # no machine slows a metered bot
         of = seat if bank else fault
         took_s, wait_s, ran_s = of.wall_s, of.waited_s, of.cpu_s
         wait_s += stolen_s

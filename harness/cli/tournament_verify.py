@@ -1,0 +1,103 @@
+"""`referee tournament verify`: checks the games of a tournament against their replays, or plays them again."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from referee.games.contract import Result
+from referee.harness.adapters.wasm.options import PULLEY
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import Engine
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import out, progress
+from referee.harness.cli.signals import run
+from referee.harness.errors import UsageError
+from referee.harness.match.play_again import play_again
+from referee.harness.programs import webassembly
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.spec import Entrant
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, verify
+from referee.harness.tournament import organise
+from referee.harness.tournament.execution.worker import content
+from referee.harness.tournament.model import Plan, read_plan
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import PLAN, Line
+
+
+def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%", engine: Engine = "wasmtime") -> int:
+    """Checks the games of a tournament against their replays.
+
+    Each replay must be right, and the ledger must say of the game what the replay says. Prints every game that differs.
+
+    Args:
+        folder: The tournament's folder.
+        play: Also let the metered bots play these games again, and compare answers, faults and fuel.
+        sample: PERCENT: check only this share of the games, drawn at random.
+    """
+    plan = read_plan(folder / PLAN)
+    programs: dict[str, Entrant] = {}
+    if play:
+        with progress() as report:
+            _, ready = organise.programs(plan, folder, progress=report)
+        programs = {ident: _by_engine(bot, plan, engine) for ident, bot in ready.items() if bot.metered}
+        if not programs:
+            raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
+    differing = verified = without = 0
+    for line, replay in _drawn(folder, _percent(sample)):
+        if replay is None:
+            without += 1
+            continue
+        try:
+            _check(line, replay)
+            metered = {seat: programs[ident] for seat, ident in enumerate(line.b) if ident in programs}
+            if metered:
+                run(play_again, replay, metered)
+            verified += 1
+        except Difference as difference:
+            differing += 1
+            out.print(f"{line.k}: {printable(str(difference))}")
+    kept = f"; {counted(without, 'game')} without a replay" if without else ""
+    how = "played again" if play else "verified"
+    out.print(f"{folder}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
+    return AT_FAULT if differing else PLAYED
+
+
+def _percent(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)%?", text)
+    if found is None or not 0 < float(found[1]) <= 100:
+        raise UsageError(f"--sample {text}: expected a share above zero, such as 5% or 100%")
+    return float(found[1]) / 100
+
+
+def _by_engine(bot: Entrant, plan: Plan, engine: Engine) -> Entrant:
+    """Returns a metered bot that plays by that engine."""
+    if engine == "wasmtime":
+        return bot
+    module, arguments = webassembly.module_of(bot.argv), webassembly.arguments_of(bot.argv)
+    argv = webassembly.command(module, BuildContext(plan.limits), arguments, PULLEY)
+    return msgspec.structs.replace(bot, argv=argv)
+
+
+def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:
+    """Yields games with their replays; None for a replay that was not kept."""
+    luck = random.SystemRandom()
+    for file, line in reader.counted_lines(folder):
+        if not line.forfeit and luck.random() < share:
+            kept = reader.replay(folder, file, line)
+            yield line, None if kept is None else Replay(Path(line.k), kept)
+
+
+def _check(line: Line, replay: Replay) -> None:
+    """Difference if the replay is wrong, or not that of the line."""
+    result = verify(replay)
+    if replay.header.setup.seed != line.s:
+        raise Difference(1, f"the seed is {replay.header.setup.seed}, and {line.s} in the ledger")
+    recorded = Result(line.r, line.p, line.why)
+    if result is None or (result.ranks, result.scores) != (recorded.ranks, recorded.scores):
+        raise Difference(len(replay.lines), f"the result is {result}, and {recorded} in the ledger")
+    if line.a and content(replay.lines) != line.a:
+        raise Difference(1, "the course of the game is another than in the ledger")

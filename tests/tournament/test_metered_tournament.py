@@ -1,0 +1,109 @@
+"""A tournament of metered bots has the same ledger on any machine, however busy, and can be played again."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from modules import SPIN, bot, saved
+
+from referee.harness.cli.main import main
+from referee.harness.process import metered
+from referee.harness.tournament.store import ledger, reader
+
+MEASURED = ("at", "by", "ms", "c", "z", "o")
+"""Members of a ledger's line that are measured, or say where something is."""
+RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))
+    (local.set $i (i32.mul (i32.add (i32.load8_u (i32.const 512)) (i32.const 1)) (i32.const 100)))
+    (loop $more (local.set $i (i32.sub (local.get $i) (i32.const 1))) (br_if $more (local.get $i)))"""
+
+
+def token(column: str) -> str:
+    return json.dumps({"action": "putToken", "column": column})
+
+
+def played(folder: Path, seed: int, workers: int) -> Path:
+    """Plays a tournament of three bots, of which one runs out of fuel in some calls."""
+    slow = f"{RANDOM} (if (i32.lt_u (i32.load8_u (i32.const 512)) (i32.const 40)) (then {SPIN}))"
+    bots = [("c", bot(token("C"), RANDOM)), ("d", bot(token("D"))), ("slow", bot(token("E"), slow))]
+    files = [str(saved(folder, name, content)) for name, content in bots]
+    where = folder / f"cup{workers}"
+    words = ["--game", "connectfour", "--games", "6", "--seed", str(seed), "--call-time", "20ms"]
+    assert main(["tournament", "run", *files, *words, "--ledger", str(where), "--jobs", str(workers)]) == 0
+    return where
+
+
+def lines(folder: Path) -> dict[str, Any]:
+    """Returns what must repeat, by key."""
+    found = {}
+    for _, line in reader.counted_lines(folder):
+        members = msgspec.to_builtins(line)
+        found[line.k] = {name: value for name, value in members.items() if name not in MEASURED}
+    return found
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    """Keeps every core busy."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    yield
+    for burner in burners:
+        burner.kill()
+        burner.wait()
+
+
+@pytest.mark.slow
+def test_the_ledger_is_the_same_alone_and_on_a_busy_machine(
+    tmp_path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = lines(played(tmp_path, 5, workers=1))
+    request.getfixturevalue("busy")
+    assert lines(played(tmp_path, 5, workers=4)) == alone
+    assert any("f" in line for line in alone.values())
+    assert all(line["w"] for line in alone.values())
+
+
+def test_a_tournament_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = played(tmp_path, 3, workers=1)
+    games = len(lines(folder))
+    assert main(["tournament", "verify", str(folder)]) == 0
+    assert f"{games} games verified, 0 differ" in " ".join(capsys.readouterr().out.split())
+    assert main(["tournament", "verify", str(folder), "--play", "--sample", "50%"]) == 0
+    assert "games played again, 0 differ" in " ".join(capsys.readouterr().out.split())
+    file = ledger.files(folder)[0]
+    head, first, *rest = file.read_text().splitlines()
+    line = json.loads(first)
+    file.write_text("\n".join([head, json.dumps(line | {"r": line["r"][::-1]}), *rest, ""]))
+    assert main(["tournament", "verify", str(folder)]) == 1
+    assert "in the ledger" in " ".join(capsys.readouterr().out.split())
+
+
+def test_without_metered_bots_nothing_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["@random", "@random", "--game", "connectfour", "--games", "1", "--ledger", str(tmp_path / "cup")]
+    assert main(["tournament", "run", *words]) == 0
+    assert main(["tournament", "verify", str(tmp_path / "cup"), "--play"]) == 2
+    assert "no bot is metered" in capsys.readouterr().err
+
+
+def test_a_bot_that_meets_the_guard_stops_no_tournament(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its games are void: all bots share the points, and the table counts the fault."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "from referee.harness.process import metered\nmetered.GUARD_S = 0.4\nmetered.GUARD_FACTOR = 0\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    bots = [str(saved(tmp_path, "heavy", bot(token("C"), SPIN))), str(saved(tmp_path, "light", bot(token("D"))))]
+    folder = tmp_path / "cup"
+    words = ["--game", "connectfour", "--games", "2", "--call-time", "1s", "--ledger", str(folder), "--jobs", "1"]
+    assert main(["tournament", "run", *bots, *words]) == 0
+    found = [line for _, line in reader.counted_lines(folder)]
+    assert len(found) >= 2
+    for line in found:
+        assert line.why == "void" and line.r == (1, 1) and line.p == (0.5, 0.5)
+        assert line.f[0].kind == "guard" and line.f[0].detail.startswith("heavy: a call with fuel for 1 s")
+    assert metered.GUARD_S == 10
