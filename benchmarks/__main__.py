@@ -19,6 +19,7 @@ from referee.benchmarks.calls import Figures, ratios
 from referee.benchmarks.cluster import table_of_clusters
 from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
+from referee.benchmarks.metered import table_of_metering
 from referee.benchmarks.tournament import table_of_tournaments
 
 YARDSTICK = "bare trio streams"
@@ -39,6 +40,8 @@ def main() -> None:
     print(f"\n{table_of_engines(engines)}", flush=True)
     kits = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.kits", "--json"])
     print(f"\n{table_of_kits(kits)}", flush=True)
+    metering = run([sys.executable, "-m", "referee.benchmarks.metered", "--json"])
+    print(f"\n{table_of_metering(metering)}", flush=True)
     tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
     print(f"\n{table_of_tournaments(tournaments)}", flush=True)
     clusters = run([sys.executable, "-m", "referee.benchmarks.cluster", "--json"])

@@ -14,6 +14,7 @@ from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
 from referee.benchmarks.edits import SOURCES, table_of_edits
 from referee.benchmarks.kits import table_of_kits
+from referee.benchmarks.metered import table_of_metering
 from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
 from referee.games import registry
 from referee.harness.paths import KITS
@@ -54,6 +55,16 @@ def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
     assert figures.keys() == set(Encoding)
     assert all(figure["referee"] > 0 and figure["bot"] > 0 for figure in figures.values())
     assert "| json | " in table_of_aibg5(figures)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the native bot needs gcc")
+def test_a_metered_bot_is_compared_with_a_native_one() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.metered", "--json", "--steps", "20000"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures["calls"].keys() == figures["start_ms"].keys() == {"native", "metered"}
+    assert figures["memory_bound"] > 1
+    assert "| an instant call | " in table_of_metering(figures)
 
 
 @pytest.mark.slow

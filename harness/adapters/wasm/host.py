@@ -42,7 +42,7 @@ class NewMatch(EndOfInstance):
 
 
 class Account:
-    """The fuel and the memory of one instance of a module."""
+    """The fuel and the memory of one instance of a module. Between `enter` and `leave` it keeps both itself."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -50,51 +50,59 @@ class Account:
         """None until the first WASI function is called, perhaps by the module's start section."""
         self.granted = 0
         """Units of fuel that the current call began with."""
-        self.paid = 0
-        """Units that it had used by its last charge. After a trap, an engine may not know what was used since."""
+        self.left = 0
+        """Units that were left when a WASI function was last called, or paid for. After a trap, an engine may not know
+        what was used since."""
         self._earlier = 0  # units used in earlier calls
-        self._grown = 0  # bytes of memory that are paid
+        self._base, self._size = 0, 0  # the memory's address and length
+        self._paid = 0  # bytes of memory that are paid
 
     @property
     def used(self) -> int:
-        """Units of fuel that were used since the current call began."""
-        return self.granted - self.store.get_fuel()
+        """Units of fuel that were used since the current call began, up to `left`."""
+        return self.granted - self.left
 
     @property
     def time_ns(self) -> int:
         """The bot's clock: the fuel that was used since the match began."""
         return (self._earlier + self.used) // UNITS_PER_NS
 
+    def enter(self, caller: Caller) -> None:
+        """Begins a call of a WASI function, which pays for itself and for what the memory has grown by."""
+        store, memory = self.store, self.memory
+        self.left = store.get_fuel()
+        if memory is None:
+            found = caller.get("memory")
+            assert isinstance(found, Memory)  # the compiler has looked
+            self.memory = memory = found
+        self._base = ctypes.addressof(memory.data_ptr(store).contents)
+        self._size = memory.data_len(store)
+        grown, self._paid = self._size - self._paid, self._size
+        self.charge(HOST_CALL + grown * GROWN_BYTE)
+
+    def leave(self) -> None:
+        """Ends a call of a WASI function."""
+        self.store.set_fuel(self.left)
+
     def grant(self, units: int) -> None:
-        """Begins a call with that much fuel."""
+        """Begins a call of the bot with that much fuel."""
         self._earlier += self.used
-        self.granted, self.paid = units, 0
-        self.store.set_fuel(units)
+        self.granted = self.left = units
 
     def charge(self, units: int) -> None:
         """Takes that much fuel. OutOfFuel if there is less."""
-        left = self.store.get_fuel()
-        if units > left:
-            self.store.set_fuel(0)
+        if units > self.left:
+            self.left = 0
             raise OutOfFuel
-        self.store.set_fuel(left - units)
-        self.paid = self.granted - left + units
-
-    def pay_for_memory(self) -> None:
-        """Charges what the memory has grown by since this was last called."""
-        if self.memory is not None:
-            size = self.memory.size(self.store) * PAGE
-            if size > self._grown:
-                grown, self._grown = size - self._grown, size
-                self.charge(grown * GROWN_BYTE)
+        self.left -= units
 
     def at(self, pointer: int, size: int) -> int:
         """Returns the address of a part of the memory, and charges its bytes. Exited if it lies outside."""
         pointer, size = pointer & 0xFFFFFFFF, size & 0xFFFFFFFF
-        if self.memory is None or pointer + size > self.memory.data_len(self.store):
+        if pointer + size > self._size:
             raise Exited("passed a pointer that lies outside of its memory to a WASI function")
         self.charge(size * HOST_BYTE)
-        return ctypes.addressof(self.memory.data_ptr(self.store).contents) + pointer
+        return self._base + pointer
 
     def read(self, pointer: int, size: int) -> bytes:
         """Returns a part of the memory."""
@@ -147,12 +155,10 @@ class Host(Account):
         answer: Callable[..., int] = getattr(self, f"_{name}", None) or self._absent(name)
 
         def call(caller: Caller, *arguments: int) -> int:
-            if self.memory is None:
-                memory = caller.get("memory")
-                self.memory = memory if isinstance(memory, Memory) else None
-            self.charge(HOST_CALL)
-            self.pay_for_memory()
-            return answer(*arguments)
+            self.enter(caller)
+            error = answer(*arguments)
+            self.leave()
+            return error
 
         return call
 

@@ -49,6 +49,7 @@ class Runner:
         store.set_limits(memory_size=self._memory_bytes, table_elements=MOST_TABLE_ELEMENTS, instances=1)
         host = Host(store, self.channel, seed, self._arguments)
         host.take(message)
+        host.leave()
         try:
             end = self._end_of(store, host)
         except NewMatch as begun:
@@ -66,7 +67,6 @@ class Runner:
         try:
             start = linker.instantiate(store, self._module).exports(store)["_start"]
             start(store)  # type: ignore[operator]
-            host.pay_for_memory()
         except OutOfFuel:
             return Message(FUEL_USED_UP, host.granted, b"")
         except Exited as exited:
@@ -75,10 +75,10 @@ class Runner:
             if trap.trap_code == TrapCode.OUT_OF_FUEL:
                 return Message(FUEL_USED_UP, host.granted, b"")
             write_error(f"{trap}\n".encode())
-            return Message(ENDED, host.paid, f"trapped: {_cause(trap)}".encode())
+            return Message(ENDED, host.used, f"trapped: {_cause(trap)}".encode())
         except WasmtimeError as error:
-            return Message(ENDED, host.paid, f"cannot be started: {_cause(error)}".encode())
-        return Message(ENDED, host.used, b"exited with code 0")
+            return Message(ENDED, host.used, f"cannot be started: {_cause(error)}".encode())
+        return Message(ENDED, host.granted - store.get_fuel(), b"exited with code 0")
 
 
 def _cause(error: Exception) -> str:

@@ -1,0 +1,38 @@
+;; The same as constant.c, as a module of WASI preview 1. It expects whole lines.
+(module
+  (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 4)
+  (data (i32.const 1024) "{\"jsonrpc\":\"2.0\",\"id\":")
+  (data (i32.const 2048) ",\"result\":{\"name\":\"constant\"}}\n")
+  (data (i32.const 4096) ",\"result\":{\"action\":\"putToken\",\"column\":\"C\"}}\n")
+  (func $answer (param $line i32) (local $id i32) (local $end i32)
+    (local.set $id (i32.add (local.get $line) (i32.const 22)))
+    (local.set $end (local.get $id))
+    (loop $digits
+      (local.set $end (i32.add (local.get $end) (i32.const 1)))
+      (br_if $digits (i32.ne (i32.load8_u (local.get $end)) (i32.const 44))))
+    (i32.store (i32.const 32) (i32.const 1024))
+    (i32.store (i32.const 36) (i32.const 22))
+    (i32.store (i32.const 40) (local.get $id))
+    (i32.store (i32.const 44) (i32.sub (local.get $end) (local.get $id)))
+    (if (i32.and (i32.eq (i32.load (i32.const 44)) (i32.const 1))
+                 (i32.eq (i32.load8_u (local.get $id)) (i32.const 48)))
+      (then (i32.store (i32.const 48) (i32.const 2048)) (i32.store (i32.const 52) (i32.const 31)))
+      (else (i32.store (i32.const 48) (i32.const 4096)) (i32.store (i32.const 52) (i32.const 46))))
+    (drop (call $fd_write (i32.const 1) (i32.const 32) (i32.const 3) (i32.const 8))))
+  (func (export "_start") (local $line i32) (local $end i32)
+    (loop $read
+      (i32.store (i32.const 16) (i32.const 65536))
+      (i32.store (i32.const 20) (i32.const 131072))
+      (drop (call $fd_read (i32.const 0) (i32.const 16) (i32.const 1) (i32.const 24)))
+      (local.set $line (i32.const 65536))
+      (local.set $end (i32.add (i32.const 65536) (i32.load (i32.const 24))))
+      (loop $next
+        (if (i32.eq (i32.load8_u offset=18 (local.get $line)) (i32.const 105))
+          (then (call $answer (local.get $line))))
+        (loop $skip
+          (local.set $line (i32.add (local.get $line) (i32.const 1)))
+          (br_if $skip (i32.ne (i32.load8_u (i32.sub (local.get $line) (i32.const 1))) (i32.const 10))))
+        (br_if $next (i32.lt_u (local.get $line) (local.get $end))))
+      (br $read))))

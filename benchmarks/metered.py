@@ -1,0 +1,154 @@
+"""Measures what metering costs: the same instant bot as a native program and as a module, in one run.
+
+`python -m referee.benchmarks.metered [--json] [--steps N]`. The rows are a call, of which the referee's own CPU time and the bot's
+are parts, and the CPU time of a start from the cache. The two bots take turns, and a ratio is the median of the rounds'
+ratios. Memory-bound code is the worst that fuel does not see: a module that follows pointers through 256 MiB.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import trio
+from wasmtime import wat2wasm
+
+from referee.benchmarks.calls import BOTS, compiled
+from referee.games import registry
+from referee.games.contract import Setup
+from referee.games.game import TimeControl
+from referee.harness.adapters.wasm.prices import UNITS_PER_S
+from referee.harness.isolation.plan import OFF
+from referee.harness.match.turn import Driver
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.program import Bot
+from referee.harness.seats.roster import Roster, open_roster
+from referee.protocol.messages import Encoding
+
+ROUNDS, CALLS, STARTS = 7, 1000, 10
+STEPS = 2_000_000
+"""Pointers that are followed."""
+CHASE = f"""(module (memory (export "memory") 4097)
+  (func (export "_start") (local $i i32) (local $p i32)
+    (loop $fill
+      (i32.store (i32.shl (local.get $i) (i32.const 6))
+        (i32.shl (i32.and (i32.add (i32.mul (local.get $i) (i32.const 1664525)) (i32.const 1013904223))
+          (i32.const 4194303)) (i32.const 6)))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br_if $fill (i32.lt_u (local.get $i) (i32.const 4194304))))
+    (local.set $i (i32.const {{steps}}))
+    (loop $follow
+      {"(local.set $p (i32.load (local.get $p)))" * 8}
+      (local.set $i (i32.sub (local.get $i) (i32.const 8)))
+      (br_if $follow (i32.gt_s (local.get $i) (i32.const 0))))))"""
+"""One pointer in every 64 bytes of 256 MiB, each to another place."""
+
+
+async def calls(bots: dict[str, Entrant]) -> dict[str, list[tuple[float, float, float]]]:
+    """Returns by bot and round: microseconds of a call, of it our own CPU time, and the bot's CPU time."""
+    figures: dict[str, list[tuple[float, float, float]]] = {name: [] for name in bots}
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        seats = {name: await _greeted(roster, bot) for name, bot in bots.items()}
+        for number in range(ROUNDS + 1):
+            for name, (seat, driver) in seats.items():
+                call = driver.state.calls()[0]
+                clock = driver.shown_clock(call)
+                before = time.perf_counter(), time.process_time(), seat.program.cpu_ns() / 1e9
+                for _ in range(CALLS):
+                    await seat.ask(call, clock, 5.0)
+                after = time.perf_counter(), time.process_time(), seat.program.cpu_ns() / 1e9
+                if number:  # the first round warms up
+                    wall, own, bot = ((now - then) * 1e6 / CALLS for then, now in zip(before, after, strict=True))
+                    figures[name].append((wall, own, bot))
+    return figures
+
+
+async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
+    game, seat = registry.game("connectfour"), await roster.start(bot)
+    driver = Driver(game, Setup(1, ("a", "b"), game.options()), TimeControl(per_call_s=5.0))
+    driver.seats += [seat, EngineSeat()]
+    await driver.greet(0, roster.limits, (Encoding.JSON,), 1)
+    driver.state.opening()
+    return seat, driver
+
+
+def start_ms(bot: Entrant) -> float:
+    """Returns the CPU time of a process that ends as soon as it has started."""
+    figures = []
+    for _ in range(STARTS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(bot.argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        figures.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
+    return statistics.median(figures)
+
+
+async def memory_bound(folder: Path, most_steps: int) -> float:
+    """Returns how many seconds it takes to follow pointers for one second of fuel."""
+    costs = []
+    for steps in (8, most_steps):
+        module = folder / f"chase{steps}.wasm"
+        module.write_bytes(wat2wasm(CHASE.format(steps=steps)))
+        async with open_roster(Limits(isolation=OFF, memory_bytes=512 << 20)) as roster:
+            seat = await roster.start(entrant(str(module)))
+            game = registry.game("connectfour")
+            driver = Driver(game, Setup(1, ("a", "b"), game.options()), TimeControl(per_call_s=5.0))
+            driver.seats += [seat, EngineSeat()]
+            started = time.perf_counter()
+            await driver.greet(0, roster.limits, (Encoding.JSON,), 1)
+            costs.append((time.perf_counter() - started, driver.costs[0].fuel or 0))
+    (short_s, short), (long_s, long) = costs
+    return (long_s - short_s) / ((long - short) / UNITS_PER_S)
+
+
+async def measure(steps: int) -> dict[str, Any]:
+    """Returns all figures."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        module = folder / "constant.wasm"
+        module.write_bytes(wat2wasm((BOTS / "constant.wat").read_text()))
+        bots = {"native": entrant(str(compiled("constant.c", folder))), "metered": entrant(str(module))}
+        return {
+            "calls": await calls(bots),
+            "start_ms": {each: start_ms(bot) for each, bot in bots.items()},
+            "memory_bound": await memory_bound(folder, steps),
+        }
+
+
+def table_of_metering(figures: dict[str, Any]) -> str:
+    """Returns the figures as Markdown."""
+    native, metered = figures["calls"]["native"], figures["calls"]["metered"]
+
+    def row(name: str, place: int) -> str:
+        ratio = statistics.median(two[place] / one[place] for one, two in zip(native, metered, strict=True))
+        one, two = (statistics.median(each[place] for each in rounds) for rounds in (native, metered))
+        return f"| {name} | {one:.1f} µs | {two:.1f} µs | {ratio:.1f} |"
+
+    start = figures["start_ms"]
+    return "\n".join(
+        [
+            "| | native | metered | ratio |",
+            "| --- | --- | --- | --- |",
+            row("an instant call", 0),
+            row("of it the referee's own CPU time", 1),
+            row("of it the bot's CPU time", 2),
+            f"| CPU time of a start | {start['native']:.1f} ms | {start['metered']:.1f} ms | |",
+            f"| following pointers through 256 MiB, seconds a second of fuel | | {figures['memory_bound']:.0f} | |",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--steps", type=int, default=STEPS, help="pointers that are followed")
+    figures = trio.run(measure, parser.parse_args().steps)
+    sys.stdout.write((json.dumps(figures) if parser.parse_args().json else table_of_metering(figures)) + "\n")
