@@ -1,8 +1,9 @@
 """Measures what metering costs: the same instant bot as a native program and as a module, in one run.
 
-`python -m referee.benchmarks.metered [--json] [--steps N]`. The rows are a call, of which the referee's own CPU time and the bot's
-are parts, and the CPU time of a start from the cache. The two bots take turns, and a ratio is the median of the rounds'
-ratios. Memory-bound code is the worst that fuel does not see: a module that follows pointers through 256 MiB.
+`python -m referee.benchmarks.metered [--json] [--steps N]`. The rows are a call, of which the referee's own CPU time
+and the bot's are parts, and the CPU time of a start from the cache. The two bots take turns, and a ratio is the median
+of the rounds' ratios. Memory-bound code is the worst that fuel does not see: a module that follows pointers through
+256 MiB.
 """
 
 import argparse
