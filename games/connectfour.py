@@ -5,6 +5,7 @@ Seat 0 plays `🔴` and moves first, seat 1 plays `🟡`. A bot keeps its own bo
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -15,14 +16,9 @@ from referee.games.game import Score, TimeControl, named
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
 ROWS = 6
+IN_A_LINE = 4
+MAX_ROWS = 100
 COLUMN_OF = {name: column for column, name in enumerate(COLUMNS)}
-
-# A set of cells is an integer. A column takes seven bits from its lowest cell on, of which the seventh is always 0.
-# A direction is then a constant number of bits, and no line crosses the edge.
-STRIDE = ROWS + 1
-UP, RIGHT, RISING, FALLING = 1, STRIDE, STRIDE + 1, STRIDE - 1
-LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
-FULL = LOWEST * ((1 << ROWS) - 1)
 
 Side = Literal["🔴", "🟡"]
 ActionType = Literal["putToken", "(╯°□°)╯︵ ┻━┻"]
@@ -53,11 +49,15 @@ class ArenaEvent(Struct, frozen=True, omit_defaults=True):
 class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
     """Rule options of Connect Four."""
 
+    columns: Annotated[int, Meta(ge=1, le=len(COLUMNS), description="columns of the board, from A on")] = len(COLUMNS)
+    rows: Annotated[int, Meta(ge=1, le=MAX_ROWS, description="cells of a column")] = ROWS
+    inarow: Annotated[int, Meta(ge=1, le=MAX_ROWS, description="tokens in a line that win")] = IN_A_LINE
+
 
 class View(Struct, frozen=True):
     """The board; nothing in this game is hidden."""
 
-    board: Annotated[str, Meta(description="forty-two characters `R`, `Y` or `.`, row by row from the top left")]
+    board: Annotated[str, Meta(description="for each cell `R`, `Y` or `.`, row by row from the top left")]
     to_move: Annotated[Side | None, Meta(description="the side to move; null when the battle is over")]
     pending: Annotated[Side | None, Meta(description="the side whose invalid move has not been answered yet")]
 
@@ -91,6 +91,8 @@ class ConnectFour(Battle):
     EVENT_TYPE, VIEW, FULL_VIEW = ArenaEvent, View, FullView
 
     def start(self) -> None:
+        options = self.setup.options
+        self.board = board_of(options.columns, options.rows, options.inarow)
         self.tokens = (0, 0)
         """Red's and yellow's cells."""
 
@@ -98,106 +100,148 @@ class ConnectFour(Battle):
         if answer.get("action") != "putToken":
             return UNKNOWN_ACTION
         column = answer.get("column", UNSET)
-        if not isinstance(column, str) or column not in COLUMN_OF:
+        if not isinstance(column, str) or COLUMN_OF.get(column, len(COLUMNS)) >= self.board.columns:
             return f"{as_printed(column)} is not a valid column"
         return None
 
     def forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:
         column = answer["column"]
-        return None if landing(self.tokens[0] | self.tokens[1], COLUMN_OF[column]) else f"Column {column} is full"
+        free = self.board.landing(self.tokens[0] | self.tokens[1], COLUMN_OF[column])
+        return None if free else f"Column {column} is full"
 
     def play(self, player: Player, move: Mapping[str, Any]) -> Result | None:
-        """Drops the token; four in a line win, a full board is a draw (A3)."""
-        red, yellow = self.tokens
-        cell = landing(red | yellow, COLUMN_OF[move["column"]])
+        """Drops the token; `inarow` tokens in a line win, a full board is a draw (A3)."""
+        board, (red, yellow) = self.board, self.tokens
+        cell = board.landing(red | yellow, COLUMN_OF[move["column"]])
         self.tokens = (red | cell, yellow) if player == 0 else (red, yellow | cell)
-        if has_four(self.tokens[player]):
-            return win(player, self.WINS[player])
-        return draw("DRAW") if red | yellow | cell == FULL else None
+        if board.has_line(self.tokens[player]):
+            return win(player, self.WINS[player] if board.inarow == IN_A_LINE else f"LINE: {board.inarow}")
+        return draw("DRAW") if red | yellow | cell == board.full else None
 
     def moves(self, player: Player) -> Iterator[dict[str, Any]]:
         """The columns that are not full, from A to G."""
-        taken = self.tokens[0] | self.tokens[1]
-        for column, name in enumerate(COLUMNS):
-            if landing(taken, column):
+        board, taken = self.board, self.tokens[0] | self.tokens[1]
+        for column, name in enumerate(board.names):
+            if board.landing(taken, column):
                 yield {"action": "putToken", "column": name}
 
     def marks(self) -> dict[str, list[str]]:
-        """`won`: the cells of the lines of four (A3), such as `B1`: the column, and the row from the bottom."""
-        four = fours(self.tokens[0]) | fours(self.tokens[1])
-        cells = [(column, row) for column in range(len(COLUMNS)) for row in range(ROWS)]
-        won = [f"{COLUMNS[column]}{row + 1}" for column, row in cells if four >> STRIDE * column + row & 1]
-        return {"won": won} if won else {}
+        """`won`: the cells of winning lines (A3), such as `B1`: the column, and the row from the bottom."""
+        board, won = self.board, self.board.in_lines(self.tokens[0]) | self.board.in_lines(self.tokens[1])
+        cells = [(column, row) for column in range(board.columns) for row in range(board.rows)]
+        names = [f"{COLUMNS[column]}{row + 1}" for column, row in cells if won >> board.stride * column + row & 1]
+        return {"won": names} if names else {}
 
     def key(self) -> bytes:
         red, yellow = self.tokens
         return f"{red:x} {yellow:x} {self.turn_key()}".encode("utf-8", "surrogatepass")
 
     def __str__(self) -> str:
-        board = drawn(self.tokens)
-        lines = [board[start : start + len(COLUMNS)] for start in range(0, len(board), len(COLUMNS))]
-        return "\n".join([*lines, "".join(COLUMNS), *self.drawn_flip("RY")])
+        signs, width = self.board.drawn(self.tokens), self.board.columns
+        lines = [signs[start : start + width] for start in range(0, len(signs), width)]
+        return "\n".join([*lines, "".join(self.board.names), *self.drawn_flip("RY")])
 
     def shown_board(self) -> tuple[str]:
-        return (drawn(self.tokens),)
+        return (self.board.drawn(self.tokens),)
 
     def restore_board(self, view: View) -> None:
-        if len(view.board) != len(_CELLS) or set(view.board) - set(".RY"):
-            raise ValueError(f"the board is {view.board!r}; expected forty-two characters R, Y or .")
-        red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
+        cells = self.board.cells
+        if len(view.board) != len(cells) or set(view.board) - set(".RY"):
+            raise ValueError(f"the board is {view.board!r}; expected {len(cells)} characters R, Y or .")
+        red, yellow = (sum(cell for cell, sign in zip(cells, view.board, strict=True) if sign == own) for own in "RY")
         taken = red | yellow
-        if (floating := taken & ~(taken << UP | LOWEST)) != 0:
-            column = (floating.bit_length() - 1) // STRIDE
+        if (floating := taken & ~(taken << 1 | self.board.lowest)) != 0:
+            column = (floating.bit_length() - 1) // self.board.stride
             raise ValueError(f"a token of column {COLUMNS[column]} is above an empty cell")
         self.tokens = (red, yellow)
 
 
-def landing(taken: int, column: int) -> int:
-    """Returns the lowest free cell of a column, as a set; empty if it is full. `taken`: all tokens."""
-    lowest = 1 << STRIDE * column
-    return taken + lowest & (lowest << ROWS) - lowest
+class Board:
+    """The cells of a board of one size, and its lines.
+
+    A set of cells is an integer. A column takes `stride` bits from its lowest cell on, of which the last is always 0. A
+    direction is then a constant number of bits, and no line crosses the edge.
+    """
+
+    def __init__(self, columns: int, rows: int, inarow: int) -> None:
+        self.columns, self.rows, self.inarow = columns, rows, inarow
+        self.names = COLUMNS[:columns]
+        self.stride = rows + 1
+        self.lowest = sum(1 << self.stride * column for column in range(columns))
+        """The lowest cell of each column."""
+        self.full = self.lowest * ((1 << rows) - 1)
+        """All cells."""
+        self.directions = (1, self.stride, self.stride + 1, self.stride - 1)
+        """The steps up, to the right, and up and down to the right."""
+        self.cells = tuple(
+            [1 << self.stride * column + row for row in range(rows - 1, -1, -1) for column in range(columns)]
+        )
+        """Each cell as a set, in the order of `View.board`."""
+        self._shifts = tuple([tuple(_doubling(step, inarow)) for step in self.directions])
+
+    def landing(self, taken: int, column: int) -> int:
+        """Returns the lowest free cell of a column, as a set; empty if it is full. `taken`: all tokens."""
+        lowest = 1 << self.stride * column
+        return taken + lowest & (lowest << self.rows) - lowest
+
+    def has_line(self, tokens: int) -> bool:
+        """Returns whether `inarow` of these cells form a line."""
+        for shifts in self._shifts:
+            starts = tokens
+            for shift in shifts:
+                starts &= starts >> shift
+            if starts:
+                return True
+        return False
+
+    def in_lines(self, tokens: int) -> int:
+        """Returns the cells that are part of a line."""
+        found = 0
+        for step in self.directions:
+            starts = tokens
+            for number in range(1, self.inarow):
+                starts &= tokens >> number * step
+            for number in range(self.inarow):
+                found |= starts << number * step
+        return found
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """All lines, each as the set of its cells."""
+        return tuple(
+            sum(1 << start + number * step for number in range(self.inarow))
+            for step in self.directions
+            for start in range(self.stride * self.columns)
+            if all(self.full >> start + number * step & 1 for number in range(self.inarow))
+        )
+
+    def threats(self, own: int, rival: int) -> int:
+        """Counts the empty cells that would complete a line; a complete line counts too."""
+        missing = [line & ~own for line in self.lines]
+        cells = {cells for cells in missing if cells.bit_count() == 1 and not cells & rival}
+        return len(cells) + self.has_line(own)
+
+    def drawn(self, tokens: tuple[int, int]) -> str:
+        """Returns the board as `View` shows it."""
+        red, yellow = tokens
+        return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in self.cells])
 
 
-def has_four(tokens: int) -> bool:
-    """Returns whether four of these cells form a line."""
-    for step in (UP, RIGHT, RISING, FALLING):
-        pairs = tokens & tokens >> step
-        if pairs & pairs >> 2 * step:
-            return True
-    return False
+def _doubling(step: int, count: int) -> Iterator[int]:
+    """Yields shifts which, each followed by a conjunction, leave the starts of `count` cells in a direction."""
+    length = 1
+    while length < count:
+        further = min(length, count - length)
+        yield further * step
+        length += further
 
 
-def threats(own: int, rival: int) -> int:
-    """Counts the empty cells that would complete a line of four; a complete line counts too."""
-    missing = [line & ~own for line in LINES_OF_FOUR]
-    cells = {cells for cells in missing if cells.bit_count() == 1 and not cells & rival}
-    return len(cells) + has_four(own)
-
-
-def fours(tokens: int) -> int:
-    """Returns the cells that are part of a line of four."""
-    found = 0
-    for step in (UP, RIGHT, RISING, FALLING):
-        pairs = tokens & tokens >> step
-        begin = pairs & pairs >> 2 * step
-        found |= begin | begin << step | begin << 2 * step | begin << 3 * step
-    return found
-
-
-LINES_OF_FOUR = tuple(
-    sum(1 << start + number * step for number in range(4))
-    for step in (UP, RIGHT, RISING, FALLING)
-    for start in range(STRIDE * len(COLUMNS))
-    if all(FULL >> start + number * step & 1 for number in range(4))
-)
-_CELLS = tuple(1 << STRIDE * column + row for row in range(ROWS - 1, -1, -1) for column in range(len(COLUMNS)))
-"""In the order of `View.board`."""
-
-
-def drawn(tokens: tuple[int, int]) -> str:
-    """Returns the board as `View` shows it."""
-    red, yellow = tokens
-    return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in _CELLS])
+@cache
+def board_of(columns: int = len(COLUMNS), rows: int = ROWS, inarow: int = IN_A_LINE) -> Board:
+    """Returns the board of this size. ValueError if no line fits on it."""
+    if inarow > max(columns, rows):
+        raise ValueError(f"inarow={inarow} does not fit on {columns} columns and {rows} rows: nobody could win")
+    return Board(columns, rows, inarow)
 
 
 GAME = ConnectFour.registration(
@@ -207,16 +251,20 @@ GAME = ConnectFour.registration(
     time=TimeControl(initial_s=18.0, increment_s=2.0),
     vary={"opening": 4},
     presentation=presentation(
-        "columns A-G from the left; seat 0 is 🔴, drawn R, seat 1 🟡, drawn Y",
+        "columns from A at the left; seat 0 is 🔴, drawn R, seat 1 🟡, drawn Y",
         SIDES,
         {"putToken": "to"},
         ("R", "Y"),
         {"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
-        {**dict.fromkeys(ConnectFour.WINS, "{winner} has four in a line"), "DRAW": "the board is full"},
+        {
+            **dict.fromkeys(ConnectFour.WINS, "{winner} has four in a line"),
+            "LINE": "{winner} has {detail} in a line",
+            "DRAW": "the board is full",
+        },
         Score(
             "threats",
-            "The empty cells that would complete a line of four; a complete line counts too.",
-            lambda state: [threats(*state.tokens), threats(*reversed(state.tokens))],
+            "The empty cells that would complete a line; a complete line counts too.",
+            lambda state: [state.board.threats(*state.tokens), state.board.threats(*reversed(state.tokens))],
         ),
         "column",
     ),

@@ -7,16 +7,18 @@ import msgspec
 import pytest
 
 from referee.games.arena import FLIP
-from referee.games.connectfour import COLUMNS, GAME, ROWS, SIDES, ConnectFour, drawn, has_four
+from referee.games.connectfour import COLUMNS, GAME, ROWS, SIDES, ConnectFour, board_of
 from referee.games.contract import Event, Notice, Player, Ruling, Setup, draw, win
+from referee.games.dice import Dice
+from referee.games.ending import headline
 
 RED, YELLOW = SIDES
 TOP = ROWS - 1
 
 
-def begun(moves: str = "", flip: str = "manual") -> ConnectFour:
-    """A match after these columns, red's and yellow's in turn."""
-    state = ConnectFour(Setup(4711, ("first", "second"), msgspec.convert({"flip": flip}, GAME.options)))
+def begun(moves: str = "", flip: str = "manual", **size: int) -> ConnectFour:
+    """A match after these columns, red's and yellow's in turn. `size`: the options `columns`, `rows` and `inarow`."""
+    state = ConnectFour(Setup(4711, ("first", "second"), msgspec.convert({"flip": flip, **size}, GAME.options)))
     for column in moves:
         assert not rulings(play(state, put(column)))
     return state
@@ -98,9 +100,9 @@ def test_there_are_69_fours_and_each_wins() -> None:
     for lines in found.values():
         for line in lines:
             tokens = sum(1 << 7 * column + row for column, row in line)
-            assert has_four(tokens)
+            assert board_of().has_line(tokens)
             for missing in line:
-                assert not has_four(tokens & ~(1 << 7 * missing[0] + missing[1]))
+                assert not board_of().has_line(tokens & ~(1 << 7 * missing[0] + missing[1]))
 
 
 def test_a_line_does_not_cross_the_edge() -> None:
@@ -112,7 +114,7 @@ def test_a_line_does_not_cross_the_edge() -> None:
             far = [(column + step * over, row + step * up) for step in range(4)]
             around = [(c + r // ROWS, r % ROWS) for c, r in far]
             if all(cell in order for cell in around) and frozenset(around) not in lines:
-                assert not has_four(sum(1 << 7 * c + r for c, r in around)), around
+                assert not board_of().has_line(sum(1 << 7 * c + r for c, r in around)), around
 
 
 @pytest.mark.parametrize(
@@ -242,8 +244,8 @@ def test_tokens_survive_both_ways_of_writing_json() -> None:
 @pytest.mark.parametrize(
     ("board", "words"),
     [
-        ("......", "expected forty-two characters"),
-        ("X" * 42, "expected forty-two characters"),
+        ("......", "expected 42 characters"),
+        ("X" * 42, "expected 42 characters"),
         ("." * 28 + "...R..." + "." * 7, "a token of column D is above an empty cell"),
         ("Y" + "." * 6 + "." * 35, "a token of column A is above an empty cell"),
     ],
@@ -256,4 +258,82 @@ def test_an_impossible_board_is_no_position(board: str, words: str) -> None:
 
 def test_a_drawing_is_read_as_it_is_drawn() -> None:
     board = FULL_BUT_ONE.replace(" ", "")
-    assert drawn(on_board(FULL_BUT_ONE).tokens) == board
+    assert board_of().drawn(on_board(FULL_BUT_ONE).tokens) == board
+
+
+# A6, boards of other sizes
+
+
+def lines_by_hand(columns: int, rows: int, inarow: int) -> set[frozenset[tuple[int, int]]]:
+    """Returns every line of a board, each as (column, row) pairs, without bits."""
+    cells = {(column, row) for column in range(columns) for row in range(rows)}
+    every = {
+        frozenset((column + far * over, row + far * up) for far in range(inarow))
+        for column, row in cells
+        for over, up in STEPS.values()
+    }
+    return {line for line in every if line <= cells}
+
+
+SIZES = [(7, 6, 4), (5, 4, 3), (7, 9, 5), (4, 7, 2), (3, 3, 1), (6, 1, 4), (1, 6, 4)]
+
+
+@pytest.mark.parametrize(("columns", "rows", "inarow"), SIZES)
+def test_a_board_of_any_size_has_the_lines_that_can_be_drawn_on_it(columns: int, rows: int, inarow: int) -> None:
+    board = board_of(columns, rows, inarow)
+    found = set()
+    for line in board.lines:
+        assert board.has_line(line)
+        assert board.in_lines(line) == line
+        cells = {(column, row) for column in range(columns) for row in range(rows)}
+        found.add(frozenset((column, row) for column, row in cells if line >> (rows + 1) * column + row & 1))
+    assert found == lines_by_hand(columns, rows, inarow)
+
+
+@pytest.mark.parametrize(("columns", "rows", "inarow"), SIZES)
+def test_random_games_end_with_the_first_line_or_a_full_board(columns: int, rows: int, inarow: int) -> None:
+    lines = lines_by_hand(columns, rows, inarow)
+    for seed in range(40):
+        state, dice, mover = begun(columns=columns, rows=rows, inarow=inarow), Dice(seed), 0
+        own: tuple[set[tuple[int, int]], set[tuple[int, int]]] = (set(), set())
+        while state.result is None:
+            (mover,) = state.awaited
+            heights = {name: sum(1 for c, _ in own[0] | own[1] if c == at) for at, name in enumerate(COLUMNS)}
+            free = [name for name in COLUMNS[:columns] if heights[name] < rows]
+            assert [answer["column"] for answer in state.legal(mover)] == free
+            assert not any(line <= tokens for line in lines for tokens in own)
+            column = dice.choice(free)
+            play(state, put(column))
+            own[mover].add((COLUMNS.index(column), heights[column]))
+        won = [line for line in lines if line <= own[mover]]
+        if won:
+            assert state.result.ranks[mover] == 1
+            assert set(state.marks()["won"]) == {f"{COLUMNS[c]}{r + 1}" for line in won for c, r in line}
+        else:
+            assert state.result == draw("DRAW")
+            assert len(own[0] | own[1]) == columns * rows
+
+
+def test_a_smaller_board_has_its_first_columns_only() -> None:
+    state = begun("ABCD", columns=4, rows=3, inarow=3)
+    assert str(state).split() == ["....", "....", "RYRY", "ABCD"]
+    assert state.refusal(0, put("E")) == "E is not a valid column"
+    assert begun("AAA", columns=4, rows=3, inarow=3).refusal(1, put("A")) == "Column A is full"
+
+
+def test_the_end_names_the_number_of_tokens_unless_it_is_four() -> None:
+    state = begun("ABABA", columns=4, rows=3, inarow=3)
+    assert state.result == win(0, "LINE: 3")
+    assert headline(GAME.presentation.endings, state.result, ("a", "b")) == "a wins: a has 3 in a line"
+    assert state.record((0, 0))["result"] == "RED_WIN"
+
+
+def test_a_line_that_fits_on_no_line_of_the_board_is_refused() -> None:
+    with pytest.raises(ValueError, match="inarow=5 does not fit on 4 columns and 3 rows: nobody could win"):
+        begun(columns=4, rows=3, inarow=5)
+
+
+def test_a_position_on_another_board_is_made_again_from_its_view() -> None:
+    state = begun("ABCDA", columns=4, rows=3, inarow=3)
+    again = GAME.position(state.setup, msgspec.to_builtins(state.view(None)))
+    assert (str(again), again.key()) == (str(state), state.key())

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.games.connectfour import COLUMNS, FULL, ConnectFour, has_four, landing
 from referee.games.connectfour import GAME as CONNECT_FOUR
+from referee.games.connectfour import Board, ConnectFour
 from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.games.quoridor import ASIDE, GOALS, NOWHERE, SIDES, SQUARES, WALLS, Quoridor, from_view
 from referee.games.quoridor import GAME as QUORIDOR
 from referee.games.quoridor import View as QuoridorView
 from referee.games.tictactoe import CELLS, GAME, TicTacToe
-from referee.harness.opponents._connectfour import ORDER, completing
+from referee.harness.opponents._connectfour import Search
 from referee.harness.opponents._connectfour import best as connectfour_answer
 from referee.harness.opponents._quoridor import NO_WAY, WON, distance, way
 from referee.harness.opponents._quoridor import best as quoridor_answer
@@ -258,10 +258,10 @@ def test_advanced_beats_baseline_from_either_side_in_95_of_100_games_within_100_
 # Connect Four.
 
 
-def dropped(columns: str) -> ConnectFour:
-    """Returns the position after these columns, of red and yellow in turn."""
-    position = ConnectFour(Setup(0, ("a", "b"), CONNECT_FOUR.options()))
-    for column in columns:
+def dropped(played: str, **size: int) -> ConnectFour:
+    """Returns the position after these columns, of red and yellow in turn, on the usual board or one of that size."""
+    position = ConnectFour(Setup(0, ("a", "b"), CONNECT_FOUR.options(**size)))
+    for column in played:
         (player,) = position.awaited
         position.apply({player: {"action": "putToken", "column": column}})
     return position
@@ -283,18 +283,18 @@ def test_advanced_wins_soonest_and_defends_in_time_at_connect_four(played: str, 
     assert connectfour_answer(position, player, NO_LUCK) == {"action": "putToken", "column": column}, why
 
 
-def within(own: int, rival: int, depth: int) -> int:
+def within(board: Board, own: int, rival: int, depth: int) -> int:
     """Returns the value for the player to move, who has the tokens `own`, by exhaustive search."""
-    cells = [cell for column in range(len(COLUMNS)) if depth and (cell := landing(own | rival, column))]
-    outcomes = [depth if has_four(own | cell) else -within(rival, own | cell, depth - 1) for cell in cells]
+    cells = [cell for column in range(board.columns) if depth and (cell := board.landing(own | rival, column))]
+    outcomes = [depth if board.has_line(own | cell) else -within(board, rival, own | cell, depth - 1) for cell in cells]
     return max(outcomes, default=0)
 
 
-def connect_four_games(number: int) -> Iterator[ConnectFour]:
+def connect_four_games(number: int, **size: int) -> Iterator[ConnectFour]:
     """Yields an undecided position of each of that many random games."""
     for seed in range(number):
         dice = Dice(seed)
-        position = dropped("")
+        position = dropped("", **size)
         for _ in range(seed % 40):
             (player,) = position.awaited
             after = position.copy()
@@ -308,13 +308,14 @@ def connect_four_games(number: int) -> Iterator[ConnectFour]:
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_the_search_agrees_with_an_exhaustive_search(depth: int) -> None:
     outcomes = set()
-    for position in connect_four_games(80):
+    for position in [*connect_four_games(80), *connect_four_games(40, columns=5, rows=4, inarow=3)]:
         (player,) = position.awaited
         own, rival = position.tokens[player], position.tokens[1 - player]
-        best = {}
-        for column in ORDER:
-            if cell := landing(own | rival, column):
-                best[COLUMNS[column]] = depth if has_four(own | cell) else -within(rival, own | cell, depth - 1)
+        board, best = position.board, {}
+        for column in Search(board).order:
+            if cell := board.landing(own | rival, column):
+                value = depth if board.has_line(own | cell) else -within(board, rival, own | cell, depth - 1)
+                best[board.names[column]] = value
         most = max(best.values())
         outcomes.add(most)
         first = next(column for column, value in best.items() if value == most)
@@ -323,12 +324,15 @@ def test_the_search_agrees_with_an_exhaustive_search(depth: int) -> None:
     assert depth == 1 or min(outcomes) < 0
 
 
-def test_completing_finds_exactly_the_cells_that_make_four_in_a_row() -> None:
-    for position in connect_four_games(80):
-        taken = position.tokens[0] | position.tokens[1]
+@pytest.mark.parametrize("size", [(7, 6, 4), (7, 9, 5), (5, 4, 3), (4, 4, 2), (3, 2, 1), (1, 5, 3)])
+def test_completing_finds_exactly_the_cells_that_make_a_line(size: tuple[int, int, int]) -> None:
+    columns, rows, inarow = size
+    for position in connect_four_games(80, columns=columns, rows=rows, inarow=inarow):
+        board, taken = position.board, position.tokens[0] | position.tokens[1]
         for tokens in position.tokens:
-            free = [1 << bit for bit in range(49) if FULL & ~taken & 1 << bit]
-            assert completing(tokens, taken) == sum(cell for cell in free if has_four(tokens | cell))
+            free = [cell for cell in board.cells if not taken & cell]
+            expected = sum(cell for cell in free if board.has_line(tokens | cell))
+            assert Search(board).completing(tokens, taken) == expected, str(position)
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -151,14 +152,14 @@ def viewing(viewer: None) -> Viewing:
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Plays a short match of `@random` or other bots, and returns the replay."""
+    """Plays a short match of `@random` or other bots, with the game's options, and returns the replay."""
 
     @cache
-    def record(game: str, *bots: Entrant) -> Path:
+    def record(game: str, *bots: Entrant, **options: Any) -> Path:
         found = registry.game(game)
         path = tmp_path_factory.mktemp(game) / "match.jsonl"
         seated = bots or (entrant("@random"),) * found.seats.start
-        match = Match(found, seated, 7, found.options(**found.short), found.time, replay=path)
+        match = Match(found, seated, 7, found.options(**{**found.short, **options}), found.time, replay=path)
 
         async def run() -> None:
             async with open_roster(Limits(isolation=OFF)) as roster:
@@ -174,8 +175,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 def paged(played: Played, viewer: None) -> Played:
     """Returns the page of such a match."""
 
-    def write(game: str, *bots: Entrant) -> Path:
-        record = played(game, *bots)
+    def write(game: str, *bots: Entrant, **options: Any) -> Path:
+        record = played(game, *bots, **options)
         file = record.with_suffix(".html")
         if not file.exists():
             file.write_bytes(page_of(Replay(record)))

@@ -49,8 +49,11 @@ def tictactoe(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
 
 def connectfour(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
     words = {".": "empty", "R": "token of seat 0", "Y": "token of seat 1"}
-    rows = [(6 - index, line) for index, line in enumerate(lines[:6])]
-    drawn = {f"{column}{row} {words[sign]}" for row, line in rows for column, sign in zip("ABCDEFG", line, strict=True)}
+    board = lines[: next(index for index, line in enumerate(lines) if line.startswith("A"))]
+    rows = [(len(board) - index, line) for index, line in enumerate(board)]
+    drawn = {
+        f"{column}{row} {words[sign]}" for row, line in rows for column, sign in zip("ABCDEFG", line, strict=False)
+    }
     return drawn, {label.removesuffix(", in the winning line") for label in shown["labels"]}
 
 
@@ -206,6 +209,18 @@ def test_the_board_shows_what_the_engine_draws(game: str, paged: Played, played:
         drawn, shown = READERS[game](str(state).split("\n"), at(page, number))
         assert shown == drawn, f"turn {number}"
     assert state.result is not None
+
+
+@pytest.mark.parametrize("size", [{"columns": 5, "rows": 4, "inarow": 3}, {"columns": 7, "rows": 9, "inarow": 5}])
+def test_connect_four_is_drawn_in_the_size_that_it_is_played_in(
+    size: dict[str, int], paged: Played, played: Played, opened: Opened
+) -> None:
+    page = opened(paged("connectfour", **size), "")
+    page.keyboard.press("End")
+    states = [state for _, state, _ in positions(Replay(played("connectfour", **size)))]
+    drawn, shown = connectfour(str(states[-1]).split("\n"), at(page, len(states) - 1))
+    assert len(drawn) == size["columns"] * size["rows"]
+    assert shown == drawn
 
 
 def test_an_ant_shows_where_it_can_go(played: Played, paged: Played, opened: Opened) -> None:

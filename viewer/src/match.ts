@@ -170,7 +170,10 @@ export interface Step<F extends Frames = AnyFrames> {
 
 export interface Match {
   about: About;
-  header: { time: { per_call_s: number | null }; setup: { seed: string | null; options: Json } };
+  header: {
+    time: { per_call_s: number | null };
+    setup: { seed: string | null; options: { [name: string]: Json } | null };
+  };
   steps: Step[];
   closing: Closing | undefined;
   ending: (Omit<Line, "faults"> & { reports: FaultReport[]; seats?: { encoding: string }[] }) | undefined;

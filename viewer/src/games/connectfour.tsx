@@ -5,8 +5,7 @@ import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Frames } from "./types/connectfour";
 
-const COLUMNS = "ABCDEFG";
-const ROWS = 6;
+const NAMES = "ABCDEFG";
 const SIZE = 60;
 const SEATS: Record<string, number> = { R: 0, Y: 1 };
 
@@ -16,17 +15,19 @@ export const targets = puts("column");
 export function Board(props: BoardProps<Frames & Won>) {
   const { view } = props;
   if (!view) return <Plain {...props} />;
-  const [width, height] = [COLUMNS.length * SIZE, ROWS * SIZE];
+  const columns = Number(props.match.header.setup.options?.["columns"] ?? NAMES.length);
+  const [letters, rows] = [NAMES.slice(0, columns), view.board.length / columns];
+  const [width, height] = [columns * SIZE, rows * SIZE];
   const put = last(props.step, targets);
   const won = winners(props.step);
   const top = (column: number) =>
-    [...view.board].findIndex((sign, index) => index % COLUMNS.length === column && sign in SEATS);
+    [...view.board].findIndex((sign, index) => index % columns === column && sign in SEATS);
   return (
     <svg viewBox={`-4 -4 ${width + 8} ${height + 28}`} class="connectfour">
       {[...view.board].map((sign, index) => {
-        const [column, row] = [index % COLUMNS.length, Math.floor(index / COLUMNS.length)];
+        const [column, row] = [index % columns, Math.floor(index / columns)];
         const seat = SEATS[sign];
-        const name = `${COLUMNS[column]}${ROWS - row}`;
+        const name = `${letters[column]}${rows - row}`;
         const [x, y] = [column * SIZE, row * SIZE];
         return (
           <g
@@ -41,7 +42,7 @@ export function Board(props: BoardProps<Frames & Won>) {
               cy={y + SIZE / 2}
               r={24}
             />
-            {put.has(COLUMNS[column]!) && top(column) === index && (
+            {put.has(letters[column]!) && top(column) === index && (
               <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={27.5} />
             )}
             {won.has(name) && <circle class="four" cx={x + SIZE / 2} cy={y + SIZE / 2} r={24} />}
@@ -53,12 +54,12 @@ export function Board(props: BoardProps<Frames & Won>) {
           </g>
         );
       })}
-      {[...COLUMNS].map((letter, column) => (
+      {[...letters].map((letter, column) => (
         <text key={letter} class="edge" x={(column + 0.5) * SIZE} y={height + 18}>
           {letter}
         </text>
       ))}
-      {[...COLUMNS].map((letter, column) => {
+      {[...letters].map((letter, column) => {
         const target = hot(props.pick, letter, `column ${letter}`);
         return target && <rect key={`!${letter}`} {...target} x={column * SIZE} y={0} width={SIZE} height={height} />;
       })}

@@ -46,7 +46,7 @@ export interface ArenaEvent {
 
 /** The whole position. */
 export interface FullView {
-  /** forty-two characters `R`, `Y` or `.`, row by row from the top left */
+  /** for each cell `R`, `Y` or `.`, row by row from the top left */
   board: string;
   /** the side to move; null when the battle is over */
   to_move: "🔴" | "🟡" | null;
@@ -81,7 +81,7 @@ export interface Standing {
 
 /** The board; nothing in this game is hidden. */
 export interface View {
-  /** forty-two characters `R`, `Y` or `.`, row by row from the top left */
+  /** for each cell `R`, `Y` or `.`, row by row from the top left */
   board: string;
   /** the side to move; null when the battle is over */
   to_move: "🔴" | "🟡" | null;
