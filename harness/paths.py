@@ -12,6 +12,8 @@ MAPS = HOME / "maps"
 RULES = HOME / "docs" / "reference" / "rules"
 RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
+KAGGLE_RUNNER = HOME / "harness" / "adapters" / "kaggle" / "run.py"
+"""The program that runs Kaggle agents."""
 REPLAYS = Path("replays")
 """The default folder of replays."""
 TOURNAMENTS = Path("tournaments")

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from referee.harness.errors import UsageError
-from referee.harness.programs import original_spec
+from referee.harness.programs import kaggle_spec, original_spec
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000
@@ -83,7 +83,8 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
     folder = scratch / path.stem
     folder.mkdir()
     bot = unpack(path, folder)
-    if not (bot / "bot.toml").is_file() and original_spec.bot_in(bot, game) is None:
+    is_agent = original_spec.bot_in(bot, game) or kaggle_spec.agent_in(bot, game)
+    if not (bot / "bot.toml").is_file() and not is_agent:
         raise UsageError(f"{path}: {_no_bot_file(folder)}")
     return prefix + str(bot)
 

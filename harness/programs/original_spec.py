@@ -5,12 +5,8 @@
 """
 
 import ast
-import re
-import shlex
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -19,7 +15,7 @@ from msgspec import Struct
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import MODULE, ROOT
 from referee.harness.paths import RUNNER
-from referee.harness.programs import agent_imports
+from referee.harness.programs import adapter_options, agent_imports
 
 SIGNS = {
     "aiarena21": [{"play_powerup", "play_turn", "play_auction", "play_transport"}, {"import aiarena21"}],
@@ -28,8 +24,8 @@ SIGNS = {
 }
 """The names by which a bot of each game is recognised: all of one set, in the module or in one of its classes."""
 GAMES = tuple(SIGNS)
-OPTIONS = ("--python", "--seed", "--folder", "--original-ids")
-_OPTION = re.compile(rf"\s*({'|'.join(OPTIONS)})(?:=|\s+|$)")
+OPTIONS = {"--python": True, "--seed": True, "--folder": True, "--original-ids": False}
+"""The options of a bot spec, each with whether it has a value."""
 
 
 class Original(Struct, frozen=True):
@@ -81,23 +77,17 @@ def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 def read(text: str, base: Path) -> Original:
     """Parses the text after `original:`; paths are relative to `base`. UsageError if anything is wrong with it."""
-    options: dict[str, str] = {}
-    rest = text
-    while match := _OPTION.match(rest):
-        rest = rest[match.end() :]
-        options[match[1]] = ""
-        if match[1] != "--original-ids":
-            options[match[1]], rest = _word(rest, f"original:{text}: {match[1]}")
-    path = _path(rest.strip(), base, text)
-    seed, folder = options.get("--seed"), options.get("--folder")
-    if seed is not None and not re.fullmatch(r"-?\d+", seed):
-        raise UsageError(f"original:{text}: --seed {seed}: expected a whole number")
+    spec = f"original:{text}"
+    options, rest = adapter_options.split(text, OPTIONS, spec)
+    path = adapter_options.path(rest, base, spec, OPTIONS)
+    folder = options.get("--folder")
+    seed = adapter_options.seed(options, spec)
     if folder is not None and not (base / folder).expanduser().is_dir():
-        raise UsageError(f"original:{text}: --folder {folder}: there is no such folder")
+        raise UsageError(f"{spec}: --folder {folder}: there is no such folder")
     return Original(
         path=path,
-        python=_interpreter(options.get("--python", sys.executable), base, text),
-        seed=None if seed is None else int(seed),
+        python=adapter_options.interpreter(options, base, spec),
+        seed=seed,
         folder=None if folder is None else (base / folder).expanduser().resolve(),
         original_ids="--original-ids" in options,
     )
@@ -160,37 +150,3 @@ def _names(body: Iterable[ast.AST]) -> set[str]:
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
             names |= _names(ast.iter_child_nodes(node))
     return names
-
-
-def _word(text: str, where: str) -> tuple[str, str]:
-    """Splits off the first word, which may be quoted."""
-    match = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
-    if match is None:
-        raise UsageError(f"{where}: expected a value after it")
-    return "".join(shlex.split(match[1])), text[match.end() :]
-
-
-def _path(text: str, base: Path, whole: str) -> Path:
-    """Finds the file or folder. Names with spaces need no quotes, because the path comes last."""
-    if not text:
-        raise UsageError(f"original:{whole}: expected a file, as in original:'My Agent.py'")
-    names = [text, text.strip("'\"")]
-    with suppress(ValueError):
-        names.append(" ".join(shlex.split(text)))  # with backslashes before spaces
-    for name in names:
-        path = (base / Path(name).expanduser()).resolve()
-        if name and path.exists():
-            return path
-    if text.startswith("-"):
-        raise UsageError(f"original:{whole}: there is no option {text.split()[0]}; there are {', '.join(OPTIONS)}")
-    misplaced = next((option for option in OPTIONS if f" {option}" in text), None)
-    if misplaced is not None:
-        raise UsageError(f"original:{whole}: {misplaced} must come before the file")
-    raise UsageError(f"original:{whole}: there is no such file or folder: {text}")
-
-
-def _interpreter(name: str, base: Path, whole: str) -> str:
-    program = shutil.which(name) if "/" not in name else str((base / Path(name).expanduser()).absolute())
-    if program is None or not Path(program).is_file():
-        raise UsageError(f"original:{whole}: --python {name}: there is no such program")
-    return program

@@ -2,11 +2,12 @@
 
 A bot spec is one of:
 
-- `PATH`: an executable, a folder with `bot.toml`, a source file, a module of WebAssembly (`.wasm`), or a bot of the
-  game's original competition
+- `PATH`: an executable, a folder with `bot.toml`, a source file, a module of WebAssembly (`.wasm`), a bot of the
+  game's original competition, or a Kaggle agent
 - `@NAME`: a built-in opponent
 - `cmd:COMMAND LINE`
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
+- `kaggle:[OPTIONS] PATH`: a Kaggle agent
 - `oci:IMAGE.tar`: a container image, as `docker save` writes it
 - `http://ADDRESS`: a team's web service, for the Arena's games
 - `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
@@ -35,7 +36,7 @@ from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import image, original_spec, webassembly
+from referee.harness.programs import image, kaggle_spec, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
@@ -291,6 +292,8 @@ def _path(spec: str, game: str | None) -> Build:
     path = path.resolve()
     if game is not None and (bot := original_spec.bot_in(path, game)) is not None:
         return _agent(original_spec.Original(bot, root=path if path.is_dir() else None), game)
+    if game is not None and (kaggle := kaggle_spec.agent_in(path, game)) is not None:
+        return _kaggle_agent(kaggle)
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix == webassembly.SUFFIX:
@@ -347,11 +350,20 @@ def _agent(bot: original_spec.Original, game: str | None) -> Build:
     return lambda context: Entrant(name, argv, folder)
 
 
+def _kaggle(spec: str, game: str | None) -> Build:
+    return _kaggle_agent(kaggle_spec.read(spec.removeprefix(kaggle_spec.PREFIX), Path.cwd(), game))
+
+
+def _kaggle_agent(agent: kaggle_spec.Agent) -> Build:
+    return lambda context: Entrant(agent.name, *agent.program())
+
+
 KINDS = {
     "@": _built_in,
     "cmd:": _command,
     PREFIX: _script,
     "original:": _original,
+    kaggle_spec.PREFIX: _kaggle,
     image.PREFIX: _image,
     "http:": _service,
     "https:": _service,

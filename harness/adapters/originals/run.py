@@ -8,44 +8,22 @@ standard error. The bot is loaded at the start of a match, with random numbers f
 
 import argparse
 import importlib
-import importlib.abc
-import importlib.util
-import random
 import sys
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 from _folders import report_lost_files
 from _missing import crash
 from _shared import Settings
 from referee_kit import wire
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from _luck import seed_luck
+
+del sys.path[0]
+
 GAMES = ("aiarena21", "cardgame", "reantics")
 """The games whose competitions had bots in Python; each has a module here."""
-
-
-class SeedsNumpy(importlib.abc.MetaPathFinder):
-    """Seeds numpy's random numbers when numpy is imported, before the importer can draw one."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
-        if name != "numpy":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_seed(module: ModuleType) -> None:
-                execute(module)
-                module.random.seed(self.seed % (1 << 32))
-
-            spec.loader.exec_module = execute_and_seed  # type: ignore[method-assign]
-        return spec
 
 
 class Server(wire.Server):
@@ -79,11 +57,7 @@ def main() -> None:
     class Original(adapter.Agent):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             seed = self.match.seed if settings.seed is None else settings.seed
-            random.seed(seed)
-            if "numpy" in sys.modules:
-                sys.modules["numpy"].random.seed(seed % (1 << 32))
-            else:
-                sys.meta_path.insert(0, SeedsNumpy(seed))
+            seed_luck(seed)
             try:
                 super().__init__(settings)
             except BaseException:

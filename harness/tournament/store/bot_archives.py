@@ -24,7 +24,7 @@ from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, image
+from referee.harness.programs import archive, build_cache, image, kaggle_spec
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
@@ -41,7 +41,7 @@ STAMP = (2020, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that equal content gives equal archives."""
 
 
-LOCAL = ("cmd:", "original:")
+LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX)
 """Prefixes of bots that cannot travel, because they name files of this machine."""
 
 
@@ -85,12 +85,13 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game)
-    modules = imported_by(path, game) if recognised(path, game) else ()
+    kaggle = kaggle_spec.agent_in(path, game)
+    modules = imported_by(path, game) if recognised(path, game) or kaggle else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
     hash = _sha256(content.identity, version())  # the referee brings its kit
     inside = path.relative_to(folder).as_posix()
-    return Found(Entry(name or path.stem, "", hash, path.name, inside=inside), content)
+    return Found(Entry(name or (kaggle.name if kaggle else path.stem), "", hash, path.name, inside=inside), content)
 
 
 def _file(path: Path, folder: Path) -> archive.File:
@@ -102,12 +103,12 @@ def check_travel(entries: Iterable[Entry]) -> None:
     staying = [entry.name for entry in entries if entry.bot.startswith(LOCAL)]
     if staying:
         raise UsageError(
-            f"{', '.join(staying)}: cmd: and original: stay on this machine; a cluster takes folders and files"
+            f"{', '.join(staying)}: {', '.join(LOCAL)} stay on this machine; a cluster takes folders and files"
         )
 
 
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
-    if bot_in(folder, game) is not None:  # of the game's original competition
+    if bot_in(folder, game) is not None or kaggle_spec.agent_in(folder, game) is not None:
         program = archive.read(folder.resolve())
         return Found(Entry(name or bot, "", _sha256(program.identity, version()), bot), program)
     settings = read_bot_file(folder, bot)

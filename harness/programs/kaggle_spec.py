@@ -1,0 +1,154 @@
+"""Kaggle agents: how the user names them, and how they are recognised, unpacked and run.
+
+`kaggle:[--python PATH] [--seed N] PATH`. The path is a Python file, a folder with `main.py`, or such a folder as
+`submission.tar.gz`. An ordinary program runs the agent, `harness/adapters/kaggle/run.py`.
+"""
+
+import ast
+import shutil
+import sys
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from referee.harness.errors import UsageError
+from referee.harness.paths import KAGGLE_RUNNER
+from referee.harness.programs import adapter_options, archive, build_cache
+
+PREFIX = "kaggle:"
+GAMES = ("connectfour", "tictactoe")
+OPTIONS = {"--python": True, "--seed": True}
+MAIN = "main.py"
+"""The file with the agent, in a folder or an archive."""
+ARCHIVES = (".tar.gz", ".tgz", ".tar")
+TREE, DRAFT = "tree", "draft"
+"""In an archive's folder in the cache: its files, and where they are unpacked."""
+MAX_BYTES, MAX_FILES = 1 << 30, 20_000
+"""The limits of an archive. Kaggle's own limit for submissions is lower."""
+KIT = b"referee_kit"
+
+
+class Agent(Struct, frozen=True):
+    """How to run one of them."""
+
+    path: Path
+    """A Python file, a folder with `main.py`, or an archive."""
+    python: str = sys.executable
+    seed: int | None = None
+    """The seed of its random numbers; None: the match's seed for its seat."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file, of its folder if that is `main.py`, or of the archive."""
+        if _is_archive(self.path):
+            return self.path.name.partition(".")[0]
+        return self.path.parent.name if self.path.name == MAIN else self.path.stem
+
+    def program(self) -> tuple[tuple[str, ...], Path]:
+        """Returns the command that runs the agent, and its folder. Unpacks an archive. UsageError if it is broken."""
+        file = unpacked(self.path) / MAIN if _is_archive(self.path) else self.path
+        seed = [] if self.seed is None else ["--seed", str(self.seed)]
+        return (self.python, str(KAGGLE_RUNNER), *seed, str(file)), file.parent
+
+
+def read(text: str, base: Path, game: str | None) -> Agent:
+    """Parses the text after `kaggle:`; paths are relative to `base`. UsageError if anything is wrong with it."""
+    spec = f"{PREFIX}{text}"
+    if game not in GAMES:
+        known = " and ".join(GAMES)
+        raise UsageError(f"{spec}: Kaggle agents play {known}" + (f", not {game}" if game else "; name the game"))
+    options, rest = adapter_options.split(text, OPTIONS, spec)
+    path = adapter_options.path(rest, base, spec, OPTIONS)
+    if path.is_dir():
+        if not (path / MAIN).is_file():
+            raise UsageError(f"{spec}: there is no {MAIN} in that folder; name the agent's file")
+        path = path / MAIN
+    elif path.suffix != ".py" and not _is_archive(path):
+        raise UsageError(f"{spec}: expected a Python file, a folder with {MAIN}, or one of {', '.join(ARCHIVES)}")
+    return Agent(path, adapter_options.interpreter(options, base, spec), adapter_options.seed(options, spec))
+
+
+def agent_in(path: Path, game: str) -> Agent | None:
+    """Returns the agent that a file or folder is by its shape; None if it is none, or has a bot.toml."""
+    if game not in GAMES:
+        return None
+    if path.is_dir():
+        path = path / MAIN if not (path / "bot.toml").exists() else path
+    return Agent(path) if path.is_file() and (_is_archive(path) or _recognised(path)) else None
+
+
+def _is_archive(path: Path) -> bool:
+    return path.name.endswith(ARCHIVES) and path.is_file()
+
+
+def _recognised(path: Path) -> bool:
+    """Whether the last function of a Python file takes an observation and a configuration, and nothing is a kit's."""
+    if path.suffix != ".py":
+        return False
+    source = path.read_bytes()
+    if KIT in source:
+        return False
+    try:
+        functions = list(_functions(ast.parse(source).body))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    if not functions:
+        return False
+    names = [parameter.arg for parameter in functions[-1].args]
+    return len(names) == 2 and names[0].startswith("obs") and names[1].startswith("conf")
+
+
+def _functions(body: list[ast.stmt]) -> Iterator[ast.arguments]:
+    """Yields the parameters of the functions that a module defines, in order."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.args
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            yield node.value.args
+
+
+# Archives.
+
+
+def unpacked(path: Path) -> Path:
+    """Returns the folder with an archive's files, in the cache. UsageError for a broken or hostile archive."""
+    home = build_cache.folder_for(["kaggle", archive.sha256(path)])
+    if not build_cache.use(home / TREE):
+        with build_cache.locked(home, path):
+            if not (home / TREE).is_dir():  # another process may have finished it
+                build_cache.discard(home / DRAFT)  # of a process that was killed
+                try:
+                    _unpack(path, home / DRAFT)
+                    (home / DRAFT).rename(home / TREE)
+                finally:
+                    build_cache.discard(home / DRAFT)
+                build_cache.prune(path)
+    return home / TREE
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    left, count = MAX_BYTES, 0
+    try:
+        with tarfile.open(path) as members:
+            for member in members:
+                place = PurePosixPath(member.name)
+                count, left = count + 1, left - member.size
+                if count > MAX_FILES or left < 0:
+                    raise UsageError(f"{path}: holds more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB")
+                if place.is_absolute() or ".." in place.parts:
+                    raise UsageError(f"{path}: {member.name!r} leads outside the agent's folder")
+                if member.isdir():
+                    (folder / place).mkdir(parents=True, exist_ok=True)
+                elif not member.isfile():
+                    raise UsageError(f"{path}: {member.name!r} is neither a file nor a folder; include the file itself")
+                elif (content := members.extractfile(member)) is not None:
+                    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+                    with content, (folder / place).open("xb") as file:
+                        shutil.copyfileobj(content, file)
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be unpacked: {error}") from error
+    if not (folder / MAIN).is_file():
+        raise UsageError(f"{path}: has no {MAIN} at its top; Kaggle wants the agent there")
