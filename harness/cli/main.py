@@ -78,6 +78,7 @@ for parent, name, function in (
     (app, "games", "games:games"),
     (app, "gate", "gate:gate"),
     (app, "judge", "judge:judge_bot"),
+    (app, "mcp", "mcp:mcp"),
     (app, "new", "new:new_bot"),
     (app, "repro", "repro:repro"),
     (app, "rules", "games:print_rules"),

@@ -1,0 +1,1 @@
+"""A Model Context Protocol server: an assistant plays at a seat by calling tools."""

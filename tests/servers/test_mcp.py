@@ -1,0 +1,326 @@
+"""`referee mcp`, used by a client of another implementation: `mcp` from PyPI."""
+
+import random
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+import trio
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+from scripted import PREAMBLE, PYTHON
+
+from referee.games import registry
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions, verify
+from referee.harness.servers.mcp.matches import MAX_RUNNING
+from referee.harness.servers.mcp.tools import TOOLS
+
+pytestmark = [pytest.mark.trio, pytest.mark.slow]
+
+COMMAND = (sys.executable, "-m", "referee.harness.cli.main")
+SHORT = {"aiarena21": {"turns": 10}, "quoridor": {"max_turns": 10}, "reantics": {"draw_after": 40}}
+
+
+class Assistant:
+    """A client that calls tools by their names."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        """Returns the structured result, which the client has checked against the tool's schema."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return result.structured_content
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        """Returns the message of a call that fails."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error
+        return str(result.content[0].text)  # type: ignore[union-attr]
+
+    async def finish(self, position: Any, seed: int = 0) -> Any:
+        """Plays random legal answers until the match is over, and returns the last position."""
+        luck, match = random.Random(seed), position["match"]
+        while position["ended"] is None:
+            assert position["your_turn"]
+            legal = await self.call("legal", match=match, limit=2000)
+            position = await self.call("answer", match=match, answer=luck.choice(legal["answers"])["answer"])
+        return position
+
+
+@asynccontextmanager
+async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Assistant]:
+    """Starts the server in that folder, as an assistant does."""
+    command = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], cwd=folder)
+    with trio.fail_after(60):
+        async with Client(stdio_client(command), mode=mode) as client:  # type: ignore[arg-type]
+            yield Assistant(client)
+
+
+def bot(folder: Path, body: str) -> str:
+    """Writes a bot and returns its spec."""
+    (folder / "bot.py").write_text(PREAMBLE + body)
+    return f"cmd:{' '.join(PYTHON)} {folder / 'bot.py'}"
+
+
+# Whole matches.
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_plays_a_whole_match_in_each_game(tmp_path: Path, mode: str) -> None:
+    """In both eras of the protocol: without the handshake, and with it."""
+    async with connected(tmp_path, mode=mode) as assistant:
+        assert {tool.name for tool in (await assistant.client.list_tools()).tools} == set(TOOLS)
+        for line in (await assistant.call("list_games"))["games"]:
+            name, seats = line["game"], line["seats"][0]
+            options = SHORT.get(name, {**registry.game(name).short})
+            position = await assistant.call("new_match", game=name, seat=seats - 1, seed=7, options=options)
+            assert (position["seat"], len(position["names"])) == (seats - 1, seats)
+            position = await assistant.finish(position)
+            result = await assistant.call("result", match=position["match"])
+            assert (result["ended"], result["seed"], result["faults"]) == (position["ended"], 7, [])
+            assert verify(Replay(tmp_path / result["replay"])) is not None
+            replay = await assistant.call("replay", match=position["match"], count=1)
+            assert (replay["verified"], replay["lines"][0]["game"]) == (True, name)
+
+
+async def test_several_matches_go_on_at_once(tmp_path: Path) -> None:
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        first = await assistant.call("new_match", game="connectfour", opponents=["@advanced"])
+        second = await assistant.call("new_match", game="tictactoe", seat=1)
+        ended: list[str] = []
+
+        async def finish(position: Any) -> None:
+            ended.append((await assistant.finish(position))["match"])
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(finish, first)
+            nursery.start_soon(finish, second)
+        assert sorted(ended) == ["connectfour-1", "tictactoe-1"]
+        message = await assistant.refused("replay", match="tictactoe-1")
+        assert message == "no replays are kept: `referee mcp` was started with --replay none"
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_no_more_than_a_few_matches_run_at_a_time(tmp_path: Path) -> None:
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        for _ in range(MAX_RUNNING):
+            await assistant.call("new_match", game="tictactoe")
+        assert (
+            await assistant.refused("new_match", game="tictactoe")
+            == "8 matches are running; finish or resign one first"
+        )
+        await assistant.call("resign", match="tictactoe-3")
+        await assistant.call("new_match", game="tictactoe")
+
+
+# What a client sees.
+
+
+async def test_games_and_rules_are_explained(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        found = await assistant.call("list_games", game="aiarena21")
+        assert [line["game"] for line in found["games"]] == ["aiarena21"]
+        assert "@greedy" in found["games"][0]["opponents"]
+        assert "1" in found["maps"]
+        assert found["schema"]["$defs"]["Options"]["properties"]["turns"]["default"] == 100
+        listed = (await assistant.call("rules", game="connectfour"))["sections"]
+        assert "A3 End" in listed
+        section = await assistant.call("rules", game="connectfour", section="A3")
+        assert section["title"] == "A3 End"
+        assert "four equal tokens" in section["text"]
+        assert "have no section 'Z9'" in await assistant.refused("rules", game="connectfour", section="Z9")
+        assert "there are aiarena21, " in await assistant.refused("rules", game="go")
+    assert list(tmp_path.iterdir()) == [], "a folder for replays is made with the first match"
+
+
+async def test_a_position_has_the_board_the_call_and_what_happened(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        position = await assistant.call("new_match", game="connectfour", opponents=["@baseline"], options={"rows": 4})
+        assert position["board"] == [*["......."] * 4, "ABCDEFG"]
+        assert position["names"] == ["assistant", "@baseline"]
+        assert position["asked"]["function"] == "play"
+        assert position["asked"]["rules"] == "connectfour.md, A4"
+        assert position["asked"]["answer_schema"]["$defs"]["Action"]["properties"]["column"]["enum"] == list("ABCDEFG")
+        position = await assistant.call("answer", match="connectfour-1", words="to D")
+        assert position["board"][3] == "Y..R..."
+        assert [event["words"] for event in position["events"]] == ["🔴 to D", "🟡 to A"]
+        seen = await assistant.call("position", match="connectfour-1", view=True)
+        assert seen["view"]["board"] == "." * 21 + "Y..R..."
+        assert {**seen, "view": None} == position
+
+
+async def test_a_seat_does_not_see_what_is_hidden_from_it(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="cardgame")
+        view = (await assistant.call("position", match="cardgame-1", view=True))["view"]
+        result = await assistant.call("result", match="cardgame-1")
+        assert (result["over"], result["seed"], result["replay"]) == (False, None, None)
+        assert "what your seat may not see" in await assistant.refused("replay", match="cardgame-1")
+        replay = (await assistant.call("resign", match="cardgame-1"))["replay"]
+    own, whole = [], []
+    for _, state, _ in positions(Replay(tmp_path / replay)):
+        own.append(msgspec.json.decode(msgspec.json.encode(state.view(0))))
+        whole.append(msgspec.json.decode(msgspec.json.encode(state.view(None))))
+    assert view in own
+    assert view not in whole
+
+
+async def test_legal_answers_can_be_searched_and_are_drawn_where_there_are_too_many(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="quoridor")
+        legal = await assistant.call("legal", match="quoridor-1", words="e2")
+        assert {"answer": {"action": "move", "position": "e2"}, "words": "first to e2"} in legal["answers"]
+        assert all("e2" in answer["words"] for answer in legal["answers"])
+        few = await assistant.call("legal", match="quoridor-1", limit=2)
+        assert (few["complete"], len(few["answers"])) == (False, 2)
+        await assistant.call("new_match", game="reantics")
+        drawn = await assistant.call("legal", match="reantics-1")
+        assert (drawn["complete"], len(drawn["answers"])) == (False, 5)
+
+
+# Wrong answers and arguments.
+
+
+async def test_an_illegal_answer_is_refused_and_asked_again(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="tictactoe")
+        taken = {"action": "putSymbol", "position": "XX"}
+        message = await assistant.refused("answer", match="tictactoe-1", answer=taken)
+        assert message == "not legal: XX is not a valid position; answer again, `legal` lists what is"
+        assert "names no legal answer" in await assistant.refused("answer", match="tictactoe-1", words="everywhere")
+        assert await assistant.refused("answer", match="tictactoe-1") == "expected either answer or words"
+        position = await assistant.finish(await assistant.call("position", match="tictactoe-1"))
+        assert (await assistant.call("result", match=position["match"]))["faults"] == []
+        assert await assistant.refused("answer", match="tictactoe-1", words="C") == (
+            "tictactoe-1 is over; `result` shows how it ended"
+        )
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "position",
+        {"match": "tictactoe-1"},
+        "there is no match 'tictactoe-1'; there are none yet: new_match starts one",
+    ),
+    ("new_match", {}, "missing required field `game`"),
+    ("new_match", {"game": "chess"}, "chess"),
+    (
+        "new_match",
+        {"game": "tictactoe", "opponents": ["@random"] * 2},
+        "tictactoe is played by 2 bots; 3 were named",
+    ),
+    ("new_match", {"game": "tictactoe", "seat": 2}, "seat=2: expected a seat from 0 to 1"),
+    ("new_match", {"game": "tictactoe", "seed": -1}, "at `$.seed`"),
+    ("new_match", {"game": "tictactoe", "opponents": ["human"]}, "human: the other seats are for programs"),
+    ("new_match", {"game": "tictactoe", "opponents": ["nothing.py"]}, "no bot at 'nothing.py'"),
+    ("new_match", {"game": "tictactoe", "options": {"size": 4}}, "there is no size; there are flip, opening"),
+    ("new_match", {"game": "connectfour", "options": {"inarow": 9}}, "inarow=9 does not fit"),
+    ("new_match", {"game": "tictactoe", "map": "1"}, "there is no such file"),
+    ("new_match", {"game": "tictactoe", "opponents": ["http://127.0.0.1:1"]}, "a web service plays"),
+    ("position", {"game": "tictactoe"}, "unknown field"),
+    ("legal", {"match": "x", "limit": 0}, "at `$.limit`"),
+]
+
+
+async def test_wrong_arguments_are_explained(tmp_path: Path) -> None:
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        for tool, arguments, message in WRONG:
+            assert message in await assistant.refused(tool, **arguments), arguments
+
+
+async def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        with pytest.raises(MCPError, match="Unknown tool: win"):
+            await assistant.client.call_tool("win", {})
+
+
+# Programs at the other seats.
+
+
+async def test_a_fault_of_a_program_is_in_the_result(tmp_path: Path) -> None:
+    opponent = bot(tmp_path, "greet(); call(); sys.stderr.write('lost my way\\n'); sys.exit(3)")
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="tictactoe", opponents=[f"mine={opponent}"])
+        position = await assistant.call("answer", match="tictactoe-1", words="C")
+        assert position["ended"]["headline"] == "assistant wins: the table was flipped after mine's fault: crashed"
+        (fault,) = (await assistant.call("result", match="tictactoe-1"))["faults"]
+        assert (fault["name"], fault["kind"], fault["last_words"]) == ("mine", "crash", ["lost my way"])
+        assert (tmp_path / fault["bundle"]).is_dir()
+
+
+async def test_a_program_that_cannot_be_started_fails_the_match_and_not_the_server(tmp_path: Path) -> None:
+    script = tmp_path / "broken"
+    script.write_text("#!/nothing/like/it\n")
+    script.chmod(0o755)
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        message = await assistant.refused("new_match", game="tictactoe", opponents=[str(script)])
+        assert "broken cannot be started" in message
+        assert "broken cannot be started" in await assistant.refused("position", match="tictactoe-1")
+        await assistant.call("new_match", game="tictactoe")
+
+
+async def test_opponents_play_under_the_limits_of_the_command_line(tmp_path: Path) -> None:
+    opponent = bot(tmp_path, "greet(); call(); time.sleep(50)")
+    async with connected(tmp_path, "--call-time", "200ms", "--replay", "games") as assistant:
+        await assistant.call("new_match", game="tictactoe", opponents=[f"mine={opponent}"])
+        position = await assistant.call("answer", match="tictactoe-1", words="C")
+        assert position["ended"]["reason"].startswith("FLIPPED: ")
+        result = await assistant.call("result", match="tictactoe-1")
+        assert result["faults"][0]["kind"] == "timeout"
+        assert result["replay"] == "games/tictactoe-1.jsonl"
+        assert result["again"].startswith("referee --game tictactoe --call-time 200ms --seed ")
+        assert result["again"].endswith(f"assistant=human 'mine={opponent}'")
+
+
+async def test_a_client_may_resign_and_may_stop_waiting(tmp_path: Path) -> None:
+    opponent = bot(tmp_path, "greet(); call(); time.sleep(50)")
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="tictactoe", opponents=[opponent])
+        with trio.move_on_after(0.5):
+            await assistant.call("answer", match="tictactoe-1", words="C")
+        position = await assistant.call("position", match="tictactoe-1")
+        assert (position["your_turn"], position["ended"], position["board"][1]) == (False, None, ".O.")
+        assert "it is not your turn" in await assistant.refused("legal", match="tictactoe-1")
+        assert (await assistant.call("result", match="tictactoe-1"))["over"] is False
+        await assistant.call("new_match", game="tictactoe")
+        result = await assistant.call("resign", match="tictactoe-2")
+        assert result["ended"]["ranks"] == [2, 1]
+        assert verify(Replay(tmp_path / result["replay"])) is not None
+
+
+async def test_everything_ends_when_the_client_goes(tmp_path: Path) -> None:
+    opponent = bot(tmp_path, "greet(); call(); time.sleep(50)")
+    async with connected(tmp_path) as assistant:
+        await assistant.call("new_match", game="tictactoe", opponents=[opponent])
+        started = psutil.Process().children(recursive=True)
+        assert any("bot.py" in " ".join(child.cmdline()) for child in started)
+    _, alive = psutil.wait_procs(started, timeout=5)
+    assert alive == []
+    (replay,) = tmp_path.glob("replays/*/*.jsonl")
+    assert Replay(replay).ending is not None
+    assert Replay(replay).ending.result is None  # type: ignore[union-attr]
+
+
+async def test_requests_are_answered_although_the_client_writes_no_more(tmp_path: Path) -> None:
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        [{"jsonrpc": "2.0", "id": number, "method": method} for number, method in ((2, "ping"), (3, "tools/list"))],
+        {"jsonrpc": "2.0", "id": 4, "method": "tools/list"},
+    ]
+    sent = b"\n".join(map(msgspec.json.encode, lines)) + b"\n"
+    done = await trio.run_process([*COMMAND, "mcp"], stdin=sent, capture_stdout=True, capture_stderr=True, cwd=tmp_path)
+    received = {str(message): message for message in map(msgspec.json.decode, done.stdout.splitlines())}
+    batch = next(message for message in received.values() if isinstance(message, list))
+    assert sorted(response["id"] for response in batch) == [2, 3]
+    assert sorted(message["id"] for message in received.values() if isinstance(message, dict)) == [1, 4]
+    assert done.stderr == b""
