@@ -17,6 +17,7 @@ from referee.harness.programs import packages, toolchains
 from referee.harness.programs.packages import ITEMS, Item, Toolchain
 
 TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
+    **{f"{kit}-wasm": toolchain for kit, toolchain in packages.WASM.items()},
     "tmux": Toolchain("terminal tests", ("tmux",)),
     "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
     "ruby": Toolchain("Ruby tests", ("ruby",)),
@@ -46,8 +47,10 @@ def install(items: list[Item]) -> None:
     options = {"apt-get": ("--yes", "--no-install-recommends"), "dnf": ("--assumeyes",)}.get(system.manager, ())
     line = system.install_line(items, *options)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    update = line.partition(" install ")[0] + " update"
-    for each in (update, line) if system.manager == "apt-get" else (line,):
+    lines = line.split("; ")
+    if system.manager == "apt-get" and " install " in lines[0]:
+        lines.insert(0, lines[0].partition(" install ")[0] + " update")
+    for each in lines:
         print(f"running {each}", flush=True)
         done = subprocess.run(
             ["/bin/sh", "-c", each], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

@@ -3,9 +3,11 @@
 import os
 import platform
 import resource
+import subprocess
 import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -13,6 +15,7 @@ from msgspec import Struct
 from rich.console import Group
 from rich.text import Text
 
+from referee.harness import installed
 from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, ns_per_step, slow_build
@@ -29,7 +32,7 @@ from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.process.limits import Limits
 from referee.harness.process.timing import timing
-from referee.harness.programs import packages, toolchains
+from referee.harness.programs import packages, toolchains, webassembly
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (
@@ -238,16 +241,29 @@ def _kernel_tasks() -> list[TaskLimit]:
 def _tools() -> list[Tool]:
     """Asks all programs for their versions at the same time: some take half a second."""
     users: dict[str, list[packages.Toolchain]] = {}
-    for toolchain in packages.KITS.values():
+    for toolchain in (*packages.KITS.values(), *packages.WASM.values()):
         for name in toolchain.items + toolchain.test_items:
             users.setdefault(name, []).append(toolchain)
     compilers = {name: kits[0].items[0] for name, kits in users.items()}
     with ThreadPoolExecutor() as threads:
         found = threads.map(lambda name: toolchains.look_up(packages.ITEMS[name], compilers[name]), users)
-    return [
+    tools = [
         Tool([kit.name for kit in kits], name, here.version, here.lack, packages.install_lines([packages.ITEMS[name]]))
         for (name, kits), here in zip(users.items(), found, strict=True)
     ]
+    return [*tools, _engine_of_modules()]
+
+
+def _engine_of_modules() -> Tool:
+    """Returns whether the engine of metered bots runs a module here."""
+    name, install = "wasmtime", [installed.extra_command("wasm")]
+    if find_spec("wasmtime") is None:
+        return Tool(["metered bots"], name, "", "is not installed", install)
+    command = [*webassembly.PYTHON, webassembly.COMPILER, "--try"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=toolchains.VERSION_TIMEOUT_S)
+    version = webassembly.engine(name).removeprefix("wasmtime ")
+    lack = "" if done.returncode == 0 else f"does not run a module: {(done.stderr.splitlines() or ['?'])[-1]}"
+    return Tool(["metered bots"], name, version, lack, install)
 
 
 def _report(diagnosis: Diagnosis) -> Group:

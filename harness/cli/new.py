@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import Literal
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import find_game
@@ -19,7 +20,12 @@ ALIASES = {"typescript": "javascript", "ts": "javascript", "js": "javascript", "
 
 
 def new_bot(
-    game: str | None = None, folder: Path | None = None, *, lang: str | None = None, referee: str | None = None
+    game: str | None = None,
+    folder: Path | None = None,
+    *,
+    lang: str | None = None,
+    target: Literal["native", "wasm"] = "native",
+    referee: str | None = None,
 ) -> int:
     """Writes a first bot, which builds, plays and has tests. Without a game: lists the languages and games.
 
@@ -27,6 +33,7 @@ def new_bot(
         game: The game's name.
         folder: The folder for the bot, new or empty. Default: my_GAME_LANG.
         lang: The language.
+        target: wasm: a bot that is built as a module of WebAssembly, whose time is fuel.
         referee: The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default:
             the source of this installation.
     """
@@ -38,7 +45,7 @@ def new_bot(
     lang = ALIASES.get(lang.lower(), lang.lower())
     played = find_game(game)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
-    if not new.write(played, lang, folder, referee):
+    if not new.write(played, lang, folder, referee, wasm=target == "wasm"):
         why = "no workflow for GitHub: other machines cannot install this referee, because its source is unknown"
         out.print(f"{why}; --referee names one", style="dim")
     missing = toolchains.missing(packages.KITS[lang]) if lang in packages.KITS else {}

@@ -29,6 +29,8 @@ from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs import packages
+from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.wasm_target import wasm_bot_file
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
@@ -58,6 +60,8 @@ class Kit(Struct, forbid_unknown_fields=True):
     """Files of the kit that cannot have such a line."""
     also: dict[str, Places] = {}
     """Additional files of the kit for single games."""
+    no_wasm: str = ""
+    """Why its bots cannot be built as modules of WebAssembly; empty if `bot.toml` says how."""
 
 
 def kits() -> dict[str, Kit]:
@@ -86,11 +90,11 @@ def _starter(game: Game, lang: str) -> Path | None:
     return folder if game.starters and folder.is_dir() else None
 
 
-def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bool:
+def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm: bool = False) -> bool:
     """Writes a bot for `game` into `folder`, which need not exist.
 
     Returns False if the bot has no workflow, because the source of the referee is unknown. `referee`: what the workflow
-    installs with pip; None: the source of this installation.
+    installs with pip; None: the source of this installation. `wasm`: the bot is a module of WebAssembly.
 
     UsageError for an unknown language or game, and for a folder that is not empty.
     """
@@ -103,12 +107,16 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
             f"the {kit.name} kit has no template for {game.name}; it has {', '.join(templates)}."
             " docs/tutorials/game-of-your-own.md says how a package brings one"
         )
+    if wasm and kit.no_wasm:
+        raise UsageError(f"--target wasm: {kit.no_wasm}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")
     if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
         raise UsageError(f"--referee {referee}: expected a requirement for pip, such as git+https://…@COMMIT")
     source = requirement(installed()) if referee is None else referee
     files = dict(_files(game, lang, kit, source))
+    if wasm:
+        files[Path(BOT_FILE)] = wasm_bot_file(files[Path(BOT_FILE)].decode()).encode()
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
     missing = [each for each in (folder, *folder.parents) if not each.exists()]

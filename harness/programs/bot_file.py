@@ -14,6 +14,14 @@ from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
 
 
+class WasmTarget(Struct, forbid_unknown_fields=True):
+    """The table `[wasm]` of a `bot.toml`: how to build the bot as a module of WebAssembly."""
+
+    run: list[str]
+    """The module and its arguments."""
+    build: str | None = None
+
+
 class BotFile(Struct, forbid_unknown_fields=True):
     """The content of a `bot.toml`. Commands run in its folder."""
 
@@ -30,6 +38,8 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """Instead of `run`: a bot of the game's original competition, as after `original:`."""
     game: str | None = None
     """The game that it plays, so that `--game` is not needed."""
+    wasm: WasmTarget | None = None
+    """For `referee build --target wasm`."""
 
     def copied_folder(self, folder: Path) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder."""

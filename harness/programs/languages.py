@@ -22,28 +22,28 @@ def _python(path: Path, context: BuildContext) -> Argv:
 
 def _javascript(path: Path, context: BuildContext) -> Argv:
     """A file that imports the kit finds it from every folder; other files need only node."""
-    node = _need("node", path)
+    node = need("node", path)
     if b"referee-kit" not in path.read_bytes():
         return (node, str(path))
-    return (node, "--import", str(_build_kit("javascript", path, context) / "resolve.js"), str(path))
+    return (node, "--import", str(build_kit("javascript", path, context) / "resolve.js"), str(path))
 
 
 def _typescript(path: Path, context: BuildContext) -> Argv:
-    node = _need("node", path)
-    kit = _build_kit("javascript", path, context)
+    node = need("node", path)
+    kit = build_kit("javascript", path, context)
     compiler = str(kit / "compile.sh")
     made = build_source(path, lambda folder: (compiler, str(path), str(folder)), ("node",), context, str(kit))
     return (node, "--enable-source-maps", str(made / f"{path.stem}.js"))
 
 
 def _interpreted(program: str) -> Callable[[Path, BuildContext], Argv]:
-    return lambda path, context: (_need(program, path, must_work=False), str(path))
+    return lambda path, context: (need(program, path, must_work=False), str(path))
 
 
 def _java(path: Path, context: BuildContext) -> Argv:
     """Runs the first class of the file as `java FILE` does, whatever the file's name."""
-    java, javac = _need("java", path), _need("javac", path)
-    kit = _build_kit("java", path, context)
+    java, javac = need("java", path), need("javac", path)
+    kit = build_kit("java", path, context)
     jar = str(kit / "target" / "referee-kit.jar")
     package, first, public = _java_classes(path.read_text("utf-8", "replace"))
     link_name = f"{public}.java" if public not in ("", path.stem) else ""
@@ -84,12 +84,12 @@ def _java_classes(text: str) -> tuple[str, str, str]:
 
 def _c_plus_plus(path: Path, context: BuildContext) -> Argv:
     """Links the parts of the kit that the file includes; these are compiled once for all bots."""
-    command = [_need("g++", path), "-std=c++17", "-O2"]
+    command = [need("g++", path), "-std=c++17", "-O2"]
     parts = sorted(_kit_headers(path) & {source.stem for source in (KITS / "cpp" / "src").glob("*.cpp")})
     if not parts:
         return _compile(command, path, context)
     parts += ["frames"]
-    kit = _build_kit("cpp", path, context, " ".join(["./library.sh", *parts]))
+    kit = build_kit("cpp", path, context, " ".join(["./library.sh", *parts]))
     objects = [str(kit / "library" / f"{part}.o") for part in parts]
     return _compile([*command, "-I", str(kit / "include")], path, context, *objects)
 
@@ -113,20 +113,20 @@ def _kit_headers(path: Path) -> set[str]:
 
 def _c(path: Path, context: BuildContext) -> Argv:
     """Links the kit, and the libraries that it needs, if the file includes it."""
-    gcc = _need("gcc", path)
+    gcc = need("gcc", path)
     if b"<referee/" not in path.read_bytes():
         return _compile([gcc, "-O2", "-g"], path, context)
-    _need("make", path)
-    kit = _build_kit("c", path, context)
+    need("make", path)
+    kit = build_kit("c", path, context)
     libraries = (str(kit / "build" / "libreferee.a"), "-ljson-c", "-lm")
     return _compile([gcc, "-std=c11", "-O2", "-g", "-I", str(kit / "include")], path, context, *libraries)
 
 
 def _rust(path: Path, context: BuildContext) -> Argv:
     """Compiles with `rustc` against the kit's library. There is no `Cargo.toml`, hence no other crates."""
-    rustc = _need("rustc", path)
-    _need("cargo", path)
-    kit = _build_kit("rust", path, context) / "target" / "release"
+    rustc = need("rustc", path)
+    need("cargo", path)
+    kit = build_kit("rust", path, context) / "target" / "release"
     options = ("--edition=2021", "--crate-name=bot", "-O", "--extern", f"referee_kit={kit}/libreferee_kit.rlib")
     search = ("-L", f"dependency={kit / 'deps'}")
 
@@ -139,7 +139,7 @@ def _rust(path: Path, context: BuildContext) -> Argv:
 
 def _go(path: Path, context: BuildContext) -> Argv:
     """Compiles the file as a part of the kit's module."""
-    command = (_need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
+    command = (need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
     kit = kit_archive("go").identity
     made = build_source(path, lambda folder: (*command, str(folder / "bot"), str(path)), ("go",), context, kit)
     return (str(made / "bot"),)
@@ -171,12 +171,12 @@ def kit_archive(kit: str) -> archive.BotArchive:
     return archive.read(KITS / kit, KIT_EXCLUDES)
 
 
-def _build_kit(kit: str, path: Path, context: BuildContext, command: str = "") -> Path:
+def build_kit(kit: str, path: Path, context: BuildContext, command: str = "") -> Path:
     """Returns a copy of the kit with its library built."""
     return build_folder(kit_archive(kit), command or LIBRARIES[kit], ".", str(path), path.name, context)
 
 
-def _need(program: str, path: Path, must_work: bool = True) -> str:
+def need(program: str, path: Path, must_work: bool = True) -> str:
     """Returns the first program of that name on PATH that works. RunError if there is none."""
     executable = toolchains.find(program)
     if executable is None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Item:
-    """A program, or a header of a library."""
+    """A program, a header of a library, or a target of the Rust compiler."""
 
     name: str
-    """The program's name on PATH, or the header as `#include` names it."""
+    """The program's name on PATH, the header as `#include` names it, or the target as `rustc` names it."""
     debian: str
     fedora: str
     macos: str = ""
@@ -33,6 +33,11 @@ class Item:
     def is_header(self) -> bool:
         """Whether a compiler looks for it."""
         return self.name.endswith((".h", ".hpp"))
+
+    @property
+    def is_rust_target(self) -> bool:
+        """Whether it is a part of Rust, which rustup installs."""
+        return self.name.startswith("wasm32-")
 
 
 JDK = "https://adoptium.net"
@@ -71,6 +76,7 @@ ITEMS: dict[str, Item] = {
         Item("mvn", "maven", "maven", "maven", (3, 8), download="https://maven.apache.org"),
         Item("cargo", "cargo", "cargo", "rust", (1, 63), download=RUSTUP),
         Item("rustc", "rustc", "rust", "rust", (1, 63), download=RUSTUP),
+        Item("wasm32-wasip1", "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
         Item("node", "nodejs", "nodejs", "node", (18, 19), download="https://nodejs.org"),
         Item("npm", "npm", "nodejs-npm", "node"),
         Item("ruby", "ruby", "ruby", "ruby"),
@@ -122,6 +128,12 @@ KITS: dict[str, Toolchain] = {
 }
 """By the names of the kits' folders. The Python kit needs only Python."""
 
+WASM: dict[str, Toolchain] = {
+    "go": Toolchain("Go to wasm", ("go",)),
+    "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
+}
+"""What the kits need to build modules of WebAssembly."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -138,12 +150,16 @@ class System:
 
     def install_line(self, items: Iterable[Item], *options: str) -> str:
         """Returns the command line that installs these items. `options`: for the package manager."""
-        packages = [self.package(item) for item in items]
+        items = list(items)
+        targets = [item.name for item in items if item.is_rust_target and shutil.which("rustup")]
+        packages = [self.package(item) for item in items if item.name not in targets]
         named = list(dict.fromkeys(filter(None, packages)))
         sudo = ["sudo"] if self.needs_root and os.geteuid() != 0 else []
         lines = [] if all(packages) else ["xcode-select --install"]
         if named:
             lines.append(" ".join([*sudo, self.manager, "install", *options, *named]))
+        if targets:
+            lines.append(" ".join(["rustup", "target", "add", *targets]))
         return "; ".join(lines)
 
 

@@ -106,6 +106,8 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         version_here = _header_version(item, compiler)
         if version_here is None:
             return Found("", "is not installed")
+    elif item.is_rust_target:
+        return Found("") if _has_rust_target(item.name) else Found("", "is not installed")
     else:
         path = find(item.name)
         if path is None:
@@ -118,6 +120,16 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         newer = f", from {item.download}" if item.download else ""
         return Found(version_here, f"is {version_here}; expected {'.'.join(map(str, item.minimum))} or newer{newer}")
     return Found(version_here)
+
+
+def _has_rust_target(name: str) -> bool:
+    """Whether the Rust compiler on PATH has the libraries of a target."""
+    rustc = find("rustc")
+    if rustc is None:
+        return False
+    command = [rustc, "--print", "target-libdir", "--target", name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S)
+    return done.returncode == 0 and os.path.isdir(done.stdout.strip())
 
 
 def _numbers(text: str) -> str:

@@ -1,14 +1,15 @@
 """The engine's settings, and the compiler.
 
 `engine.py MODULE CODE COPY [TARGET]` compiles a module to the file CODE, and
-copies the module. This is a build, under the limits of builds; the bot then starts from CODE.
+copies the module. This is a build, under the limits of builds; the bot then starts from CODE. `engine.py --try` runs a
+small module.
 """
 
 import sys
 from pathlib import Path
 
 import wasmtime
-from wasmtime import Config, Engine, FuncType, Module, ValType, WasmtimeError
+from wasmtime import Config, Engine, Func, FuncType, Instance, Module, Store, ValType, WasmtimeError
 
 from referee.harness.adapters.wasm import wasi
 
@@ -24,6 +25,14 @@ meet elsewhere."""
 MAGIC = b"\0asm\1\0\0\0"
 COMPONENT = b"\0asm\x0d\0\1\0"
 FUNCTION_SECTION = 3
+
+TRIAL = """(module (func (export "run") (result i32) (local $i i32) (local $sum i32)
+    (loop $more (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (local.set $sum (i32.add (local.get $sum) (local.get $i)))
+        (br_if $more (i32.lt_u (local.get $i) (i32.const 100))))
+    (local.get $sum)))"""
+TRIAL_FUEL = 1202
+"""Units that it uses on every machine."""
 
 
 class Refused(Exception):
@@ -126,8 +135,24 @@ def _types(function: FuncType) -> tuple[list[str], list[str]]:
     return [str(each) for each in function.params], [str(each) for each in function.results]
 
 
+def trial() -> int:
+    """Runs a small module. Returns the exit code: 1 if it counts another fuel than it must."""
+    engine = make_engine()
+    store = Store(engine)
+    store.set_fuel(1_000_000)
+    run = Instance(store, Module(engine, TRIAL), []).exports(store)["run"]
+    assert isinstance(run, Func)
+    result, used = run(store), 1_000_000 - store.get_fuel()
+    if (result, used) != (5050, TRIAL_FUEL):
+        sys.stderr.write(f"a sum of 5050 is {result}, and took {used} units instead of {TRIAL_FUEL}\n")
+        return 1
+    return 0
+
+
 def main(words: list[str]) -> int:
     """Compiles a module to a file. Returns the exit code: 1 for a module that cannot play."""
+    if words == ["--try"]:
+        return trial()
     source, made, copy, *target = words
     data = Path(source).read_bytes()
     try:

@@ -1,0 +1,89 @@
+"""Builds bots as modules of WebAssembly: `referee build --target wasm`."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from referee.harness.errors import RunError, UsageError
+from referee.harness.paths import KITS
+from referee.harness.programs import webassembly
+from referee.harness.programs.bot_file import build_bot, read_bot_file
+from referee.harness.programs.build import BOT_FILE, build_source
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.languages import build_kit, kit_archive, need
+
+RUST_TARGET = "wasm32-wasip1"
+
+
+def build_module(spec: str, context: BuildContext) -> Path:
+    """Builds a bot's folder or source file as a module, and returns the file.
+
+    UsageError for a bot that says nothing about WebAssembly, RunError for a failed build or a module that cannot play.
+    """
+    path = Path(spec).expanduser()
+    if path.is_dir():
+        path = path.resolve()
+        bot = read_bot_file(path, spec)
+        if bot.run and not bot.run[0].endswith(webassembly.SUFFIX):
+            if bot.wasm is None:
+                raise UsageError(
+                    f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
+                    '["build/bot.wasm"]; `referee new` writes it for C, C++, Go and Rust'
+                )
+            bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
+        argv, _ = build_bot(bot, path, spec, context)
+        return webassembly.module_of(argv)
+    if not path.is_file():
+        raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
+    if path.suffix not in SOURCES:
+        known = " ".join(sorted(SOURCES))
+        raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file of C, C++, Go or Rust ({known})")
+    module = SOURCES[path.suffix](path.resolve(), context)
+    webassembly.command(module, context)
+    return module
+
+
+def wasm_bot_file(text: str) -> str:
+    """Returns a kit's `bot.toml` for bots that are modules: what its [wasm] says is what it does."""
+    wasm = tomllib.loads(text)["wasm"]
+    run = ", ".join(f'"{word}"' for word in wasm["run"])
+    return f'build = "{wasm["build"]}"\nrun = [{run}]\n'
+
+
+def _go(path: Path, context: BuildContext) -> Path:
+    environment = ("/usr/bin/env", "GOOS=wasip1", "GOARCH=wasm")
+    command = (*environment, need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
+    kit = kit_archive("go").identity
+    made = build_source(path, lambda folder: (*command, str(folder / "bot.wasm"), str(path)), ("go",), context, kit)
+    return made / "bot.wasm"
+
+
+def _rust(path: Path, context: BuildContext) -> Path:
+    rustc = need("rustc", path)
+    need("cargo", path)
+    build = f"cargo build --quiet --release --lib --target-dir target --target {RUST_TARGET}"
+    kit = build_kit("rust", path, context, build) / "target"
+    release = kit / RUST_TARGET / "release"
+    options = ("--edition=2021", "--crate-name=bot", "-O", "-C", "strip=debuginfo", "--target", RUST_TARGET)
+    libraries = ("--extern", f"referee_kit={release}/libreferee_kit.rlib")
+    search = ("-L", f"dependency={release / 'deps'}", "-L", f"dependency={kit / 'release' / 'deps'}")
+
+    def command(folder: Path) -> tuple[str, ...]:
+        outputs = f"--emit=link={folder / 'bot.wasm'},dep-info={folder / 'inputs.d'}"
+        return (rustc, *options, *libraries, *search, outputs, str(path))
+
+    return build_source(path, command, ("rustc",), context) / "bot.wasm"
+
+
+SOURCES: dict[str, Callable[[Path, BuildContext], Path]] = {".go": _go, ".rs": _rust}
+"""By the suffix of a source file, the function that compiles it."""
+
+
+def save(module: Path, file: Path) -> None:
+    """Copies a module. RunError if that fails."""
+    try:
+        file.write_bytes(module.read_bytes())
+    except OSError as error:
+        raise RunError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,123 @@
+"""Bots of the kits as modules of WebAssembly: built as they are, and the same on every machine."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.harness.cli.main import main
+from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs import packages
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.wasm_target import build_module
+from referee.harness.tournament.store import reader
+from referee.tools.toolchains import missing
+
+pytestmark = [pytest.mark.kits, pytest.mark.slow]
+
+GAMES = ("quoridor", "reantics", "aiarena21")
+TEMPLATES = {
+    "go": "my_{game}/*.go",
+    "rust": "my_{game}/src/main.rs",
+}
+"""The file of an example bot in the kits' folder `examples`."""
+LANGUAGES = [
+    pytest.param(kit, marks=pytest.mark.skipif(missing(f"{kit}-wasm") != {}, reason=f"{kit} needs its wasm tools"))
+    for kit in TEMPLATES
+]
+MEASURED = ("at", "by", "ms", "c", "z", "o")
+"""Members of a ledger's line that are measured, or say where something is."""
+
+
+@cache
+def module(kit: str, game: str) -> Path:
+    """Builds a kit's example bot from its source file alone."""
+    (source,) = (KITS / kit / "examples").glob(TEMPLATES[kit].format(game=game))
+    return build_module(str(source), BuildContext(Limits()))
+
+
+def played(replay: Path, *words: str) -> list[Any]:
+    """Plays a match. Returns everything of the replay that must repeat."""
+    assert main(["--replay", str(replay), "--seed", "7", "--strict", *words]) == 0
+    lines = [json.loads(line) for line in replay.read_text().splitlines()]
+    for line in lines:
+        line.pop("cpu_us", None)
+        for seat in line.get("seats", ()):
+            for name in ("cpu_s", "off_turn_cpu_s", "peak_memory_bytes"):
+                seat.pop(name)
+    return lines
+
+
+@pytest.mark.parametrize("kit", ["go", "java", "python", "rust"])
+def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "mine"
+    code = main(["new", "quoridor", str(folder), "--lang", kit, "--target", "wasm"])
+    assert (code == 0) is (kit in packages.WASM)
+    if code == 0:
+        assert '.wasm"]' in (folder / "bot.toml").read_text()
+    else:
+        assert capsys.readouterr().err.startswith("referee: --target wasm: ")
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("kit", LANGUAGES)
+def test_an_example_plays_the_same_match_twice(kit: str, game: str, tmp_path: Path) -> None:
+    bot = str(module(kit, game))
+    words = ["--game", game, bot, bot]
+    assert played(tmp_path / "one.jsonl", *words) == played(tmp_path / "two.jsonl", *words)
+
+
+@pytest.mark.parametrize("encoding", ["json", "msgpack"])
+@pytest.mark.parametrize("kit", LANGUAGES)
+def test_it_plays_in_each_encoding(kit: str, encoding: str, tmp_path: Path) -> None:
+    bot = str(module(kit, "quoridor"))
+    *_, ending = played(tmp_path / "match.jsonl", "--game", "quoridor", "--encoding", encoding, bot, "@random")
+    assert ending["seats"][0]["encoding"] == encoding
+
+
+@pytest.mark.parametrize("kit", LANGUAGES)
+def test_a_new_bot_is_built_as_a_module(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, file = tmp_path / "mine", tmp_path / "mine.wasm"
+    assert main(["new", "connectfour", str(folder), "--lang", kit]) == 0
+    assert main(["build", str(folder), "--target", "wasm", "--output", str(file)]) == 0
+    assert main(["check", str(file), "--game", "connectfour", "--only", "metered"]) == 0
+    assert "units in one" in " ".join(capsys.readouterr().out.split())
+
+
+@contextmanager
+def burners(count: int) -> Iterator[None]:
+    """Keeps every core busy."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def ledger(folder: Path, game: str, jobs: int) -> dict[str, Any]:
+    """Plays a tournament of all languages. Returns what must repeat of its ledger, by key."""
+    bots = [f"{kit}={module(kit, game)}" for kit in TEMPLATES if not missing(f"{kit}-wasm")]
+    where = folder / f"{game}{jobs}"
+    words = ["--game", game, "--games", "1", "--seed", "3", "--ledger", str(where), "--jobs", str(jobs)]
+    assert main(["tournament", "run", *bots, *words]) == 0
+    lines = {line.k: msgspec.to_builtins(line) for _, line in reader.counted_lines(where)}
+    return {key: {name: line[name] for name in line if name not in MEASURED} for key, line in lines.items()}
+
+
+@pytest.mark.skipif(any(missing(f"{kit}-wasm") for kit in TEMPLATES), reason="a kit needs its wasm tools")
+@pytest.mark.parametrize("game", GAMES)
+def test_a_tournament_of_all_languages_is_the_same_on_a_busy_machine(game: str, tmp_path: Path) -> None:
+    alone = ledger(tmp_path, game, jobs=1)
+    with burners(16):
+        assert ledger(tmp_path, game, jobs=4) == alone
+    assert alone
