@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from referee.harness.replay.lines import SeatSummary as Seat
     from referee.harness.replay.reader import Replay
     from referee.harness.replay.simulate import Difference
+    from referee.harness.seats.function import Decision
     from referee.protocol.messages import Encoding
 
     __version__: str
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Call",
     "Conditions",
+    "Decision",
     "Dice",
     "Difference",
     "Encoding",
@@ -88,6 +90,7 @@ _HOMES = {
     "referee.harness.replay.lines": "FaultReport Seat",
     "referee.harness.replay.reader": "Replay",
     "referee.harness.replay.simulate": "Difference",
+    "referee.harness.seats.function": "Decision",
     "referee.protocol.messages": "Encoding",
 }
 """The modules of the names that are not functions of `referee.api`."""

@@ -18,9 +18,10 @@ from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, check_seats, entrants
+from referee.harness.programs.spec import Entrant, check_seats, entrants, with_unique_names
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
+from referee.harness.seats.function import Function, function_entrant
 from referee.harness.web import notebook
 from referee.protocol.messages import Encoding
 
@@ -45,8 +46,9 @@ setattr(Replay, "_repr_html_", notebook.replay_html)  # noqa: B010
 for _kind in (UsageError, RunError):
     setattr(_kind, "_render_traceback_", notebook.error_lines)  # noqa: B010 - IPython asks for it
 
-Bot = str | os.PathLike[str]
-"""As on the command line: a path, a built-in bot such as `@random`, or `cmd:COMMAND LINE`; `NAME=` may precede it."""
+Bot = str | os.PathLike[str] | Function
+"""As on the command line: a path, a built-in bot such as `@random`, or `cmd:COMMAND LINE`; `NAME=` may precede it. Or a
+Python function that takes a `Decision` and returns an answer."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -119,10 +121,12 @@ Played = Callable[[Verdict, tuple[int, ...]], None]
 
 
 def play(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Verdict:
-    """Plays one match between programs, one for each seat, and returns the verdict.
+    """Plays one match between bots, one for each seat, and returns the verdict.
 
     The optional keyword arguments are the `Conditions`: `seed`, `map`, `options`, `time`, `limits`, `encodings`,
     `replay` and `watcher`.
+
+    A Python function plays in this process, without a clock, limits or isolation, which the verdict says.
 
     A bot's faults are in the verdict. UsageError, before anything is started, for invalid arguments; RunError if the
     run itself fails: a build, the start of a program, a replay that cannot be written. An exception of the watcher ends
@@ -169,21 +173,21 @@ async def play_games_async(
     found, limits = game(name), conditions.get("limits") or Limits()
     if isinstance(bots, str | os.PathLike):
         raise UsageError(f"bots={bots!r}: expected a list, with one bot for each seat")
-    specs = [os.fspath(bot) for bot in bots]
-    rule_options.check_count(found, len(specs))
+    listed = [bot if callable(bot) else os.fspath(bot) for bot in bots]
+    rule_options.check_count(found, len(listed))
     for argument, kind in KINDS.items():
         if conditions.get(argument) is not None:
             _check(argument, conditions.get(argument), kind)
     _check("games", games, int)
     if games < 1:
         raise UsageError(f"games={games}: expected a number from 1 on")
-    check_seats(specs, found.name, every_seat=swap)
+    check_seats(["" if callable(bot) else bot for bot in listed], found.name, every_seat=swap)
     seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
     match = Match(
         game=found,
-        entrants=await _built(specs, found.name, limits),
+        entrants=await _built(listed, found.name, limits),
         seed=secrets.randbits(64) if seed is None else rule_options.checked_seed(seed),
-        options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
+        options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(listed)),
         time=found.time if time is None else time,
         encodings=_encodings(conditions.get("encodings", tuple(Encoding))),
         replay=None if replay is None else Path(replay),
@@ -232,9 +236,12 @@ def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int)
     return rule_options.options(found, given, seats)
 
 
-async def _built(specs: Sequence[str], game: str, limits: Limits) -> tuple[Entrant, ...]:
+async def _built(bots: Sequence[str | Function], game: str, limits: Limits) -> tuple[Entrant, ...]:
     """Builds in a thread, so that other tasks of the loop go on."""
-    return await trio.to_thread.run_sync(entrants, specs, game, limits)
+    specs = [bot for bot in bots if isinstance(bot, str)]
+    programs = iter(await trio.to_thread.run_sync(entrants, specs, game, limits))
+    seated = [next(programs) if isinstance(bot, str) else function_entrant(bot) for bot in bots]
+    return tuple(with_unique_names(seated))
 
 
 def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -98,6 +98,8 @@ def _old_entrant(player: int, before: Replay) -> Entrant:
     name, command = header.setup.names[player], header.commands[player] if header.commands else ()
     if player in header.people:
         raise UsageError(f"a person played at seat {player}; continue with --seat {player}=human (you) or {player}=BOT")
+    if player in header.functions:
+        raise UsageError(f"a Python function played at seat {player}; continue with --seat {player}=BOT")
     built_in = built_in_entrant(command, before.game.name)
     if built_in is not None:
         return msgspec.structs.replace(built_in, name=name)

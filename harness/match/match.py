@@ -174,7 +174,8 @@ class _Referee(Listener):
         self.seats = driver.seats
         driver.context.idle = record.idle
         self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
-        for player in self.people:
+        self.functions = tuple(player for player, entrant in enumerate(match.entrants) if entrant.function)
+        for player in self.people + self.functions:
             driver.clocks[player] = Clock(TimeControl())
         replay = match.replay if match.bundles else None
         self.faults = FaultReports(driver, record, match.encodings, evidence, replay, self.people)
@@ -308,6 +309,7 @@ class _Referee(Listener):
             noisy_calls=totals.slowed,
             off_turn_cpu_s=max(0.0, process.usage.cpu_s - totals.cpu_s),
             human=player in self.people,
+            function=player in self.functions,
             faults=faults.counts[player],
             noisy_faults=faults.slowed[player],
             fuel=totals.fuel,
@@ -326,6 +328,7 @@ class _Referee(Listener):
             commands=tuple([entrant.argv for entrant in self.entrants]),
             isolation=common_layers(filter(None, layers)),
             people=self.people,
+            functions=self.functions,
             folders=tuple([str(entrant.cwd) for entrant in self.entrants]),
             origin=None if match.prefix is None else match.prefix.origin,
             tree_read_by=TREE_READ_BY,

@@ -24,6 +24,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -46,6 +47,8 @@ DEFAULT_LIMITS = Limits()
 WORD = "human"
 """Names a person on the command line, and stands for the command in replays."""
 PREFIX = "script:"
+FUNCTION = "function:"
+"""Precedes the name of a Python function, which stands for its command in replays."""
 NAME_CHARACTERS = 100
 """Longer names are cut off."""
 
@@ -67,6 +70,8 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
     remote: bool = False
     """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
+    function: Any = None
+    """Not a program: a Python function in this process (`referee.harness.seats.function`)."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""
 

@@ -53,6 +53,8 @@ class Header(Struct, frozen=True):
     """By guarantee, the isolation layer that kept it for every program; empty = none."""
     people: tuple[Player, ...] = ()
     """The seats of people, who play without a clock."""
+    functions: tuple[Player, ...] = ()
+    """The seats of Python functions, which ran in the referee's process, without a clock, limits or isolation."""
     folders: tuple[str, ...] = ()
     """The bots' working folders, in seat order."""
     origin: Origin | None = None
@@ -149,6 +151,8 @@ class SeatSummary(Struct, frozen=True):
     """CPU time that it and its children used while no call was open."""
     human: bool = False
     """A person played, without a clock."""
+    function: bool = False
+    """A Python function played, in the referee's process, without a clock, limits or isolation."""
     faults: int | None = None
     """The number of faults, with or without a `FaultReport`. None = the replay's version does not say."""
     noisy_faults: int = 0

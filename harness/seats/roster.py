@@ -34,6 +34,7 @@ from referee.harness.programs.spec import (
     start_hint,
 )
 from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.function import FunctionSeat
 from referee.harness.seats.metered import MeteredBot, process_limits
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
@@ -116,6 +117,8 @@ class Roster(Struct, eq=False):
         if entrant.script:
             return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
         seat = self._make_seat(entrant, self.limits)
+        if seat is None and entrant.function is not None:
+            return FunctionSeat(entrant)
         if entrant.human and seat is None:
             raise RunError(f"{entrant.name}: no person can play here; `referee play` takes people")
         if seat is None and entrant.remote:
@@ -139,7 +142,7 @@ class Roster(Struct, eq=False):
         missing = []
         for entrant in expected:
             kept[entrant] = kept.get(entrant, 0) - 1
-            if kept[entrant] < 0 and not (entrant.engine or entrant.human or entrant.remote or entrant.script):
+            if kept[entrant] < 0 and _is_program(entrant):
                 missing.append(entrant)
         return missing
 
@@ -248,6 +251,10 @@ class Roster(Struct, eq=False):
             image=entrant.image,
         )
         return plan.plan_sandbox(limits.isolation, spec)
+
+
+def _is_program(entrant: Entrant) -> bool:
+    return not (entrant.engine or entrant.human or entrant.remote or entrant.script or entrant.function)
 
 
 def _not_started(entrant: Entrant, error: Exception) -> RunError:

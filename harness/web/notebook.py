@@ -50,6 +50,8 @@ def verdict_html(verdict: Verdict) -> str:
         cells = (str(player), seat.name, str(seat.rank), f"{seat.score:g}", *used)
         parts.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
     parts.append("</table>")
+    if functions := [seat.name for seat in verdict.seats if seat.function]:
+        parts.append(f"<p>{_text(' and '.join(functions))}: in this process, without a clock, limits or isolation</p>")
     for fault in verdict.faults:
         where = f"{fault.kind} by seat {fault.player} ({fault.name}), call {fault.call} {fault.method}"
         parts.append(f"<p><b>fault:</b> {_text(f'{where}: {fault.detail}; {fault.penalty}')}</p>")

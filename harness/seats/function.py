@@ -1,0 +1,103 @@
+"""A Python function at a seat. It runs in the referee's process, without a clock, limits or isolation."""
+
+import inspect
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from referee.games.contract import Call, Fault, FaultKind, Player, State
+from referee.games.dice import Dice
+from referee.harness.programs.spec import FUNCTION, Entrant
+from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
+from referee.protocol.messages import Initialize
+
+
+class Decision:
+    """A call to a Python function at a seat: what the seat may see, and what it may answer."""
+
+    __slots__ = ("_state", "call", "dice")
+
+    def __init__(self, state: State, call: Call, dice: Dice) -> None:
+        self._state = state
+        self.call = call
+        """The question: its `method`, and the `params` that a program gets."""
+        self.dice = dice
+        """Luck for this seat, which follows from the seed of the match."""
+
+    @property
+    def player(self) -> Player:
+        """The seat."""
+        return self.call.player
+
+    @property
+    def view(self) -> Any:
+        """What the seat may see: `State.view(player)`."""
+        return self._state.view(self.call.player)
+
+    def legal(self) -> Iterator[Any]:
+        """Returns every legal answer, lazily: `State.legal(player)`."""
+        return self._state.legal(self.call.player)
+
+    def sample(self) -> Any:
+        """Draws a legal answer with `dice`."""
+        return self._state.sample(self.call.player, self.dice)
+
+    def __str__(self) -> str:
+        """Draws what the seat may see."""
+        return self._state.shown_to(self.call.player)
+
+
+Function = Callable[[Decision], Any | Awaitable[Any]]
+"""Returns an answer, as a value of the method's type or as plain JSON values. It may be async, in trio."""
+
+
+def function_entrant(function: Function) -> Entrant:
+    """Returns the entrant of a function, with the function's name."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    module = getattr(function, "__module__", None) or type(function).__module__
+    shown = getattr(function, "__name__", type(function).__name__)
+    return Entrant(shown, (f"{FUNCTION}{module}.{name}",), Path.cwd(), function=_Same(function))
+
+
+class _Same:
+    """A function that is equal to itself only, so that entrants can be hashed."""
+
+    def __init__(self, function: Function) -> None:
+        self.call = function
+
+
+class FunctionSeat(LocalSeat):
+    """Answers with what a function returns.
+
+    An exception is a fault of kind `error`, and so is a value that JSON does not have. Its traceback goes to the
+    standard error of the referee.
+    """
+
+    def __init__(self, entrant: Entrant) -> None:
+        super().__init__(entrant.argv[0])
+        self._function: Function = entrant.function.call
+
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        self._dice = Dice(match.seed)
+        return await super().greet(match, context)
+
+    async def answer(self, call: Call) -> Any:
+        context = self.context
+        if context.several:
+            await context.all_read()  # the function may think for long, and the clocks of the other seats run
+        context.flush()
+        try:
+            answer = self._function(Decision(context.state, call, self._dice))
+            if inspect.isawaitable(answer):
+                answer = await answer
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            return Fault(FaultKind.ERROR, f"{type(error).__name__}: {error}")
+        try:
+            return msgspec.json.decode(msgspec.json.encode(answer))
+        except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+            return Fault(FaultKind.ERROR, f"the answer is no JSON value: {error}")
