@@ -25,15 +25,15 @@ Environment = tuple[Callable[[], object], Callable[[int], object], list[int]]
 
 
 def pettingzoo_connect_four() -> Environment:
-    from pettingzoo.classic import connect_four_v3  # type: ignore[import-not-found]
+    from pettingzoo.classic import connect_four_v3
 
-    return _pettingzoo(connect_four_v3.env(), COLUMNS)
+    return _pettingzoo(connect_four_v3.env(), COLUMNS)  # type: ignore[no-untyped-call]
 
 
 def pettingzoo_tictactoe() -> Environment:
     from pettingzoo.classic import tictactoe_v3
 
-    return _pettingzoo(tictactoe_v3.env(), CELLS)
+    return _pettingzoo(tictactoe_v3.env(), CELLS)  # type: ignore[no-untyped-call]
 
 
 def _pettingzoo(environment, actions: list[int]) -> Environment:  # type: ignore[no-untyped-def]

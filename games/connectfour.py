@@ -120,9 +120,9 @@ class ConnectFour(Battle):
 
     def moves(self, player: Player) -> Iterator[dict[str, Any]]:
         """The columns that are not full, from A to G."""
-        board, taken = self.board, self.tokens[0] | self.tokens[1]
-        for column, name in enumerate(board.names):
-            if board.landing(taken, column):
+        taken = self.tokens[0] | self.tokens[1]
+        for name, top in self.board.tops:
+            if not taken & top:
                 yield {"action": "putToken", "column": name}
 
     def marks(self) -> dict[str, list[str]]:
@@ -177,6 +177,10 @@ class Board:
             [1 << self.stride * column + row for row in range(rows - 1, -1, -1) for column in range(columns)]
         )
         """Each cell as a set, in the order of `View.board`."""
+        self.tops = tuple([(name, 1 << self.stride * column + rows - 1) for column, name in enumerate(self.names)])
+        """The name of each column, and its highest cell."""
+        self._digits = self.stride * columns
+        self._rows_down = tuple([slice(self._digits - 1 - row, None, -self.stride) for row in reversed(range(rows))])
         self._shifts = tuple([tuple(_doubling(step, inarow)) for step in self.directions])
 
     def landing(self, taken: int, column: int) -> int:
@@ -224,7 +228,11 @@ class Board:
     def drawn(self, tokens: tuple[int, int]) -> str:
         """Returns the board as `View` shows it."""
         red, yellow = tokens
-        return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in self.cells])
+        digits = f"{int(f'{red:b}', 16) + 2 * int(f'{yellow:b}', 16):0{self._digits}x}"  # a cell is a digit, A1 the last
+        return "".join(map(digits.__getitem__, self._rows_down)).translate(_SIGNS)
+
+
+_SIGNS = str.maketrans("012", ".RY")
 
 
 def _doubling(step: int, count: int) -> Iterator[int]:

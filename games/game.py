@@ -134,6 +134,9 @@ class Game(Struct, frozen=True, eq=False):
     """A folder with one for each language that `referee new` has a bot in: `python/bot.py` and its binding."""
     opponents: Mapping[str, str] = {}
     """Built-in bots that the package brings: the name, `@` apart, and the module that `python -m` runs."""
+    encoding: str = ""
+    """The module whose `ENCODING` turns positions into arrays for training (`referee.rl`). The referee's own games need
+    no name."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
 

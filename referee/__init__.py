@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from referee.harness.replay.lines import SeatSummary as Seat
     from referee.harness.replay.reader import Replay
     from referee.harness.replay.simulate import Difference
-    from referee.harness.seats.function import Decision
+    from referee.harness.seats.decision import Decision
     from referee.protocol.messages import Encoding
 
     __version__: str
@@ -90,7 +90,7 @@ _HOMES = {
     "referee.harness.replay.lines": "FaultReport Seat",
     "referee.harness.replay.reader": "Replay",
     "referee.harness.replay.simulate": "Difference",
-    "referee.harness.seats.function": "Decision",
+    "referee.harness.seats.decision": "Decision",
     "referee.protocol.messages": "Encoding",
 }
 """The modules of the names that are not functions of `referee.api`."""
@@ -103,6 +103,8 @@ def __getattr__(name: str) -> Any:
         from referee.harness.installed import version
 
         return version()
+    if name == "rl":
+        return import_module("referee.rl")
     if name not in __all__:
         raise AttributeError(f"module 'referee' has no attribute {name!r}")
     home = next((module for module, names in _HOMES.items() if name in names.split()), "referee.api")

@@ -171,23 +171,19 @@ async def play_games_async(
     if unknown := conditions.keys() - Conditions.__annotations__.keys():
         raise TypeError(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(Conditions.__annotations__)}")
     found, limits = game(name), conditions.get("limits") or Limits()
-    if isinstance(bots, str | os.PathLike):
-        raise UsageError(f"bots={bots!r}: expected a list, with one bot for each seat")
-    listed = [bot if callable(bot) else os.fspath(bot) for bot in bots]
-    rule_options.check_count(found, len(listed))
+    specs = checked_bots(found, bots, every_seat=swap)
     for argument, kind in KINDS.items():
         if conditions.get(argument) is not None:
             _check(argument, conditions.get(argument), kind)
     _check("games", games, int)
     if games < 1:
         raise UsageError(f"games={games}: expected a number from 1 on")
-    check_seats(["" if callable(bot) else bot for bot in listed], found.name, every_seat=swap)
     seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
     match = Match(
         game=found,
-        entrants=await _built(listed, found.name, limits),
+        entrants=await trio.to_thread.run_sync(seated, specs, found, limits),
         seed=secrets.randbits(64) if seed is None else rule_options.checked_seed(seed),
-        options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(listed)),
+        options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
         time=found.time if time is None else time,
         encodings=_encodings(conditions.get("encodings", tuple(Encoding))),
         replay=None if replay is None else Path(replay),
@@ -236,12 +232,21 @@ def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int)
     return rule_options.options(found, given, seats)
 
 
-async def _built(bots: Sequence[str | Function], game: str, limits: Limits) -> tuple[Entrant, ...]:
-    """Builds in a thread, so that other tasks of the loop go on."""
-    specs = [bot for bot in bots if isinstance(bot, str)]
-    programs = iter(await trio.to_thread.run_sync(entrants, specs, game, limits))
-    seated = [next(programs) if isinstance(bot, str) else function_entrant(bot) for bot in bots]
-    return tuple(with_unique_names(seated))
+def checked_bots(found: Game, bots: Sequence[Bot], every_seat: bool = False) -> list[str | Function]:
+    """Returns bot specs and functions. UsageError unless they can play. `every_seat`: each will take every seat."""
+    if isinstance(bots, str | os.PathLike):
+        raise UsageError(f"bots={bots!r}: expected a list, with one bot for each seat")
+    specs = [bot if callable(bot) else os.fspath(bot) for bot in bots]
+    rule_options.check_count(found, len(specs))
+    check_seats(["" if callable(spec) else spec for spec in specs], found.name, every_seat)
+    return specs
+
+
+def seated(specs: Sequence[str | Function], found: Game, limits: Limits) -> tuple[Entrant, ...]:
+    """Returns the entrants of bots, built. RunError for a failed build."""
+    programs = iter(entrants([spec for spec in specs if isinstance(spec, str)], found.name, limits))
+    both = [next(programs) if isinstance(spec, str) else function_entrant(spec) for spec in specs]
+    return tuple(with_unique_names(both))
 
 
 def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:

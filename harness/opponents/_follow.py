@@ -4,7 +4,7 @@ The calls of most games show the position. Those of the Arena's games do not: th
 follows the events.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -102,10 +102,19 @@ class Turn(Struct):
         """The params as a `Situation`."""
         return msgspec.convert(self.params, self.method.params)
 
+    def view(self, player: Player) -> Any:
+        """The situation is what the seat may see."""
+        return self.situation
+
+    def legal(self, player: Player) -> Iterator[Any]:
+        """Yields every legal answer."""
+        me = msgspec.convert(self.params["me"], self.rules.Player)
+        legal: Iterator[Any] = self.rules.legal_answers(self.method, self.ground, me)
+        return legal
+
     def sample(self, player: Player, dice: Dice) -> Any:
         """Draws a legal answer, each with the same probability."""
-        me = msgspec.convert(self.params["me"], self.rules.Player)
-        return dice.choice(list(self.rules.legal_answers(self.method, self.ground, me)))
+        return dice.choice(list(self.legal(player)))
 
 
 def _aiarena21(match: Match) -> Functions:

@@ -3,53 +3,18 @@
 import inspect
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from referee.games.contract import Call, Fault, FaultKind, Player, State
+from referee.games.contract import Call, Fault, FaultKind
 from referee.games.dice import Dice
 from referee.harness.programs.spec import FUNCTION, Entrant
+from referee.harness.seats.decision import Decision
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
-
-
-class Decision:
-    """A call to a Python function at a seat: what the seat may see, and what it may answer."""
-
-    __slots__ = ("_state", "call", "dice")
-
-    def __init__(self, state: State, call: Call, dice: Dice) -> None:
-        self._state = state
-        self.call = call
-        """The question: its `method`, and the `params` that a program gets."""
-        self.dice = dice
-        """Luck for this seat, which follows from the seed of the match."""
-
-    @property
-    def player(self) -> Player:
-        """The seat."""
-        return self.call.player
-
-    @property
-    def view(self) -> Any:
-        """What the seat may see: `State.view(player)`."""
-        return self._state.view(self.call.player)
-
-    def legal(self) -> Iterator[Any]:
-        """Returns every legal answer, lazily: `State.legal(player)`."""
-        return self._state.legal(self.call.player)
-
-    def sample(self) -> Any:
-        """Draws a legal answer with `dice`."""
-        return self._state.sample(self.call.player, self.dice)
-
-    def __str__(self) -> str:
-        """Draws what the seat may see."""
-        return self._state.shown_to(self.call.player)
-
 
 Function = Callable[[Decision], Any | Awaitable[Any]]
 """Returns an answer, as a value of the method's type or as plain JSON values. It may be async, in trio."""

@@ -1,0 +1,99 @@
+"""A seat of a match as an environment of Gymnasium. The other seats are bots in any language."""
+
+from typing import Any
+
+import gymnasium
+from gymnasium.error import ResetNeeded
+from msgspec.structs import replace
+
+from referee.games.contract import Player
+from referee.harness.errors import RunError
+from referee.harness.match.match import Match
+from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.rl.encoding import Encoding, Observation
+from referee.harness.rl.episode import RENDER_MODES, Seeds, check_cycles, check_render_mode, result_info, rewards
+from referee.harness.rl.match_thread import MatchThread
+from referee.harness.seats.decision import Decision
+
+LOST_STARTS = 10
+"""How many matches in a row may end before the first decision, by faults of the bots."""
+
+
+class SeatEnv(gymnasium.Env[Observation, Any]):
+    """Plays one seat against bots, which are processes with the usual limits and live on between episodes.
+
+    `max_cycles`: cut off after that many steps. `close` ends the bots.
+    """
+
+    metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012 - as in Gymnasium
+
+    def __init__(
+        self,
+        match: Match,
+        encoding: Encoding,
+        seat: Player,
+        limits: Limits,
+        max_cycles: int | None,
+        render_mode: str | None,
+    ) -> None:
+        """`match`: the entrant of `seat` stands for the learner."""
+        self.encoding, self.seat = encoding, seat
+        self.max_cycles, self.render_mode = check_cycles(max_cycles), check_render_mode(render_mode)
+        self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
+        self._matches = MatchThread(limits)
+        entrants = list(match.entrants)
+        entrants[seat] = replace(entrants[seat], function=self._matches)
+        self._match = replace(match, entrants=tuple(entrants))
+        self._seeds = Seeds()
+        self.verdict: Verdict | None = None
+        """The last match that was played to its end, with the faults of the bots."""
+        self._decision: Decision | None = None
+        self._over = True
+        self._steps = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins a match. RunError if a bot cannot be started, or always loses before the first decision."""
+        super().reset(seed=seed)
+        self._steps = 0
+        faults: list[str] = []
+        for _ in range(LOST_STARTS):
+            news = self._matches.begin(replace(self._match, seed=self._seeds.next(seed)))
+            seed = None
+            if isinstance(news, Decision):
+                self._decision, self._over = news, False
+                return self._observation(news), {}
+            faults = [f"{fault.name}: {fault.kind}, {fault.detail}" for fault in news.faults]
+        raise RunError(f"{LOST_STARTS} matches ended before the first decision; {'; '.join(faults)}")
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Plays an action, then the opponents up to the next decision. An exception of the match is raised."""
+        decision = self._decision
+        if decision is None or self._over:
+            raise ResetNeeded("call reset before step")
+        news = self._matches.answer(self.encoding.answer(action, decision))
+        self._steps += 1
+        if isinstance(news, Decision):
+            self._decision = news
+            self._over = self._steps == self.max_cycles
+            return self._observation(news), 0.0, False, self._over, {}
+        self._over, self.verdict = True, news
+        seen = self.encoding.observation(decision.view, self.seat, None)
+        return seen, rewards(news.result)[self.seat], True, False, result_info(news.result, self.seat)
+
+    def legal(self) -> list[Any]:
+        """Returns all legal actions; none after the end."""
+        return [] if self._over or self._decision is None else self.encoding.legal(self._decision)
+
+    def render(self) -> str | None:
+        """Returns a drawing of what the seat may see, if `render_mode` is `ansi`."""
+        return None if self.render_mode is None or self._decision is None else str(self._decision)
+
+    def close(self) -> None:
+        """Ends the bots."""
+        self._matches.close()
+
+    def _observation(self, decision: Decision) -> Observation:
+        return self.encoding.observation(decision.view, self.seat, decision)

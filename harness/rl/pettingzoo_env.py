@@ -1,0 +1,172 @@
+"""PettingZoo environments: one seat after the other (AEC), and all seats at once (parallel)."""
+
+from typing import Any
+
+from gymnasium import spaces
+from pettingzoo import AECEnv, ParallelEnv
+
+from referee.games.contract import Player, Setup
+from referee.games.game import Game
+from referee.harness.rl.encoding import Encoding, Observation
+from referee.harness.rl.episode import (
+    RENDER_MODES,
+    Episode,
+    Seeds,
+    agent_names,
+    check_cycles,
+    check_render_mode,
+    result_info,
+    rewards,
+    with_seed,
+)
+
+Agent = str
+Spaces = dict[Agent, spaces.Space[Any]]
+
+
+class _Table:
+    """What both kinds of environments have: spaces, seeds and the match."""
+
+    episode: Episode
+
+    def __init__(
+        self, game: Game, encoding: Encoding, setup: Setup, max_cycles: int | None, render_mode: str | None
+    ) -> None:
+        self.game, self.encoding, self.setup = game, encoding, setup
+        self.max_cycles = check_cycles(max_cycles)
+        self.render_mode = check_render_mode(render_mode)
+        self.metadata: dict[str, Any] = {
+            "name": f"{game.name}_v{game.version}",
+            "render_modes": RENDER_MODES,
+            "is_parallelizable": True,
+        }
+        self.possible_agents = agent_names(len(setup.names))
+        self.agents: list[Agent] = []
+        self.seats: dict[Agent, Player] = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self.observation_spaces: Spaces = {agent: encoding.observation_space() for agent in self.possible_agents}
+        self.action_spaces: Spaces = {agent: encoding.action_space() for agent in self.possible_agents}
+        self._seeds = Seeds()
+
+    def observation_space(self, agent: Agent) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: Agent) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def legal(self, agent: Agent) -> list[Any]:
+        """Returns all legal actions of an agent; none if it is not asked now."""
+        decision = self.episode.decisions.get(self.seats[agent])
+        return [] if decision is None else self.encoding.legal(decision)
+
+    def render(self) -> str | None:
+        """Returns a drawing of the whole position, hidden parts too, if `render_mode` is `ansi`."""
+        return None if self.render_mode is None else str(self.episode.state)
+
+    def close(self) -> None:
+        """Does nothing: a match in this process holds no resources."""
+
+    def _begin(self, seed: int | None) -> None:
+        self.episode = Episode(self.game, self.encoding, with_seed(self.setup, self._seeds.next(seed)))
+        self.agents = self.possible_agents[:]
+
+
+class MatchAEC(_Table, AECEnv[Agent, Observation, Any]):
+    """A match as PettingZoo's AEC environment. Seats that are asked at once act in the order of seats.
+
+    `max_cycles`: cut off when every agent has acted that often.
+    """
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        self._begin(seed)
+        agents = self.agents
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(agents, 0.0)
+        self.terminations = dict.fromkeys(agents, False)
+        self.truncations = dict.fromkeys(agents, False)
+        self.infos = {agent: {} for agent in agents}
+        self._acted = dict.fromkeys(agents, 0)
+        self._answers: dict[Player, Any] = {}
+        self._skip_agent_selection: Agent | None = None  # type: ignore[assignment] # as in `_was_dead_step`
+        self._select()
+
+    def observe(self, agent: Agent) -> Observation:
+        return self.episode.observation(self.seats[agent])
+
+    def step(self, action: Any) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        player, episode = self.seats[agent], self.episode
+        self._answers[player] = self.encoding.answer(action, episode.decisions[player])
+        self._cumulative_rewards[agent] = 0.0
+        self._acted[agent] += 1
+        if len(self._answers) == len(episode.decisions):
+            episode.play(self._answers)
+            self._answers = {}
+            if episode.state.result is not None:
+                self._finish()
+        if self.max_cycles is not None and min(self._acted.values()) >= self.max_cycles:
+            self.truncations = {each: not self.terminations[each] for each in self.agents}
+        self._select()
+
+    def _finish(self) -> None:
+        result = self.episode.state.result
+        assert result is not None
+        for agent, reward in zip(self.agents, rewards(result), strict=True):
+            self.rewards[agent] = reward
+            self._cumulative_rewards[agent] += reward
+            self.terminations[agent] = True
+            self.infos[agent] = result_info(result, self.seats[agent])
+
+    def _select(self) -> None:
+        """Selects the first agent that has not answered yet; after the end, the first of all."""
+        for player in self.episode.decisions:
+            if player not in self._answers:
+                self.agent_selection = self.possible_agents[player]
+                return
+        self.agent_selection = self.agents[0]
+
+
+class MatchParallel(_Table, ParallelEnv[Agent, Observation, Any]):
+    """A match as PettingZoo's parallel environment. Actions of seats that are not asked are ignored.
+
+    `max_cycles`: cut off after that many steps.
+    """
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[Agent, Observation], dict[Agent, dict[str, Any]]]:
+        self._begin(seed)
+        self._steps = 0
+        return self._observations(), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[Agent, Any]
+    ) -> tuple[
+        dict[Agent, Observation],
+        dict[Agent, float],
+        dict[Agent, bool],
+        dict[Agent, bool],
+        dict[Agent, dict[str, Any]],
+    ]:
+        episode, agents, answer = self.episode, self.agents, self.encoding.answer
+        names = self.possible_agents
+        episode.play({player: answer(actions[names[player]], each) for player, each in episode.decisions.items()})
+        self._steps += 1
+        result = episode.state.result
+        over, cut = result is not None, result is None and self._steps == self.max_cycles
+        gains = [0.0] * len(agents) if result is None else rewards(result)
+        outcome = (
+            self._observations(),
+            dict(zip(agents, gains, strict=True)),
+            dict.fromkeys(agents, over),
+            dict.fromkeys(agents, cut),
+            {agent: result_info(result, self.seats[agent]) for agent in agents},
+        )
+        if over or cut:
+            self.agents = []
+        return outcome
+
+    def _observations(self) -> dict[Agent, Observation]:
+        return {agent: self.episode.observation(self.seats[agent]) for agent in self.agents}

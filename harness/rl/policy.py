@@ -1,0 +1,54 @@
+"""A policy as a bot: in this process, as a function at a seat, or as a program."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from referee.games.contract import Call, Player
+from referee.games.dice import Dice
+from referee.games.game import Game
+from referee.harness.errors import UsageError
+from referee.harness.opponents._follow import FOLLOWERS, Turn, follow
+from referee.harness.opponents._serve import Handler, serve
+from referee.harness.rl.encoding import Encoding, Observation, encoding_of
+from referee.harness.seats.decision import Decision
+from referee.protocol.messages import Initialize
+
+Policy = Callable[[Observation], Any]
+"""Takes what a seat sees and returns an action."""
+
+
+class PolicyBot:
+    """A bot that does what a policy says. A seat of `referee.play` takes it as it is; `run` makes it a program."""
+
+    def __init__(self, policy: Policy, game: Game) -> None:
+        self.policy, self.game = policy, game
+        self.__name__ = getattr(policy, "__name__", type(policy).__name__)
+        self._encoding: Encoding | None = None
+
+    def __call__(self, decision: Decision) -> Any:
+        """Returns the answer to a call."""
+        encoding = self._encoding
+        if encoding is None or encoding.options != decision.options:
+            self._encoding = encoding = encoding_of(self.game, decision.options)
+        return self._answer(encoding, decision)
+
+    def run(self) -> None:
+        """Plays over standard input and output, match after match. UsageError for a game of another package."""
+        name = self.game.name
+        if name not in FOLLOWERS:
+            raise UsageError(f"{name}: a policy plays it inside `referee.play` only, not as a program")
+        serve(self.__name__, {name: self._start})
+
+    def _start(self, match: Initialize) -> Handler:
+        encoding = encoding_of(self.game, msgspec.convert(match.options, self.game.options))
+
+        def choose(position: Any, player: Player, dice: Dice) -> Any:
+            method = position.method if isinstance(position, Turn) else position.awaited[player]
+            return self._answer(encoding, Decision(position, Call(player, method, None), dice))
+
+        return follow(choose)(match)
+
+    def _answer(self, encoding: Encoding, decision: Decision) -> Any:
+        return encoding.answer(self.policy(encoding.observation(decision.view, decision.player, decision)), decision)

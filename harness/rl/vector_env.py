@@ -1,0 +1,168 @@
+"""Many matches in this process as one vector environment of Gymnasium: for training."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, iterate
+from numpy.typing import NDArray
+
+from referee.games.contract import Player, Setup
+from referee.games.game import Game
+from referee.harness.rl.encoding import Encoding, Observation
+from referee.harness.rl.episode import Episode, Seeds, check_cycles, result_info, rewards, with_seed
+from referee.harness.seats.decision import Decision
+
+BatchPolicy = Callable[[Observation], Any]
+"""Takes the observations of several seats, each array with one more axis in front, and returns an action for each."""
+Asked = tuple[int, Player, Decision]
+"""A call: the number of the match, the seat, the decision."""
+Given = dict[int, dict[Player, Any]]
+"""By match, the answers that its seats have given in this turn."""
+
+
+class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
+    """Matches side by side, each seen from one seat. The other seats are played by `opponent`, or at random.
+
+    A match that ends is replaced in the same step, and `infos["final_obs"]` has its last observation.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 - as in Gymnasium
+
+    def __init__(
+        self,
+        game: Game,
+        encoding: Encoding,
+        setup: Setup,
+        seats: Sequence[Player],
+        opponent: BatchPolicy | None,
+        max_cycles: int | None,
+    ) -> None:
+        """`seats`: the learner's seat in each match."""
+        self.game, self.encoding, self.setup = game, encoding, setup
+        self.seats, self.opponent, self.max_cycles = tuple(seats), opponent, check_cycles(max_cycles)
+        self.num_envs = len(self.seats)
+        self.single_observation_space, self.single_action_space = encoding.observation_space(), encoding.action_space()
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._seeds = [Seeds() for _ in self.seats]
+        self._episodes: list[Episode] = []
+        self._steps = np.zeros(self.num_envs, int)
+        self._numbers = np.arange(self.num_envs)
+        self._mask: NDArray[np.bool_] | None = None  # a copy, since the learner may change what it is given
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins all matches again. An integer seeds match `i` with `seed + i`."""
+        if isinstance(seed, Sequence):
+            seeds = list(seed)
+        else:
+            seeds = [None if seed is None else int(seed) + index for index in range(self.num_envs)]
+        super().reset(seed=seeds[0])
+        self._episodes = [self._new(index, each) for index, each in enumerate(seeds)]
+        self._begin(range(self.num_envs))
+        return self._observations(), {}
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Plays an action in every match, then the opponents up to the next decision of the learner's seat."""
+        answer, episodes, seats = self.encoding.answer, self._episodes, self.seats
+        given: Given = {}
+        for index, action in enumerate(iterate(self.action_space, actions)):
+            seat = seats[index]
+            given[index] = {seat: answer(action, episodes[index].decisions[seat])}
+        self._play(given, self._known_legal(actions))
+        self._steps += 1
+        gains, over, cut = np.zeros(self.num_envs), np.zeros(self.num_envs, bool), np.zeros(self.num_envs, bool)
+        for index, episode in enumerate(episodes):
+            if not episode.decisions:
+                assert episode.state.result is not None
+                gains[index], over[index] = rewards(episode.state.result)[seats[index]], True
+        if self.max_cycles is not None:
+            cut = ~over & (self._steps == self.max_cycles)
+        infos = self._replaced(np.flatnonzero(over | cut))
+        return self._observations(), gains, over, cut, infos
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Does nothing: matches in this process hold no resources."""
+
+    # Beginning and end of matches.
+
+    def _new(self, index: int, seed: int | None = None) -> Episode:
+        self._steps[index] = 0
+        return Episode(self.game, self.encoding, with_seed(self.setup, self._seeds[index].next(seed)))
+
+    def _begin(self, matches: Iterable[int]) -> None:
+        """Plays new matches up to the learner's first decision."""
+        self._play({index: {} for index in matches if self.seats[index] not in self._episodes[index].decisions}, ())
+
+    def _replaced(self, ended: NDArray[np.intp]) -> dict[str, Any]:
+        """Begins matches in place of those that have ended, whose end the returned infos tell."""
+        infos: dict[str, Any] = {}
+        for index in ended.tolist():
+            episode, seat = self._episodes[index], self.seats[index]
+            final = {"final_obs": episode.observation(seat), "final_info": result_info(episode.state.result, seat)}
+            infos = self._add_info(infos, final, index)
+            self._episodes[index] = self._new(index)
+        self._begin(ended.tolist())
+        return infos
+
+    # Turns.
+
+    def _play(self, given: Given, legal: Sequence[bool]) -> None:
+        """Plays matches until their learner is asked, or they are over.
+
+        `given`: the matches, with the learner's answers; `legal`: by match, whether that answer is known to be legal.
+        """
+        episodes, seats, at_random = self._episodes, self.seats, self.opponent is None
+        while given:
+            if at_random:
+                for index, answers in given.items():
+                    for player, decision in episodes[index].decisions.items():
+                        if player not in answers:
+                            answers[player] = decision.sample()
+            else:
+                self._ask_opponent(given)
+            rest: Given = {}
+            for index, answers in given.items():
+                episode, seat = episodes[index], seats[index]
+                if seat in answers:
+                    episode.play(answers, legal[index] and (at_random or len(answers) == 1))
+                else:
+                    episode.play(answers, at_random)
+                if seat not in episode.decisions and episode.decisions:
+                    rest[index] = {}
+            given = rest
+
+    def _ask_opponent(self, given: Given) -> None:
+        """Adds the answers of the opponents, all from one batch."""
+        calls = [(index, *call) for index in given for call in self._episodes[index].decisions.items()]
+        asked = [call for call in calls if call[1] not in given[call[0]]]
+        if asked:
+            assert self.opponent is not None
+            actions = self.opponent(self._batch(asked))
+            space = batch_space(self.single_action_space, len(asked))
+            for (index, player, decision), action in zip(asked, iterate(space, actions), strict=True):
+                given[index][player] = self.encoding.answer(action, decision)
+
+    def _known_legal(self, actions: Any) -> list[bool]:
+        """Returns for which matches the mask of the last observations says that an action is legal."""
+        if self._mask is None:
+            return [False] * self.num_envs
+        chosen: list[bool] = self._mask[self._numbers, actions].tolist()
+        return chosen
+
+    # Observations.
+
+    def _observations(self) -> Observation:
+        seats, episodes = self.seats, self._episodes
+        seen = self._batch([(index, seat, episodes[index].decisions[seat]) for index, seat in enumerate(seats)])
+        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        return seen
+
+    def _batch(self, asked: Sequence[Asked]) -> Observation:
+        """Returns the observations of several seats."""
+        return self.encoding.batch([(decision.view, player, decision) for _, player, decision in asked])

@@ -1,0 +1,171 @@
+"""Environments for training, and trained policies as bots: docs/reference/environments.md documents this.
+
+It needs the extra `rl`. `import referee` does not load it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from referee.api import Bot, checked_bots, game, seated, setup
+from referee.games.contract import Setup
+from referee.games.game import Game, TimeControl
+from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import extra_command
+from referee.harness.process.limits import Limits
+from referee.harness.seats.decision import Decision
+
+if TYPE_CHECKING:
+    from referee.harness.rl.encoding import Encoding
+    from referee.harness.rl.gymnasium_env import SeatEnv
+    from referee.harness.rl.pettingzoo_env import MatchAEC, MatchParallel
+    from referee.harness.rl.policy import Policy, PolicyBot
+    from referee.harness.rl.vector_env import BatchPolicy, VectorMatches
+
+__all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """RunError, with the command that installs it, if a package of the extra is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise RunError(f"referee.rl needs the extra `rl` ({error}); to install it: {extra_command('rl')}") from error
+
+
+def encoding(name: str, **options: Any) -> "Encoding":
+    """Returns the arrays of a game: `channels`, `shape`, and how actions become answers.
+
+    `options` are those of `referee.setup`. UsageError for a game that has no arrays.
+    """
+    return _table(game(name), options)[0]
+
+
+def aec(name: str, *, max_cycles: int | None = None, render_mode: str | None = None, **options: Any) -> "MatchAEC":
+    """Returns a game as PettingZoo's AEC environment. All seats play in this process, without clocks.
+
+    Args:
+        name: The game.
+        max_cycles: Cut off when every agent has acted that often.
+        render_mode: `ansi`: `render` returns a drawing of the position.
+        options: The options of the rules and `map`, as for `referee.setup`.
+    """
+    with _extra():
+        from referee.harness.rl.pettingzoo_env import MatchAEC
+    found = game(name)
+    return MatchAEC(found, *_table(found, options), max_cycles, render_mode)
+
+
+def parallel(
+    name: str, *, max_cycles: int | None = None, render_mode: str | None = None, **options: Any
+) -> "MatchParallel":
+    """Returns a game as PettingZoo's parallel environment. Actions of seats that are not asked are ignored.
+
+    The arguments are those of `aec`; `max_cycles` counts steps.
+    """
+    with _extra():
+        from referee.harness.rl.pettingzoo_env import MatchParallel
+    found = game(name)
+    return MatchParallel(found, *_table(found, options), max_cycles, render_mode)
+
+
+def gym(
+    name: str,
+    opponents: Sequence[Bot],
+    seat: int = 0,
+    *,
+    time: TimeControl | None = None,
+    limits: Limits | None = None,
+    max_cycles: int | None = None,
+    render_mode: str | None = None,
+    **options: Any,
+) -> "SeatEnv":
+    """Returns a seat of a game as an environment of Gymnasium. `close` ends the opponents.
+
+    Args:
+        name: The game.
+        opponents: Bots for the other seats, in the order of seats, as for `referee.play`.
+        seat: The learner's seat.
+        time: How long an opponent may think. Default: the game's time control, without a limit for the whole match.
+        limits: The resources that an opponent may use. Default: `Limits()`.
+        max_cycles: Cut off after that many steps.
+        render_mode: `ansi`: `render` returns a drawing of what the seat may see.
+        options: The options of the rules and `map`, as for `referee.setup`.
+    """
+    with _extra():
+        from referee.harness.match.match import Match
+        from referee.harness.rl.gymnasium_env import SeatEnv
+    found, limits = game(name), limits or Limits()
+    arrays, start = _table(found, options)
+    bots: list[Bot] = list(opponents)
+    bots.insert(_checked_seat(seat, start), learner)
+    match = Match(
+        game=found,
+        entrants=seated(checked_bots(found, bots), found, limits),
+        seed=0,
+        options=start.options,
+        time=replace(found.time, match_s=None) if time is None else time,
+    )
+    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode)
+
+
+def learner(decision: Decision) -> Any:
+    """Stands for the learner's seat of `gym` until the environment takes it."""
+    raise NotImplementedError
+
+
+def vector(
+    name: str,
+    num_envs: int,
+    opponent: "BatchPolicy | None" = None,
+    seat: int | None = 0,
+    *,
+    max_cycles: int | None = None,
+    **options: Any,
+) -> "VectorMatches":
+    """Returns many matches as one vector environment of Gymnasium. All play in this process, without clocks.
+
+    Args:
+        name: The game.
+        num_envs: The number of matches.
+        opponent: Plays all other seats: takes observations with one more axis in front, and returns an action for each.
+            Default: any legal answer.
+        seat: The learner's seat. None: match `i` has seat `i` modulo the number of seats.
+        max_cycles: Cut off after that many steps.
+        options: The options of the rules and `map`, as for `referee.setup`.
+    """
+    with _extra():
+        from referee.harness.rl.vector_env import VectorMatches
+    found = game(name)
+    arrays, start = _table(found, options)
+    count = len(start.names)
+    if not isinstance(num_envs, int) or num_envs < 1:
+        raise UsageError(f"num_envs={num_envs!r}: expected a number from 1 on")
+    seats = [number % count if seat is None else _checked_seat(seat, start) for number in range(num_envs)]
+    return VectorMatches(found, arrays, start, seats, opponent, max_cycles)
+
+
+def policy_bot(policy: "Policy", name: str) -> "PolicyBot":
+    """Returns the bot of a policy, which takes an observation of `aec` and returns an action.
+
+    `referee.play` takes the bot as it is. A program calls its `run()`, which plays over standard input and output.
+    """
+    with _extra():
+        from referee.harness.rl.policy import PolicyBot
+    return PolicyBot(policy, game(name))
+
+
+def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:
+    with _extra():
+        from referee.harness.rl.encoding import encoding_of
+    start = setup(found.name, **options)
+    return encoding_of(found, start.options), start
+
+
+def _checked_seat(seat: int, start: Setup) -> int:
+    if not isinstance(seat, int) or seat not in range(len(start.names)):
+        raise UsageError(f"seat={seat!r}: expected 0 to {len(start.names) - 1}")
+    return seat

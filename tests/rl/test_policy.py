@@ -1,0 +1,79 @@
+"""A policy at a seat: in this process and as a program, in every game."""
+
+import json
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import referee
+
+GAMES = referee.game_names()
+TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")
+"""The members of a turn's line that are measured."""
+
+
+def mixed(seen: dict[str, Any]) -> Any:
+    """A policy whose choice depends on every number that it sees."""
+    luck = zlib.crc32(seen["observation"].tobytes())
+    if "action_mask" in seen:
+        legal = np.flatnonzero(seen["action_mask"])
+        return legal[luck % len(legal)]
+    luck += int(seen["asked"])
+    if seen["observation"].shape[1:] == (10, 10):
+        return _of_reantics(seen["observation"], luck)
+    return {"power_up": luck % 3, "cell": luck % 1302, "bid": luck % 50}
+
+
+def _of_reantics(planes: Any, luck: int) -> dict[str, Any]:
+    """Places its pieces on empty tiles, and ends its turns."""
+    rows = 0 if planes[20].any() else 60
+    empty = rows + np.flatnonzero(planes[12:18, rows // 10 : rows // 10 + 4].sum(axis=0).ravel() == 0)
+    return {"move": 5, "from": 0, "to": empty[luck % len(empty)]}
+
+
+def turns(replay: Path) -> list[Any]:
+    """The lines of a replay between the header and the ending, without what was measured."""
+    lines = [json.loads(line) for line in replay.read_text("utf-8").splitlines()[1:-1]]
+    return [{name: value for name, value in line.items() if name not in TIMES} for line in lines]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str, tmp_path: Path) -> None:
+    program = tmp_path / "bot.py"
+    program.write_text(
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"import referee, test_policy\nreferee.rl.policy_bot(test_policy.mixed, {name!r}).run()\n"
+    )
+    game = referee.game(name)
+    seats = game.seats.start
+    options = {**game.ending, **({"draw_after": 40} if name == "reantics" else {})}
+    inside = referee.rl.policy_bot(mixed, name)
+    one = referee.play(name, [inside] * seats, seed=3, options=options, replay=tmp_path / "inside.jsonl")
+    command = f"mixed=cmd:{sys.executable} {program}"
+    limits = referee.Limits(startup_s=60.0)
+    two = referee.play(
+        name, [command] * seats, seed=3, options=options, limits=limits, replay=tmp_path / "program.jsonl"
+    )
+    assert one.seats[0].function and not two.seats[0].function
+    assert len(turns(tmp_path / "inside.jsonl")) > 5
+    assert turns(tmp_path / "inside.jsonl") == turns(tmp_path / "program.jsonl")
+    assert one.result == two.result
+
+
+def test_a_policy_bot_has_the_name_of_its_policy_and_plays_under_other_options() -> None:
+    bot = referee.rl.policy_bot(lambda seen: {"power_up": 0, "cell": 0, "bid": 0}, "aiarena21")
+    for rows in (3, 4):
+        board = "\n".join(["S...S"] * rows)
+        verdict = referee.play("aiarena21", [bot, "@random"], seed=1, options={"map": board, "turns": 3})
+        assert verdict.seats[0].name == "<lambda>" and verdict.turns > 5
+
+
+def test_a_policy_of_a_game_of_another_package_is_no_program() -> None:
+    bot = referee.rl.policy_bot(mixed, "tictactoe")
+    bot.game = bot.game.__class__("noughts", "", range(2, 3), {}, dict, referee.TimeControl(), referee.State)
+    with pytest.raises(referee.UsageError, match=r"^noughts: a policy plays it inside `referee.play` only"):
+        bot.run()
