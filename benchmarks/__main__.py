@@ -21,6 +21,7 @@ from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
 from referee.benchmarks.tournament import table_of_tournaments
+from referee.benchmarks.training import table_of_training
 
 YARDSTICK = "bare trio streams"
 
@@ -38,6 +39,8 @@ def main() -> None:
     print(f"\n{table_of_aibg5(aibg5)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
     print(f"\n{table_of_engines(engines)}", flush=True)
+    training = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.training", "--json"])
+    print(f"\n{table_of_training(training)}", flush=True)
     kits = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.kits", "--json"])
     print(f"\n{table_of_kits(kits)}", flush=True)
     metering = run([sys.executable, "-m", "referee.benchmarks.metered", "--json"])

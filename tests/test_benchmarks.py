@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.benchmarks import training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
@@ -109,6 +110,16 @@ def test_tournaments_on_a_cluster_are_measured() -> None:
 def test_the_cost_of_a_game_does_not_grow_during_a_tournament(tmp_path: Path) -> None:
     first, *_, last = driven(tmp_path, 200_000)
     assert last < 1.5 * first
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_environments_for_training_are_faster_than_pettingzoos() -> None:
+    figures = training.measured(rounds=5)
+    pettingzoo, aec, vector = [min(figures[name]) for name in (training.PETTINGZOO, training.AEC, training.VECTOR)]
+    assert aec <= pettingzoo
+    assert 3 * vector <= pettingzoo
+    assert f"| {training.PETTINGZOO} | " in training.table_of_training(figures)
 
 
 def test_every_engine_is_measured() -> None:

@@ -37,7 +37,7 @@ def required_paths(argv: tuple[str, ...], cwd: Path, path: str, extra: tuple[str
         paths += _named_folders(word)
     for program in (sys.executable, argv[0]):
         paths += _installation(program)
-    if argv[0] == sys.executable:
+    if _is_own_python(argv[0]):
         paths += _packages()
     for folder in path.split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):
@@ -111,8 +111,15 @@ def _named_folders(word: str) -> Iterator[str]:
             yield folder
 
 
+def _is_own_python(program: str) -> bool:
+    """Returns whether a program is the Python that the referee runs under, by any of its names."""
+    folder, name = os.path.split(program)
+    return folder == os.path.dirname(sys.executable) and name.startswith("python")
+
+
 def _packages() -> Iterator[str]:
-    """Yields the folders of the packages that the built-in opponents import."""
+    """Yields the folders of the packages that the built-in opponents import, and of `referee`, also in a checkout."""
+    yield from (str(HOME / name) for name in ("referee", "games", "harness", "protocol"))
     for name in ("msgspec", "msgpack"):
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:

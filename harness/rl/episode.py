@@ -42,7 +42,9 @@ class Episode:
         while state.result is None:
             calls = state.calls()
             if calls[0].method.name in asked:
-                self.decisions = {call.player: Decision(state, call, dice[call.player]) for call in calls}
+                self.decisions = decisions = {}
+                for call in calls:  # a comprehension is a call more in Python 3.11
+                    decisions[call.player] = Decision(state, call, dice[call.player])
                 return
             state.apply({call.player: None for call in calls})
         self.decisions = {}

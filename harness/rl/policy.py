@@ -1,6 +1,7 @@
 """A policy as a bot: in this process, as a function at a seat, or as a program."""
 
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ class PolicyBot:
 
     def __init__(self, policy: Policy, game: Game) -> None:
         self.policy, self.game = policy, game
+        update_wrapper(self, policy, updated=())
         self.__name__ = getattr(policy, "__name__", type(policy).__name__)
         self._encoding: Encoding | None = None
 

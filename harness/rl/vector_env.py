@@ -102,12 +102,16 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     def _replaced(self, ended: NDArray[np.intp]) -> dict[str, Any]:
         """Begins matches in place of those that have ended, whose end the returned infos tell."""
         infos: dict[str, Any] = {}
-        for index in ended.tolist():
-            episode, seat = self._episodes[index], self.seats[index]
-            final = {"final_obs": episode.observation(seat), "final_info": result_info(episode.state.result, seat)}
-            infos = self._add_info(infos, final, index)
-            self._episodes[index] = self._new(index)
-        self._begin(ended.tolist())
+        if ended.size:
+            over = [(index, self._episodes[index], self.seats[index]) for index in ended.tolist()]
+            seen = [(episode.state.view(seat), seat, episode.decisions.get(seat)) for _, episode, seat in over]
+            last = self.encoding.batch(seen)
+            for row, (index, episode, seat) in enumerate(over):
+                final_obs = {name: values[row] for name, values in last.items()}
+                final = {"final_obs": final_obs, "final_info": result_info(episode.state.result, seat)}
+                infos = self._add_info(infos, final, index)
+                self._episodes[index] = self._new(index)
+            self._begin(ended.tolist())
         return infos
 
     # Turns.
