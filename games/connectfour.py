@@ -228,7 +228,7 @@ class Board:
     def drawn(self, tokens: tuple[int, int]) -> str:
         """Returns the board as `View` shows it."""
         red, yellow = tokens
-        digits = f"{int(f'{red:b}', 16) + 2 * int(f'{yellow:b}', 16):0{self._digits}x}"  # a cell is a digit, A1 the last
+        digits = f"{int(f'{red:b}', 16) + 2 * int(f'{yellow:b}', 16):0{self._digits}x}"  # a digit a cell
         return "".join(map(digits.__getitem__, self._rows_down)).translate(_SIGNS)
 
 

@@ -140,7 +140,7 @@ class FiniteEncoding(Encoding):
 class ListedEncoding(FiniteEncoding):
     """The same, where an action always means the same answer."""
 
-    answers: ClassVar[Sequence[Any]]
+    answers: Sequence[Any]
     """The answer of every action."""
 
     def __init__(self, game: Game, options: Any) -> None:

@@ -161,6 +161,16 @@ def test_an_encoding_reads_the_view_alone() -> None:
                 assert np.array_equal(arrays.observe(view, player), arrays.observe(read, player))
 
 
+def test_the_arrays_of_connect_four_have_the_size_of_its_board() -> None:
+    env = referee.rl.aec("connectfour", columns=5, rows=4, inarow=3)
+    env.reset(seed=1)
+    seen = env.observe("player_0")
+    assert (seen["observation"].shape, env.action_space("player_0").n) == ((3, 4, 5), 6)
+    for column in (0, 1, 0, 1, 0):
+        env.step(column)
+    assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
+
+
 def test_a_game_without_arrays_says_so_and_a_package_names_its_own() -> None:
     game = msgspec.structs.replace(referee.game("tictactoe"), name="noughts")
     with pytest.raises(referee.UsageError, match="noughts has no arrays for training"):

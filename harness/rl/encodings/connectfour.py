@@ -1,4 +1,4 @@
-"""Connect Four as arrays: planes of 6 × 7 from the top left; 7 columns and the flip."""
+"""Connect Four as arrays: planes of the board from the top left; its columns and the flip."""
 
 from typing import Any
 
@@ -6,17 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.games.arena import FLIP
-from referee.games.connectfour import COLUMNS, ROWS, SIDES
+from referee.games.connectfour import COLUMNS, SIDES, Options
+from referee.games.game import Game
 from referee.harness.rl.encodings.boards import BoardArrays
 
 
 class ConnectFourArrays(BoardArrays):
-    """An action is the column from the left, or 7 for the flip."""
+    """An action is the column from the left; the last one is the flip."""
 
     channels = ("own tokens", "opponent's tokens", "1 everywhere: flip the table now")
-    plane = (ROWS, len(COLUMNS))
-    answers = (*[{"action": "putToken", "column": column} for column in COLUMNS], {"action": FLIP})
     sides, signs = SIDES, ("R", "Y")
+
+    def __init__(self, game: Game, options: Options) -> None:
+        self.plane = (options.rows, options.columns)
+        columns = COLUMNS[: options.columns]
+        self.answers = (*[{"action": "putToken", "column": column} for column in columns], {"action": FLIP})
+        super().__init__(game, options)
 
     @staticmethod
     def key(answer: Any) -> Any:
@@ -24,7 +29,7 @@ class ConnectFourArrays(BoardArrays):
 
     def free(self, empty: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The columns whose top cell is empty."""
-        return empty[:, : len(COLUMNS)]
+        return empty[:, : self.plane[1]]
 
 
 ENCODING = ConnectFourArrays
