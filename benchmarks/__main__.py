@@ -20,6 +20,7 @@ from referee.benchmarks.cluster import table_of_clusters
 from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
+from referee.benchmarks.openspiel import table_of_openspiel
 from referee.benchmarks.tournament import table_of_tournaments
 from referee.benchmarks.training import table_of_training
 
@@ -45,6 +46,8 @@ def main() -> None:
     print(f"\n{table_of_kits(kits)}", flush=True)
     metering = run([sys.executable, "-m", "referee.benchmarks.metered", "--json"])
     print(f"\n{table_of_metering(metering)}", flush=True)
+    openspiel = run([sys.executable, "-m", "referee.benchmarks.openspiel", "--json"])
+    print(f"\n{table_of_openspiel(openspiel)}", flush=True)
     tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
     print(f"\n{table_of_tournaments(tournaments)}", flush=True)
     clusters = run([sys.executable, "-m", "referee.benchmarks.cluster", "--json"])

@@ -168,3 +168,32 @@ def choice(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
     """
     constants = named(namespace, names)
     return {"enum": [*constants.values()], "x-enum-varnames": [*constants]}
+
+
+class Listed(Struct, frozen=True):
+    """A game of a family, as a list shows it."""
+
+    name: str
+    title: str
+    seats: range
+    dynamics: str
+    """`sequential` or `simultaneous`."""
+    information: str
+    """`perfect`, `imperfect` or `one shot`."""
+    chance: bool
+    """Whether luck is part of its rules."""
+
+
+class Family(Struct, frozen=True):
+    """Many games under one prefix, which are made when they are asked for: `NAME:GAME`."""
+
+    name: str
+    title: str
+    package: str
+    """The module that must be installed."""
+    extra: str
+    """The extra that installs it."""
+    game: Callable[[str], Game]
+    """Returns the game of that name, the prefix apart. KeyError with the reason if there is none."""
+    listed: Callable[[], Sequence[Listed]]
+    """Returns all games that can be played."""

@@ -1,9 +1,18 @@
-"""Finds the installed games by the entry-point group `referee.games`."""
+"""Finds the installed games by the entry-point groups `referee.games` and `referee.game_families`."""
 
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
-from referee.games.game import Game
+from referee.games.game import Family, Game
+
+
+class NotInstalled(Exception):
+    """A family's games need a package that is not installed."""
+
+    def __init__(self, name: str, family: Family) -> None:
+        super().__init__(f"{name} needs {family.package}, which is not installed")
+        self.name, self.family = name, family
 
 
 def names() -> list[str]:
@@ -16,9 +25,35 @@ def own_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group="referee.games") if entry.value.startswith(__package__)})
 
 
+def families() -> list[str]:
+    """Returns the names of all families of games, sorted."""
+    return sorted({entry.name for entry in entry_points(group="referee.game_families")})
+
+
+@cache
+def family(name: str) -> Family:
+    """Loads a family of games. KeyError if there is none of that name, NotInstalled without its package."""
+    for entry in entry_points(group="referee.game_families", name=name):
+        found = entry.load()
+        if not isinstance(found, Family):
+            raise TypeError(
+                f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.game.Family"
+            )
+        if find_spec(found.package) is None:
+            raise NotInstalled(name, found)
+        return found
+    raise KeyError(f"unknown family of games {name!r}; there are {', '.join(families())}")
+
+
 @cache
 def game(name: str) -> Game:
-    """Loads a game. KeyError, with the known names, if there is none of that name."""
+    """Loads a game. KeyError, with the known names, if there is none of that name.
+
+    `FAMILY:GAME` is a game of a family; NotInstalled without the family's package.
+    """
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix in families():
+        return family(prefix).game(rest)
     for entry in entry_points(group="referee.games", name=name):
         found = entry.load()
         if not isinstance(found, Game):

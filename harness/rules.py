@@ -27,7 +27,7 @@ class Section(Struct, frozen=True):
 def rules_page(game: str) -> Path:
     """Returns where the page of a game is, or would be if there were one."""
     brought = registry.game(game).rules_page if game in registry.names() else ""
-    return game_file(registry.game(game), brought) if brought else RULES / f"{game}.md"
+    return game_file(registry.game(game), brought) if brought else RULES / f"{game.partition(':')[0]}.md"
 
 
 def sections(game: str) -> tuple[Section, ...]:

@@ -1,11 +1,12 @@
 """`referee games` and `referee rules`: lists the games, and prints the rules of one."""
 
 from rich.markdown import Markdown
+from rich.text import Text
 
 from referee.games import registry
 from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import GameName, find_game
+from referee.harness.cli.options import GameName, find_family, find_game
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.screen import out, paged
 
@@ -14,10 +15,15 @@ def games(name: str | None = None) -> int:
     """Lists the games with their functions and options.
 
     Args:
-        name: Only this game, in full: types and ranges, time limits, options, rules, maps.
+        name: Only this game, in full: types and ranges, time limits, options, rules, maps. Or a family of games, such
+            as openspiel: its list.
     """
-    if name is None:
+    if name in registry.families():
+        with paged():
+            out.print(reports.family(find_family(name)))
+    elif name is None:
         out.print(reports.games([*map(find_game, registry.names())]))
+        out.print(Text(f"and families of games: {', '.join(registry.families())} (referee games NAME)", style="dim"))
     else:
         game = find_game(name)
         with paged():

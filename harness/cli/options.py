@@ -16,9 +16,10 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
-from referee.games.game import Game, TimeControl
+from referee.games.game import Family, Game, TimeControl
 from referee.harness.cli.limit_options import LimitOptions
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import extra_command
 from referee.harness.match import maps, rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.process.limits import Limits
@@ -124,6 +125,21 @@ def find_game(name: str) -> Game:
         near = get_close_matches(name, registry.names(), 1)
         hint = f"unknown game {name!r}; did you mean {near[0]}?" if near else error.args[0]
         raise UsageError(hint) from error
+    except registry.NotInstalled as error:
+        raise not_installed(error) from error
+
+
+def find_family(name: str) -> Family:
+    """Returns the family of games with this name. RunError without its package."""
+    try:
+        return registry.family(name)
+    except registry.NotInstalled as error:
+        raise not_installed(error) from error
+
+
+def not_installed(error: registry.NotInstalled) -> RunError:
+    """Returns the error for a family of games whose package is missing."""
+    return RunError(f"{error.name} needs {error.family.package}: {extra_command(error.family.extra)}")
 
 
 def game_of(bots: Sequence[str], game: str | None) -> Game:

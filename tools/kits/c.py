@@ -14,7 +14,7 @@ from referee.tools.kits.text import comment, filled, literal, noted
 
 def emit(game: Binding) -> str:
     """The header's text."""
-    names = Names(game.game)
+    names = Names(game.module)
     types = _Types(game, names)
     lines = [
         f"// {game.origin}",
@@ -39,11 +39,11 @@ def emit(game: Binding) -> str:
 
 def emit_source(game: Binding) -> str:
     """The source's text."""
-    names = Names(game.game)
+    names = Names(game.module)
     lines = [
         f"// {game.origin}",
         "",
-        f"#include <referee/{game.game}.h>",
+        f"#include <referee/{game.module}.h>",
         "#include <string.h>",
         "",
         *c_source.constants(game, names),

@@ -37,7 +37,7 @@ def emit(game: Binding) -> str:
         "",
         *(f"#include <{header}>" for header in _headers(game)),
         "",
-        f"namespace referee::{game.game} {{",
+        f"namespace referee::{game.module} {{",
         "",
     ]
     for choice in game.choices:
@@ -58,9 +58,9 @@ def emit(game: Binding) -> str:
             f"void from_json(const Json& json, {pair.name}& pair);",
         ]
     lines += [f"{_head(record)};" for record in game.records]
-    lines += ["", f"}}  // namespace referee::{game.game}"]
+    lines += ["", f"}}  // namespace referee::{game.module}"]
     for pair in game.pairs:
-        lines += ["", *_hash(f"referee::{game.game}::{pair.name}", pair)]
+        lines += ["", *_hash(f"referee::{game.module}::{pair.name}", pair)]
     return "\n".join(lines) + "\n"
 
 
@@ -68,10 +68,10 @@ def emit_source(game: Binding) -> str:
     """The source's text."""
     lines = [
         f"// {game.origin}",
-        f"#include <referee/{game.game}.hpp>",
+        f"#include <referee/{game.module}.hpp>",
         "#include <referee/json.hpp>",
         "",
-        f"namespace referee::{game.game} {{",
+        f"namespace referee::{game.module} {{",
         "",
     ]
     for choice in game.choices:
@@ -84,7 +84,7 @@ def emit_source(game: Binding) -> str:
         lines += [*(_to_json(record) if record.sent else _from_json(record)), ""]
     for union in game.unions:
         lines += [*_one_of(union), ""]
-    lines += [*_serving(game), "", f"}}  // namespace referee::{game.game}"]
+    lines += [*_serving(game), "", f"}}  // namespace referee::{game.module}"]
     return "\n".join(lines) + "\n"
 
 

@@ -19,4 +19,4 @@ LANGUAGES = tuple(_KITS)
 
 def binding_files(game: Binding, language: str) -> dict[str, str]:
     """The texts of a game's binding, by their paths below a kit. KeyError for a language without one."""
-    return {path.format(game=game.game, name=game.name): emit(game) for path, emit in _KITS[language].items()}
+    return {path.format(game=game.module, name=game.name): emit(game) for path, emit in _KITS[language].items()}

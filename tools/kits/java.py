@@ -27,7 +27,7 @@ def emit(game: Binding) -> str:
     """The class's text."""
     lines = [
         f"// {game.origin}",
-        f"package referee.kit.{game.game};",
+        f"package referee.kit.{game.module};",
         "",
         *_imports(game),
         "",

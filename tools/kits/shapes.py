@@ -130,6 +130,11 @@ class Binding(Struct, frozen=True):
     """Each after those that it is made of."""
     functions: tuple[Function, ...]
 
+    @property
+    def module(self) -> str:
+        """The name in files and identifiers: `openspiel_chess` for `openspiel:chess`."""
+        return self.game.replace(":", "_")
+
     @classmethod
     def read(cls, text: str, source: str) -> "Binding":
         """The binding of the schema in `text`. ValueError for a shape that is not known."""

@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from referee.games.game import Game
+from referee.games.game import Family, Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
+from referee.harness.cli.reports.rows import Sheet
 from referee.harness.match import maps
 from referee.harness.match.rule_options import option_descriptions
 from referee.harness.programs import packages
@@ -18,6 +19,16 @@ from referee.harness.programs import packages
 def games(all_games: Sequence[Game]) -> RenderableType:
     """Returns all games, each with its functions, options and time control."""
     return Group(*(part for game in all_games for part in _game(game)))
+
+
+def family(family: Family) -> RenderableType:
+    """Returns the games of a family, one a line."""
+    listed = family.listed()
+    sheet = Sheet(("game", "moves", "information"), ("seats", "luck"), ("title",))
+    for each in listed:
+        seats = str(each.seats.start) if len(each.seats) == 1 else f"{each.seats.start} to {each.seats.stop - 1}"
+        sheet.add(each.name, each.dynamics, each.information, seats, "yes" if each.chance else "no", each.title)
+    return Group(Text(f"{family.title}: {len(listed)}", style="bold"), sheet)
 
 
 def _game(game: Game) -> Iterator[RenderableType]:

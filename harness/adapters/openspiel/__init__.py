@@ -1,0 +1,29 @@
+"""OpenSpiel's games: `openspiel:NAME`, through one engine. Needs the extra `openspiel`."""
+
+from referee.games.game import Family, Game, Listed
+
+EXTRA = "openspiel"
+
+
+def game(name: str) -> Game:
+    """Returns OpenSpiel's game of that name. KeyError, with the reason, for one that cannot be played here."""
+    from referee.harness.adapters.openspiel.family import game_of  # loads OpenSpiel
+
+    return game_of(name)
+
+
+def listed() -> list[Listed]:
+    """Returns all games that can be played here."""
+    from referee.harness.adapters.openspiel.family import listed_games
+
+    return listed_games()
+
+
+FAMILY = Family(
+    name="openspiel",
+    title="The games of OpenSpiel",
+    package="pyspiel",
+    extra=EXTRA,
+    game=game,
+    listed=listed,
+)

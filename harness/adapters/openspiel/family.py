@@ -1,0 +1,127 @@
+"""Registers OpenSpiel's games when they are asked for."""
+
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any
+
+import pyspiel
+from msgspec import UNSET, Meta, defstruct
+
+from referee.games.contract import Call
+from referee.games.game import Game, Listed, Presentation, TimeControl
+from referee.harness.adapters.openspiel.state import REFUSALS, Spiel, kept_stderr
+from referee.harness.adapters.openspiel.types import METHODS, Action, FullView, Position
+
+PREFIX = "openspiel:"
+MOST_PLIES = 1000
+OWN = frozenset({"players", "rng_seed"})
+"""Parameters that the match sets: the number of bots, and the seed."""
+Opening = Annotated[int, Meta(ge=0, le=MOST_PLIES, description="random moves at the start, drawn from the seed")]
+KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
+
+
+@cache
+def game_of(name: str) -> Game:
+    """Returns the registration of a game. KeyError, with the reason, for one that cannot be played here."""
+    if name not in KINDS:
+        near = get_close_matches(name, KINDS, 1)
+        hint = f"; did you mean {PREFIX}{near[0]}?" if near else "; `referee games openspiel` lists them"
+        raise KeyError(f"OpenSpiel has no game {name!r}{hint}")
+    kind = KINDS[name]
+    game, printed = _loaded(name)
+
+    class OneGame(Spiel):
+        KIND = kind
+        WARNINGS = _warnings(name, printed)
+        PERFECT = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+        SIMULTANEOUS = kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
+        OBSERVED = bool(kind.provides_observation_string)
+
+    seats = range(max(2, kind.min_num_players), kind.max_num_players + 1)
+    if "players" not in kind.parameter_specification:
+        seats = range(game.num_players(), game.num_players() + 1)
+    return Game(
+        name=PREFIX + name,
+        title=kind.long_name,
+        seats=seats,
+        methods=METHODS,
+        options=_options(kind),
+        time=TimeControl(per_call_s=1.0),
+        new=OneGame,
+        view=FullView,
+        seat_view=Position,
+        rebuild=OneGame.rebuilt,
+        doc=f"{kind.long_name}, a game of OpenSpiel. Rules: openspiel.md, and OpenSpiel's own documentation.",
+        vary={"opening": 4},
+        presentation=Presentation(
+            answer=_in_words,
+            endings={"WIN": "{winner} has won", "DRAW": "nobody has won", "RETURNS": "{scores}"},
+        ),
+    )
+
+
+def _in_words(call: Call, answer: Action) -> str | None:
+    """Returns the text of an action."""
+    if answer.action is UNSET:
+        return None if answer.text is UNSET else answer.text
+    return next((each.text for each in call.params.legal if each.action == answer.action), None)
+
+
+def _loaded(name: str) -> tuple[Any, str]:
+    """Loads a game with its defaults. Returns it, and what OpenSpiel printed. KeyError if it cannot be played here."""
+    with kept_stderr() as printed:
+        try:
+            game = pyspiel.load_game(name)
+        except REFUSALS as error:
+            raise KeyError(f"{PREFIX}{name} cannot be loaded without parameters: {error}") from error
+    kind = KINDS[name]
+    if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
+        raise KeyError(f"{PREFIX}{name} is a mean-field game, which has no seats for bots")
+    if kind.max_num_players < 2 or game.num_players() < 2:
+        raise KeyError(f"{PREFIX}{name} is for one player; two or more are needed")
+    return game, printed[0]
+
+
+def _warnings(name: str, printed: str) -> tuple[str, ...]:
+    return (f"OpenSpiel's {name} has known issues, OpenSpiel says",) if "known issues" in printed else ()
+
+
+def _options(kind: Any) -> type:
+    """Returns the type of a game's options: its parameters, and random moves at the start."""
+    fields: list[Any] = [("opening", Opening, 0)]
+    names = {}
+    for name, default in sorted(kind.parameter_specification.items()):
+        if name not in OWN and isinstance(default, bool | int | float | str):
+            field = name if name.isidentifier() and name != "opening" else f"parameter_{name}"
+            names[field] = name
+            fields.append((field, Annotated[type(default), Meta(description=f"OpenSpiel's parameter {name}")], default))
+    return defstruct(
+        "Options",
+        fields,
+        frozen=True,
+        forbid_unknown_fields=True,
+        rename=names,
+        module=Position.__module__,
+        namespace={"__doc__": f"Options of OpenSpiel's {kind.long_name}."},
+    )
+
+
+def listed_games() -> list[Listed]:
+    """Returns all games that can be played here."""
+    found = []
+    for name, kind in sorted(KINDS.items()):
+        try:
+            game = game_of(name)
+        except KeyError:
+            continue
+        found.append(
+            Listed(
+                name=game.name,
+                title=game.title,
+                seats=game.seats,
+                dynamics=kind.dynamics.name.lower(),
+                information=kind.information.name.lower().replace("_", " ").removesuffix(" information"),
+                chance=kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC,
+            )
+        )
+    return found

@@ -1,0 +1,300 @@
+"""A position of any game of OpenSpiel. Rules: openspiel.md.
+
+OpenSpiel knows the rules. This engine draws the outcomes of chance with the match's dice, asks all players of a
+simultaneous move at once, and lets a fault lose.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any, ClassVar, Self
+
+import msgspec
+import pyspiel
+from msgspec import UNSET
+
+from referee.games.contract import LOSES, Event, Fault, Player, Result, Setup, State, draw, in_json, win
+from referee.games.dice import Dice
+from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
+
+UNIT = 1 << 53
+"""The dice give a fraction of this, which a double holds exactly."""
+SEEDS = (1 << 31) - 1
+REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
+"""What OpenSpiel raises for parameters and actions that it does not take."""
+
+
+class Spiel(State):
+    """A position of the game `KIND`."""
+
+    METHODS = METHODS
+    KIND: ClassVar[Any]
+    """OpenSpiel's type of the game."""
+    WARNINGS: ClassVar[tuple[str, ...]] = ()
+    PERFECT: ClassVar[bool]
+    """Nothing is hidden from any player."""
+    SIMULTANEOUS: ClassVar[bool]
+    """Players may move at the same time."""
+    OBSERVED: ClassVar[bool]
+    """There is an observation; else players see their information state."""
+
+    def __init__(self, setup: Setup, dice: Dice | None = None, history: Sequence[int] | None = None) -> None:
+        """`history`: the actions that lead to a known position; without it, the first position of a match."""
+        super().__init__(setup, dice)
+        self.warnings = self.WARNINGS
+        self._game = _loaded(self.KIND, setup)
+        self._state = self._game.new_initial_state()
+        self._trail = blake2b(digest_size=16)  # of all actions but the last few
+        self._last: list[int] = []  # those
+        self._ids: dict[Player, list[int]] = {}
+        if history is None:
+            self._settle()
+            self._play_opening(setup.options.opening)
+        else:
+            self._replay(history)
+        self._await()
+
+    # The first position.
+
+    def _play_opening(self, plies: int) -> None:
+        """Plays random moves, but none that ends the match."""
+        for _ in range(plies):
+            state = self._state
+            players = (state.is_simultaneous_node() and range(self._game.num_players())) or [state.current_player()]
+            chosen = {player: self.dice.choice(state.legal_actions(player), "opening") for player in players}
+            child = state.clone()
+            _apply(child, chosen)
+            if child.is_terminal():
+                return
+            self._move(chosen)
+            self._settle()
+
+    def _replay(self, history: Sequence[int]) -> None:
+        """Goes to where these actions lead."""
+        rest = list(history)
+        while rest:
+            state = self._state
+            if state.is_chance_node():
+                self._move({0: rest.pop(0)})
+            elif state.is_simultaneous_node():
+                self._move({player: rest.pop(0) for player in range(self._game.num_players())})
+            else:
+                self._move({state.current_player(): rest.pop(0)})
+
+    # Moves.
+
+    def _move(self, actions: Mapping[Player, int]) -> None:
+        _apply(self._state, actions)
+        self._last += actions.values()
+
+    def _settle(self) -> None:
+        """Draws the outcomes of chance until a player is to move, or the match is over."""
+        state = self._state
+        while state.current_player() == pyspiel.PlayerId.CHANCE:
+            outcomes = state.chance_outcomes()
+            point, reached = self.dice.below(UNIT, "chance") / UNIT, 0.0
+            outcome = outcomes[-1][0]
+            for action, probability in outcomes:
+                reached += probability
+                if point < reached:
+                    outcome = action
+                    break
+            self._move({0: outcome})
+
+    def _await(self) -> None:
+        """Asks whoever is to move, or ends the match."""
+        state = self._state
+        self._ids = {}
+        player = state.current_player()
+        if player >= 0:
+            self.awaited = {player: ACT}
+        elif player == pyspiel.PlayerId.SIMULTANEOUS:
+            players = [player for player in range(self._game.num_players()) if state.legal_actions(player)]
+            self.awaited = dict.fromkeys(players, ACT)
+        else:
+            self.awaited = {}
+            self.finish(self._outcome(state.returns()))
+
+    def _outcome(self, returns: Sequence[float]) -> Result:
+        """Returns the result: the more a player gets, the better. Of a won, drawn and lost game, the usual points."""
+        kind, game = self.KIND, self._game
+        if kind.utility == pyspiel.GameType.Utility.ZERO_SUM and len(returns) == 2 and game.max_utility() == 1:
+            first, second = returns
+            return draw("DRAW") if first == second else win(0 if first > second else 1, "WIN")
+        ranks = tuple([1 + sum(other > own for other in returns) for own in returns])
+        return Result(ranks, tuple([float(own) for own in returns]), "RETURNS")
+
+    # The contract of every engine.
+
+    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        if len(answers) == 1:
+            ((player, answer),) = answers.items()
+            if type(answer) is Action and answer.action is not UNSET and not self.SIMULTANEOUS:  # nearly always
+                state = self._state
+                state.apply_action(answer.action)
+                self._last.append(answer.action)
+                if (player := state.current_player()) >= 0:
+                    self._ids, self.awaited = {}, {player: ACT}
+                else:
+                    self._settle()
+                    self._await()
+                return []
+        faults = {player: answer for player, answer in answers.items() if isinstance(answer, Fault)}
+        if faults:
+            events: list[Event] = [self.rule(player, fault, LOSES) for player, fault in faults.items()]
+            return events + self.finish(self._walkover(faults))
+        chosen = {player: self._number(player, answer) for player, answer in answers.items()}
+        if self._state.current_player() == pyspiel.PlayerId.SIMULTANEOUS:
+            chosen = {player: chosen.get(player, 0) for player in range(self._game.num_players())}
+        self._move(chosen)
+        self._settle()
+        self._await()
+        return []
+
+    def finish(self, result: Result) -> list[Event]:
+        return super().finish(result) if self.result is None else []
+
+    def refusal(self, player: Player, answer: Action) -> str | None:
+        if answer.action is UNSET and answer.text is UNSET:
+            return "the answer has neither an action nor a text; expected one of them"
+        legal = self._legal_numbers(player)
+        if answer.action is not UNSET and answer.action not in legal:
+            return f"action {answer.action} is not legal now; expected one of {_few(legal)}"
+        if answer.text is UNSET:
+            return None
+        texts = {number: self._state.action_to_string(player, number) for number in legal}
+        if answer.text not in texts.values():
+            return f"the text {in_json(answer.text)} is no legal action; expected one of {_few(list(texts.values()))}"
+        if answer.action is not UNSET and texts[answer.action] != answer.text:
+            return f"action {answer.action} is {in_json(texts[answer.action])}, not {in_json(answer.text)}"
+        return None
+
+    def _number(self, player: Player, answer: Action) -> int:
+        if answer.action is not UNSET:
+            return answer.action
+        name = self._state.action_to_string
+        return next(number for number in self._legal_numbers(player) if name(player, number) == answer.text)
+
+    def _legal_numbers(self, player: Player) -> list[int]:
+        if player not in self._ids:
+            self._ids[player] = self._state.legal_actions(player)
+        return self._ids[player]
+
+    def _legal(self, player: Player) -> Iterator[Action]:
+        return iter([Action(number) for number in self._legal_numbers(player)])
+
+    def _sample(self, player: Player, dice: Dice) -> Action:
+        return Action(dice.choice(self._legal_numbers(player)))
+
+    def _view(self, player: Player) -> Position:
+        state, name = self._state, self._state.action_to_string
+        numbers = self._legal_numbers(player) if player in self.awaited else ()
+        legal = tuple([Legal(number, name(player, number)) for number in numbers])
+        return Position(self.shown_to(player), legal, player, tuple(state.history()) if self.PERFECT else ())
+
+    def _full_view(self) -> FullView:
+        return FullView(tuple(self._state.history()), str(self._state), self.standing())
+
+    @classmethod
+    def rebuilt(cls, setup: Setup, view: FullView) -> Self:
+        """Returns the position that a full view shows. ValueError if its actions lead to none."""
+        try:
+            state = cls(setup, history=view.history)
+        except REFUSALS as error:
+            raise ValueError(f"the history leads to no position: {error}") from error
+        state.resume(view.standing)
+        return state
+
+    def key(self) -> bytes:
+        if self._last:
+            self._trail.update(b"".join([b"%d " % action for action in self._last]))
+            self._last = []
+        result = self.result and (self.result.ranks, self.result.reason)
+        return f"{self._trail.hexdigest()} {sorted(self.out)} {result} {self.dice.state:x}".encode()
+
+    def copy(self, seed: int | None = None) -> Self:
+        if self.KIND.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # its luck is outside of the state
+            twin = type(self)(self.setup, history=self._state.history())
+            twin.resume(self.standing())
+        else:
+            twin = self._twin()
+            twin._state, twin._trail, twin._last = self._state.clone(), self._trail.copy(), [*self._last]
+            twin.awaited, twin._ids = dict(self.awaited), dict(self._ids)
+        twin.dice = self.dice.copy() if seed is None else Dice(seed)
+        return twin
+
+    def shown_to(self, player: Player) -> str:
+        state = self._state
+        shown: str = state.observation_string(player) if self.OBSERVED else state.information_state_string(player)
+        return shown
+
+    def __str__(self) -> str:
+        return str(self._state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        setup = self.setup  # the type of the options is made when the game is registered
+        options = msgspec.to_builtins(setup.options)
+        return _unpickled, (self.KIND.short_name, setup.seed, setup.names, options, self._full_view())
+
+
+def _unpickled(name: str, seed: int, names: tuple[str, ...], options: dict[str, Any], view: FullView) -> Spiel:
+    from referee.harness.adapters.openspiel.family import game_of
+
+    game = game_of(name)
+    state = game.position(Setup(seed, names, msgspec.convert(options, game.options)), view)
+    assert isinstance(state, Spiel)
+    return state
+
+
+def _apply(state: Any, actions: Mapping[Player, int]) -> None:
+    if len(actions) == 1:
+        (action,) = actions.values()
+        state.apply_action(action)
+    else:
+        state.apply_actions(list(actions.values()))
+
+
+def _loaded(kind: Any, setup: Setup) -> Any:
+    """Returns OpenSpiel's game with the options of a match. ValueError if they make none."""
+    known = kind.parameter_specification
+    given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
+    if "players" in known:
+        given["players"] = len(setup.names)
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        given["rng_seed"] = Dice(setup.seed).fork("openspiel").below(SEEDS)
+    try:
+        with kept_stderr():
+            game = pyspiel.load_game(kind.short_name, given)
+    except REFUSALS as error:
+        raise ValueError(str(error)) from error
+    if game.num_players() != len(setup.names):
+        raise ValueError(f"with these options {game.num_players()} players play, and {len(setup.names)} are named")
+    return game
+
+
+def parameters(options: Any) -> dict[str, Any]:
+    """Returns OpenSpiel's parameters among a match's options, by their names there."""
+    names = zip(options.__struct_fields__, options.__struct_encode_fields__, strict=True)
+    return {encoded: getattr(options, name) for name, encoded in names if name != "opening"}
+
+
+@contextmanager
+def kept_stderr() -> Iterator[list[str]]:
+    """Keeps what OpenSpiel prints off the terminal: its warnings would come from every process of a run."""
+    printed: list[str] = []
+    own, (source, target) = os.dup(2), os.pipe()
+    os.set_blocking(target, False)  # OpenSpiel writes a line or two
+    os.dup2(target, 2)
+    os.close(target)
+    try:
+        yield printed
+    finally:
+        os.dup2(own, 2)  # closes the pipe's other end
+        os.close(own)
+        with os.fdopen(source, "rb") as read:
+            printed.append(read.read().decode("utf-8", "replace"))
+
+
+def _few(items: Sequence[Any]) -> str:
+    return ", ".join(map(in_json, items[:3])) + ", …" * (len(items) > 3)

@@ -1,0 +1,343 @@
+"""OpenSpiel's games at our seats: its rules, our dice, seats, replays and faults."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyspiel
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.games import registry
+from referee.games.contract import Fault, FaultKind, Setup
+from referee.games.dice import Dice
+from referee.games.game import Game
+from referee.harness import installed
+from referee.harness.adapters.openspiel.family import KINDS, PREFIX, game_of, listed_games
+from referee.harness.adapters.openspiel.types import Action
+from referee.harness.cli.main import main
+from referee.harness.replay.lines import state_hash
+
+GAMES = [each.name.removeprefix(PREFIX) for each in listed_games()]
+LONG = {"cursor_go", "go", "phantom_go", "shogi", "xiangqi", "chess", "kriegspiel", "rbc", "dark_chess"}
+"""Games whose random matches take seconds."""
+
+
+def start(name: str, seed: int = 1, seats: int | None = None, **options: Any) -> Any:
+    game = game_of(name)
+    names = tuple(map(str, range(seats or game.seats.start)))
+    return game.new(Setup(seed, names, game.options(**options)))
+
+
+def test_the_games_that_load_with_two_or_more_players_are_there() -> None:
+    """99 of 126 with open_spiel 2.0.2: 80 are sequential, 19 simultaneous."""
+    assert len(GAMES) >= 99
+    assert sum(each.dynamics == "simultaneous" for each in listed_games()) >= 19
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_random_match_ends_repeats_and_can_be_taken_up_anywhere(name: str) -> None:
+    """The same seed gives the same luck; the position of a view, a copy and a pickle go on alike."""
+    game, state, dice = game_of(name), start(name, seed=5), Dice(7)
+    again, taken_up, turn = start(name, seed=5), None, 0
+    while state.awaited and turn < (60 if name in LONG else 400):
+        if turn == 3:
+            view = msgspec.json.decode(msgspec.json.encode(state.view(None)))
+            taken_up = [game.position(state.setup, view), state.copy(), pickle.loads(pickle.dumps(state))]
+            assert {state_hash(each) for each in taken_up} == {state_hash(state)}
+        answers = {player: state.sample(player, dice) for player in sorted(state.awaited)}
+        for each in (again, *(taken_up or ())):
+            each.apply(answers)
+        state.apply(answers)
+        for each in (again, *(taken_up or ())):
+            assert each.key() == state.key()
+        turn += 1
+    if not state.awaited:
+        assert state.result is not None
+        assert min(state.result.ranks) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if KINDS[name].dynamics.name == "SEQUENTIAL"])
+def test_a_call_shows_what_openspiel_shows(name: str) -> None:
+    """Legal actions, texts, observation and returns are those of OpenSpiel's own state with the same history."""
+    state, dice = start(name, seed=3), Dice(11)
+    for _ in range(30):
+        if not state.awaited:
+            break
+        (call,) = state.calls()
+        own = state._game.new_initial_state()
+        if KINDS[name].chance_mode.name != "SAMPLED_STOCHASTIC":
+            for action in state.view(None).history:
+                own.apply_action(action)
+            assert own.current_player() == call.player == call.params.player
+            assert [each.action for each in call.params.legal] == own.legal_actions()
+            assert [each.text for each in call.params.legal] == [own.action_to_string(a) for a in own.legal_actions()]
+            kind = KINDS[name]
+            show = own.observation_string if kind.provides_observation_string else own.information_state_string
+            assert call.params.observation == show(call.player)
+            perfect = kind.information.name == "PERFECT_INFORMATION"
+            assert call.params.history == (tuple(own.history()) if perfect else ())
+        state.apply({call.player: state.sample(call.player, dice)})
+
+
+def test_a_hidden_card_is_in_no_view_of_another_seat() -> None:
+    """Kuhn poker deals three cards to two players: a seat sees its own."""
+    for seed in range(20):
+        state = start("kuhn_poker", seed=seed)
+        first, second = state.view(None).history[:2]
+        assert state.view(0).history == () == state.view(1).history
+        assert state.view(0).observation == start("kuhn_poker", seed=seed).view(0).observation
+        assert str(first) in state.view(0).observation
+        assert state.view(0).observation != state.view(1).observation or first == second
+
+
+def test_the_dice_give_each_outcome_its_probability() -> None:
+    """A die of pig: six faces, each a sixth."""
+    faces = [0] * 6
+    for seed in range(3000):
+        state = start("pig", seed=seed)
+        state.apply({0: Action(text="roll")})
+        faces[state.view(None).history[1]] += 1
+    assert all(400 < count < 600 for count in faces)
+
+
+def test_players_of_a_simultaneous_move_are_asked_at_once() -> None:
+    state = start("goofspiel")
+    assert sorted(state.awaited) == [0, 1]
+    assert len(state.calls()) == 2
+
+
+@pytest.mark.parametrize("seats", [2, 3, 5])
+def test_the_number_of_bots_is_the_number_of_players(seats: int) -> None:
+    state = start("goofspiel", seats=seats)
+    assert sorted(state.awaited) == [*range(seats)]
+
+
+# Answers and faults.
+
+WHITE = 1
+"""OpenSpiel's number of the player who begins at chess."""
+
+
+def test_an_answer_is_a_number_a_text_or_both() -> None:
+    state = start("chess")
+    legal = {each.text: each.action for each in state.view(WHITE).legal}
+    assert len(legal) == 20
+    for answer in ({"action": legal["e4"]}, {"text": "e4"}, {"action": legal["e4"], "text": "e4"}):
+        assert state.check(WHITE, answer) is None
+        after = state.copy()
+        after.apply({WHITE: answer})
+        assert after.view(None).history == (legal["e4"],)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({}, "neither an action nor a text"),
+        ({"action": 100_000}, "action 100000 is not legal now; expected one of"),
+        ({"text": "e5"}, 'the text "e5" is no legal action; expected one of "'),
+        ({"action": -1, "text": "e4"}, "action -1 is not legal now"),
+        ({"action": "e4"}, "Expected `int"),
+        ("e4", "Expected `object`"),
+    ],
+)
+def test_a_wrong_answer_loses_with_a_reason(answer: Any, words: str) -> None:
+    state = start("chess")
+    fault = state.check(WHITE, answer)
+    assert fault is not None and words in fault.detail
+    state.apply({WHITE: answer})
+    assert state.result.ranks == (1, 2)
+
+
+def test_a_number_and_a_text_of_different_actions_are_refused() -> None:
+    state = start("chess")
+    number = {each.text: each.action for each in state.view(WHITE).legal}["d4"]
+    fault = state.check(WHITE, {"action": number, "text": "e4"})
+    assert fault is not None and fault.detail == f'action {number} is "d4", not "e4"'
+
+
+def test_the_others_share_the_point_of_a_seat_at_fault() -> None:
+    state = start("hearts")
+    (player,) = state.awaited
+    state.apply({player: Fault(FaultKind.TIMEOUT, "late")})
+    assert sorted(state.result.ranks) == [1, 1, 1, 4]
+
+
+# Options and results.
+
+
+def test_parameters_are_options() -> None:
+    assert len(start("go", board_size=5).view(0).legal) == 26  # 25 points, and a pass
+    assert "50_move_rule" in msgspec.json.schema(game_of("kriegspiel").options)["$defs"]["Options"]["properties"]
+
+
+def test_random_moves_at_the_start_depend_on_the_seed_and_end_no_match() -> None:
+    openings = {start("chess", seed=seed, opening=4).view(None).history for seed in range(10)}
+    assert len(openings) == 10
+    assert all(len(history) == 4 for history in openings)
+    assert all(start("tic_tac_toe", seed=seed, opening=100).awaited for seed in range(20))
+
+
+def test_returns_are_ranks_and_points() -> None:
+    state = start("connect_four")
+    for column in (0, 1, 0, 1, 0, 1, 0):
+        state.apply({next(iter(state.awaited)): Action(column)})
+    assert (state.result.ranks, state.result.scores, state.result.reason) == ((1, 2), (1.0, 0.0), "WIN")
+    state = start("matrix_pd")
+    state.apply({0: Action(1), 1: Action(0)})
+    assert (state.result.ranks, state.result.scores) == ((1, 2), (10.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("chees", "did you mean openspiel:chess?"),
+        ("2048", "is for one player"),
+        ("mfg_crowd_modelling", "is a mean-field game"),
+        ("repeated_game", "cannot be loaded without parameters"),
+    ],
+)
+def test_other_games_are_refused_in_a_line(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--game", PREFIX + name, "@random", "@random"]) == 2
+    error = capsys.readouterr().err
+    assert why in error and error.count("\n") == 1
+
+
+def test_a_warning_of_openspiel_is_shown_once(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "referee.harness.cli.main",
+        "--game",
+        "openspiel:quoridor",
+        "@random",
+        "@random",
+        "--games",
+        "3",
+    ]
+    done = subprocess.run([*command, "--replay", "none"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.count("known issues") == 1
+
+
+def test_without_openspiel_a_line_says_what_to_install(tmp_path: Path) -> None:
+    hidden = (
+        "import sys, importlib.util as util; real = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'pyspiel' else real(name, *rest)\n"
+        "from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", hidden, "--game", "openspiel:chess", "@random", "@random"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.strip() == f"referee: openspiel needs pyspiel: {installed.extra_command('openspiel')}"
+
+
+def test_importing_the_referee_loads_no_openspiel() -> None:
+    code = "import referee, sys; referee.game('tictactoe'); assert 'pyspiel' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Programs, files and pages.
+
+LAST = """
+import json, sys
+for line in sys.stdin:
+    call = json.loads(line)
+    if call["method"] == "exit":
+        break
+    if "id" in call:
+        greets = call["method"] == "initialize"
+        result = {"reuse": True} if greets else {"text": call["params"]["legal"][-1]["text"]}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": result}), flush=True)
+"""
+"""Plays the last legal action."""
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> str:
+    file = tmp_path / "last.py"
+    file.write_text(LAST)
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["chess", "kuhn_poker", "goofspiel", "pig"])
+def test_a_program_plays_and_its_replay_verifies_forks_and_is_shown(
+    name: str, last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay = tmp_path / "match.jsonl"
+    words = ["--game", PREFIX + name, last, "@random", "--seed", "5", "--strict", "--replay", str(replay)]
+    assert main(words) == 0
+    assert main(["replay", "verify", str(replay)]) == 0
+    assert main(["fork", str(replay), "--turn", "1", "--replay", str(tmp_path / "fork.jsonl")]) == 0
+    assert main(["replay", "verify", str(tmp_path / "fork.jsonl")]) == 0
+    assert main(["replay", "show", str(replay), "--plain"]) == 0
+    assert main(["replay", "html", str(replay), str(tmp_path / "page.html")]) == 0
+
+
+def test_a_check_passes_and_a_tournament_is_ranked(
+    last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", last, "--game", "openspiel:connect_four", "--seed", "1"]) == 0
+    words = ["--game", "openspiel:leduc_poker", "--games", "4", "--seed", "1", "--ledger", str(tmp_path / "cup")]
+    assert main(["tournament", "run", last, "@random", *words]) == 0
+    assert "ranked by points" in capsys.readouterr().out
+
+
+def test_the_list_has_players_information_and_dynamics(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["games", "openspiel"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "openspiel:goofspiel simultaneous perfect" in shown
+    assert main(["rules", "openspiel:chess", "4"]) == 0
+
+
+def test_a_kit_s_binding_of_act_plays(tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    assert main(["new", "tictactoe", str(bot), "--lang", "python"]) == 0
+    command = [sys.executable, "-m", "referee.tools", "bindings", "openspiel:chess", "--lang", "python", str(bot)]
+    subprocess.run(command, check=True)
+    (bot / "chess.py").write_text(
+        "from referee_kit.openspiel_chess import Action, ChessBot, run\n\n\n"
+        "class Last(ChessBot):\n"
+        "    def act(self, observation, legal, player, history):\n"
+        "        return Action(text=legal[-1].text)\n\n\n"
+        "run(Last)\n"
+    )
+    words = ["--game", "openspiel:chess", str(bot / "chess.py"), "@random", "--seed", "2", "--strict"]
+    assert main([*words, "--replay", str(tmp_path / "match.jsonl")]) == 0
+
+
+# Our own engines.
+
+
+def plain(game: Game, seed: int, **options: Any) -> Any:
+    return game.new(Setup(seed, ("a", "b"), game.options(**options)))
+
+
+@given(st.lists(st.integers(0, 6), max_size=42))
+def test_connect_four_is_ours(columns: list[int]) -> None:
+    ours, theirs = plain(registry.game("connectfour"), 1), start("connect_four")
+    for column in columns:
+        if not theirs.awaited:
+            break
+        (player,) = theirs.awaited
+        legal = [each["column"] for each in ours.legal(player) if each["action"] == "putToken"]
+        assert [ord(name) - ord("A") for name in legal] == theirs._legal_numbers(player)
+        if column in theirs._legal_numbers(player):
+            ours.apply({player: {"action": "putToken", "column": "ABCDEFG"[column]}})
+            theirs.apply({player: Action(column)})
+    assert (ours.result is None) is bool(theirs.awaited)
+    if ours.result is not None:
+        assert ours.result.ranks == theirs.result.ranks
+
+
+def test_pieces_of_a_state_are_copied_apart() -> None:
+    state = start("tic_tac_toe")
+    twin = copy.deepcopy(state)
+    twin.apply({0: Action(0)})
+    assert len(state.view(0).legal) == 9 and len(twin.view(1).legal) == 8
+    assert isinstance(pyspiel.load_game("tic_tac_toe"), pyspiel.Game)
