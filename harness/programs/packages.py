@@ -28,11 +28,13 @@ class Item:
     """What compilers and build tools call it when they do not find it."""
     download: str = ""
     """The address of newer versions than a system's packages have."""
+    wasi: bool = False
+    """Whether a compiler must find it for WebAssembly, not for this machine."""
 
     @property
     def is_header(self) -> bool:
         """Whether a compiler looks for it."""
-        return self.name.endswith((".h", ".hpp"))
+        return self.name.endswith((".h", ".hpp")) or self.name == "__config"
 
     @property
     def is_rust_target(self) -> bool:
@@ -76,6 +78,14 @@ ITEMS: dict[str, Item] = {
         Item("mvn", "maven", "maven", "maven", (3, 8), download="https://maven.apache.org"),
         Item("cargo", "cargo", "cargo", "rust", (1, 63), download=RUSTUP),
         Item("rustc", "rustc", "rust", "rust", (1, 63), download=RUSTUP),
+        Item("clang-19", "clang-19", "clang"),
+        Item("clang++-19", "clang-19", "clang"),
+        Item("wasm-ld-19", "lld-19", "lld"),
+        Item("wasi/api.h", "wasi-libc", "wasi-libc-devel", ask="", wasi=True),
+        Item("libclang_rt", "libclang-rt-19-dev-wasm32", "compiler-rt", wasi=True),
+        Item("__config", "libc++-19-dev-wasm32", "wasi-libc-devel", ask="", wasi=True),
+        Item("libc++abi", "libc++abi-19-dev-wasm32", "wasi-libc-devel", wasi=True),
+        Item("curl", "curl", "curl", "curl"),
         Item("wasm32-wasip1", "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
         Item("node", "nodejs", "nodejs", "node", (18, 19), download="https://nodejs.org"),
         Item("npm", "npm", "nodejs-npm", "node"),
@@ -128,7 +138,10 @@ KITS: dict[str, Toolchain] = {
 }
 """By the names of the kits' folders. The Python kit needs only Python."""
 
+_CLANG = ("wasm-ld-19", "wasi/api.h", "libclang_rt", "curl")
 WASM: dict[str, Toolchain] = {
+    "c": Toolchain("C to wasm", ("clang-19", *_CLANG, "msgpack.h")),
+    "cpp": Toolchain("C++ to wasm", ("clang++-19", *_CLANG, "__config", "libc++abi")),
     "go": Toolchain("Go to wasm", ("go",)),
     "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
 }

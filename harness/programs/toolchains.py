@@ -106,6 +106,8 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         version_here = _header_version(item, compiler)
         if version_here is None:
             return Found("", "is not installed")
+    elif item.wasi:
+        return Found("") if _has_wasi_library(item.name, compiler) else Found("", "is not installed")
     elif item.is_rust_target:
         return Found("") if _has_rust_target(item.name) else Found("", "is not installed")
     else:
@@ -120,6 +122,17 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         newer = f", from {item.download}" if item.download else ""
         return Found(version_here, f"is {version_here}; expected {'.'.join(map(str, item.minimum))} or newer{newer}")
     return Found(version_here)
+
+
+def _has_wasi_library(name: str, compiler: str) -> bool:
+    """Whether clang finds a library for WebAssembly: its own, or `NAME.a`."""
+    ask = "-print-libgcc-file-name" if name == "libclang_rt" else f"-print-file-name={name}.a"
+    command = [find(compiler) or compiler, "--target=wasm32-wasi", ask]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0 and os.path.isfile(done.stdout.strip())
 
 
 def _has_rust_target(name: str) -> bool:
@@ -140,8 +153,9 @@ def _numbers(text: str) -> str:
 
 def _header_version(item: Item, compiler: str) -> str | None:
     """Returns a library's version according to its header; None if the compiler does not find the header."""
-    language = "c++" if compiler == "g++" else "c"
-    command = [find(compiler) or compiler, "-E", "-P", "-x", language, "-include", item.name, "-"]
+    language = "c++" if "++" in compiler else "c"
+    target = ["--target=wasm32-wasi"] if item.wasi else []
+    command = [find(compiler) or compiler, *target, "-E", "-P", "-x", language, "-include", item.name, "-"]
     try:
         done = subprocess.run(command, input=item.ask.encode(), capture_output=True, timeout=VERSION_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,7 +1,7 @@
 """Builds bots as modules of WebAssembly: `referee build --target wasm`."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -77,7 +77,42 @@ def _rust(path: Path, context: BuildContext) -> Path:
     return build_source(path, command, ("rustc",), context) / "bot.wasm"
 
 
-SOURCES: dict[str, Callable[[Path, BuildContext], Path]] = {".go": _go, ".rs": _rust}
+WASI = ("--target=wasm32-wasi", "-O2", "-D_GNU_SOURCE")
+
+
+def _c(path: Path, context: BuildContext) -> Path:
+    return _compiled(path, context, "c", "clang-19", ("-std=c11",), ("-lm",))
+
+
+def _c_plus_plus(path: Path, context: BuildContext) -> Path:
+    return _compiled(path, context, "cpp", "clang++-19", ("-std=c++17", "-DNDEBUG", "-fignore-exceptions"), ())
+
+
+def _compiled(
+    path: Path, context: BuildContext, kit: str, compiler: str, options: Sequence[str], libraries: Sequence[str]
+) -> Path:
+    """Compiles a file with clang, and links the objects of a kit, which its `wasm.sh` makes."""
+    clang = need(compiler, path)
+    folder = build_kit(kit, path, context, "sh wasm.sh kit")
+    made = folder / "build" / "wasm"
+    objects = sorted(map(str, made.glob("*.o")))
+    headers = ("-isystem", str(made / "json")) if kit == "cpp" else ("-I", str(made), "-idirafter", "/usr/include")
+    search = ("-I", str(folder / "include"), *headers)
+
+    def command(out: Path) -> tuple[str, ...]:
+        outputs = ("-MD", "-MF", str(out / "inputs.d"), "-o", str(out / "bot.wasm"))
+        return (clang, *WASI, *options, *search, *outputs, str(path), *objects, *libraries)
+
+    return build_source(path, command, (compiler,), context, str(folder)) / "bot.wasm"
+
+
+SOURCES: dict[str, Callable[[Path, BuildContext], Path]] = {
+    ".c": _c,
+    ".cpp": _c_plus_plus,
+    ".cc": _c_plus_plus,
+    ".go": _go,
+    ".rs": _rust,
+}
 """By the suffix of a source file, the function that compiles it."""
 
 

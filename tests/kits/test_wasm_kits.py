@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.kits, pytest.mark.slow]
 
 GAMES = ("quoridor", "reantics", "aiarena21")
 TEMPLATES = {
+    "c": "my_{game}/bot.c",
+    "cpp": "my_{game}/bot.cpp",
     "go": "my_{game}/*.go",
     "rust": "my_{game}/src/main.rs",
 }
@@ -56,7 +58,7 @@ def played(replay: Path, *words: str) -> list[Any]:
     return lines
 
 
-@pytest.mark.parametrize("kit", ["go", "java", "python", "rust"])
+@pytest.mark.parametrize("kit", sorted(file.parent.name for file in KITS.glob("*/new.toml")))
 def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "mine"
     code = main(["new", "quoridor", str(folder), "--lang", kit, "--target", "wasm"])

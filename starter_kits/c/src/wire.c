@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#ifndef __wasi__
 #include <setjmp.h>
 #include <signal.h>
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,31 @@
 
 #include "encoding.h"
 
+#ifdef __wasi__
+#include <wasi/api.h>
+
+// WebAssembly has no way back out of a function here: `referee_fail` ends the bot.
+typedef char jmp_buf[1];
+#define setjmp(back) 0
+#define longjmp(back, value) exit(value)
+#endif
+
 // The two ends of the wire, out of reach of everything else in the process and of its children.
 static int pipe_in = -1, pipe_out;
+
+#ifdef __wasi__
+
+// WebAssembly cannot duplicate a descriptor: standard output is moved away, and the referee then takes descriptor 1 for
+// standard error. Before `main` already, so that `main` may print.
+__attribute__((constructor)) static void take_pipes(void) {
+    if (pipe_in >= 0) return;
+    pipe_in = 0;
+    pipe_out = 11;
+    if (__wasi_fd_renumber(1, (__wasi_fd_t)pipe_out) != 0) abort();
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+}
+
+#else
 
 // The first time it is called. What was printed before and not written yet goes to standard error too.
 static void take_pipes(void) {
@@ -40,6 +65,8 @@ __attribute__((constructor)) static void take_pipes_at_once(void) {
     unsetenv("REFEREE_BOT");  // not for programs that the bot starts
     take_pipes();
 }
+
+#endif
 
 // What a bot calls.
 

@@ -5,7 +5,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#ifdef __wasi__
+#include <wasi/api.h>
+#else
 #include <csignal>
+#endif
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -39,6 +43,20 @@ struct Pipes {
     int in = -1, out = -1;
 } pipes;  // constant from the start: the first of us to run fills it
 
+#ifdef __wasi__
+
+// WebAssembly cannot duplicate a descriptor: standard output is moved away, and the referee then takes descriptor 1 for
+// standard error. Before anything of the bot's own, so that it may print whenever it likes.
+__attribute__((constructor(101))) const Pipes& take_pipes() {
+    if (pipes.in >= 0) return pipes;
+    pipes = {0, 11};
+    if (__wasi_fd_renumber(1, static_cast<__wasi_fd_t>(pipes.out)) != 0) std::abort();
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    return pipes;
+}
+
+#else
+
 // What was printed before and not written yet goes to standard error too.
 const Pipes& take_pipes() {
     if (pipes.in >= 0) return pipes;
@@ -59,6 +77,8 @@ __attribute__((constructor(101))) void take_at_once() {
     ::unsetenv("REFEREE_BOT");  // not for programs that the bot starts
     take_pipes();
 }
+
+#endif
 
 Match read_match(const Json& json) {
     Match match;
@@ -208,3 +228,14 @@ int serve(const Identity& identity, NewBot new_bot) {
 }
 
 }  // namespace referee
+
+#ifdef __wasi__
+
+// Exceptions do not exist here: whatever is thrown ends the bot.
+extern "C" void* __cxa_allocate_exception(std::size_t) { std::abort(); }
+extern "C" void __cxa_throw(void*, void*, void (*)(void*)) {
+    std::fputs("an exception was thrown; it ends a module of WebAssembly\n", stderr);
+    std::abort();
+}
+
+#endif
