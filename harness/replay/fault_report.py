@@ -295,7 +295,8 @@ def _text(data: bytes) -> str:
 def _usage(details: FaultDetails) -> str:
     fault, curve = details.fault, details.curve
     lines = [
-        f"the call: {fault.wall_s * 1000:.1f} ms, of which {fault.cpu_s * 1000:.1f} ms CPU and "
+        ("" if fault.fuel is None else f"fuel of the call: {fault.fuel:,} units; ")
+        + f"the call: {fault.wall_s * 1000:.1f} ms, of which {fault.cpu_s * 1000:.1f} ms CPU and "
         f"{fault.waited_s * 1000:.1f} ms waiting for a core",
         f"memory at most {_mebibytes(fault.peak_memory_bytes)}",
     ]

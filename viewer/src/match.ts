@@ -139,6 +139,8 @@ export interface Line<F extends Frames = AnyFrames> {
   events?: GameEvent<F>[];
   wall_us?: Record<string, number>;
   cpu_us?: Record<string, number>;
+  /** What metered bots used, in units. Their wall time is this. */
+  fuel?: Record<string, number>;
   /** The length of each seat's standard error when it answered. */
   stderr?: Record<string, number>;
   inject?: number;

@@ -70,7 +70,12 @@ function Call({ player }: { player: Player }) {
           </dd>
           <dt>time</dt>
           <dd>
-            <Cost limit={limit(match, at, seat)} wall={line.wall_us?.[seat]} cpu={line.cpu_us?.[seat]} />
+            <Cost
+              limit={limit(match, at, seat)}
+              wall={line.wall_us?.[seat]}
+              cpu={line.cpu_us?.[seat]}
+              fuel={line.fuel?.[seat]}
+            />
           </dd>
           {during
             .filter(({ player }) => player === seat)
@@ -140,7 +145,16 @@ function Said({ match, at, seat }: { match: Match; at: number; seat: number }) {
   );
 }
 
-function Cost({ limit, wall, cpu }: { limit: number | null; wall: number | undefined; cpu: number | undefined }) {
+type Maybe = number | undefined;
+
+/** The cost of a call. Of a metered bot, fuel is its time, and the machine's CPU time means nothing. */
+function Cost({ limit, wall, cpu, fuel }: { limit: number | null; wall: Maybe; cpu: Maybe; fuel: Maybe }) {
+  if (fuel !== undefined)
+    return (
+      <>
+        <Used what="fuel" us={wall} limit={limit} /> {fuel.toLocaleString("en")} units
+      </>
+    );
   return (
     <>
       <Used what="wall" us={wall} limit={limit} />
