@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pyspiel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pettingzoo.test import api_test, seed_test
 
+import referee
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind, Setup
 from referee.games.dice import Dice
@@ -341,3 +344,31 @@ def test_pieces_of_a_state_are_copied_apart() -> None:
     twin.apply({0: Action(0)})
     assert len(state.view(0).legal) == 9 and len(twin.view(1).legal) == 8
     assert isinstance(pyspiel.load_game("tic_tac_toe"), pyspiel.Game)
+
+
+# Arrays for training.
+
+TRAINED = ["connect_four", "backgammon", "kuhn_poker", "goofspiel", "hearts"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_environments_of_these_games_pass_pettingzoos_tests(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of spaces that are dicts
+        api_test(referee.rl.aec(PREFIX + name), num_cycles=60)  # type: ignore[no-untyped-call]
+        seed_test(lambda: referee.rl.aec(PREFIX + name), num_cycles=60)  # type: ignore[no-untyped-call]
+
+
+def test_an_observation_is_openspiels_tensor_or_the_text() -> None:
+    env = referee.rl.gym("openspiel:connect_four", ["@random"])
+    seen, _ = env.reset(seed=1)
+    own = pyspiel.load_game("connect_four")
+    assert seen["observation"].shape == tuple(own.observation_tensor_shape())
+    assert env.action_space.n == own.num_distinct_actions() == 7
+    assert seen["action_mask"].sum() == 7
+    env.close()
+    poker = referee.rl.gym("openspiel:kuhn_poker", ["@random"])
+    seen, _ = poker.reset(seed=1)
+    text = bytes(seen["observation"].astype("uint8")).rstrip(b"\0").decode()
+    assert text and text.isprintable()
+    poker.close()

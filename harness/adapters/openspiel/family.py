@@ -53,6 +53,7 @@ def game_of(name: str) -> Game:
         rebuild=OneGame.rebuilt,
         doc=f"{kind.long_name}, a game of OpenSpiel. Rules: openspiel.md, and OpenSpiel's own documentation.",
         vary={"opening": 4},
+        encoding=f"{__package__}.arrays",
         presentation=Presentation(
             answer=_in_words,
             endings={"WIN": "{winner} has won", "DRAW": "nobody has won", "RETURNS": "{scores}"},

@@ -43,7 +43,7 @@ class Spiel(State):
         """`history`: the actions that lead to a known position; without it, the first position of a match."""
         super().__init__(setup, dice)
         self.warnings = self.WARNINGS
-        self._game = _loaded(self.KIND, setup)
+        self._game = loaded(self.KIND, setup)
         self._state = self._game.new_initial_state()
         self._trail = blake2b(digest_size=16)  # of all actions but the last few
         self._last: list[int] = []  # those
@@ -255,7 +255,7 @@ def _apply(state: Any, actions: Mapping[Player, int]) -> None:
         state.apply_actions(list(actions.values()))
 
 
-def _loaded(kind: Any, setup: Setup) -> Any:
+def loaded(kind: Any, setup: Setup) -> Any:
     """Returns OpenSpiel's game with the options of a match. ValueError if they make none."""
     known = kind.parameter_specification
     given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
