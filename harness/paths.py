@@ -14,6 +14,8 @@ RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
 KAGGLE_RUNNER = HOME / "harness" / "adapters" / "kaggle" / "run.py"
 """The program that runs Kaggle agents."""
+ENGINE_RUNNER = HOME / "harness" / "adapters" / "engines" / "run.py"
+"""The program that runs engines of other protocols."""
 REPLAYS = Path("replays")
 """The default folder of replays."""
 TOURNAMENTS = Path("tournaments")

@@ -21,6 +21,7 @@ TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
     "tmux": Toolchain("terminal tests", ("tmux",)),
     "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
     "ruby": Toolchain("Ruby tests", ("ruby",)),
+    "engines": Toolchain("tests of engines", ("stockfish", "gnugo", "fairymax")),
     "viewer": Toolchain("viewer", ("node", "npm"), ("chromium",)),
 }
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.harness.paths import HOME, KITS, RUNNER
+from referee.harness.adapters.engines.options import COMMAND, OPTION
+from referee.harness.paths import ENGINE_RUNNER, HOME, KITS, RUNNER
 
 SYSTEM_FOLDERS = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
@@ -33,10 +34,11 @@ def required_paths(argv: tuple[str, ...], cwd: Path, path: str, extra: tuple[str
     Cached, since it runs while other bots are at play.
     """
     paths = [*SYSTEM_FOLDERS, str(KITS), str(cwd), *paths_of_original(argv), *extra]
-    for word in argv[1:]:
+    program, settings = engine_of(argv)
+    for word in (*argv[1:], *settings):
         paths += _named_folders(word)
-    for program in (sys.executable, argv[0]):
-        paths += _installation(program)
+    for each in (sys.executable, argv[0], *program):
+        paths += _installation(each)
     if _is_own_python(argv[0]):
         paths += _packages()
     for folder in path.split(os.pathsep):
@@ -50,6 +52,15 @@ def paths_of_original(argv: Sequence[str]) -> list[str]:
     if str(RUNNER) not in argv:
         return []
     return [word.partition("=")[2] for word in argv if word.startswith((ROOT, MODULE))]
+
+
+def engine_of(argv: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Returns the program of an engine, and the values of the engine's options, some of which are paths."""
+    if str(ENGINE_RUNNER) not in argv:
+        return (), []
+    end = argv.index(COMMAND)
+    settings = [argv[place + 1].partition("=")[2] for place in range(end) if argv[place] == OPTION]
+    return tuple(argv[end + 1 : end + 2]), settings
 
 
 def outermost(paths: Iterable[str]) -> list[str]:

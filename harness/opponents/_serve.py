@@ -22,6 +22,10 @@ BOT_FAILED = -32000
 METHOD_NOT_FOUND = -32601
 
 
+class Refused(Exception):
+    """The program cannot play, or not go on. The referee gets the text."""
+
+
 class UnknownMethod(Exception):
     """The opponent does not handle this method."""
 
@@ -30,7 +34,19 @@ class UnknownMethod(Exception):
 
 
 def serve(name: str, games: Mapping[str, Start]) -> None:
-    """Plays match after match until `exit` or the end of input. Each match gets a new handler from `games`.
+    """Plays match after match. Each gets a new handler from `games`."""
+
+    def begin(match: Initialize) -> tuple[Handler, str]:
+        if match.game not in games:
+            raise Refused(f"@{name} plays {', '.join(sorted(games))}, not {match.game}")
+        return games[match.game](match), name
+
+    serve_matches(begin)
+    gc.freeze()  # otherwise Python looks for garbage before it exits, which takes a sixth of a short match
+
+
+def serve_matches(begin: Callable[[Initialize], tuple[Handler, str]]) -> None:
+    """Plays match after match until `exit` or the end of input. `begin` returns a match's handler and our name.
 
     The program goes on after an error. A notification that it does not know may come from a later protocol.
     """
@@ -42,20 +58,19 @@ def serve(name: str, games: Mapping[str, Start]) -> None:
         try:
             if message.method == "initialize":
                 match = msgspec.convert(message.params, Initialize)
-                if match.game not in games:
-                    raise ValueError(f"@{name} plays {', '.join(sorted(games))}, not {match.game}")
-                handle = games[match.game](match)
+                handle, name = begin(match)
                 result = {"name": name, "encoding": wire.choose_encoding(match.encodings), "reuse": True}
             else:
                 result = handle(message.method, message.params)
         except UnknownMethod as error:
             failure = METHOD_NOT_FOUND, str(error)
+        except Refused as error:
+            failure = BOT_FAILED, str(error)
         except Exception as error:
             traceback.print_exc()
             failure = BOT_FAILED, str(error) or type(error).__name__
         if isinstance(message, Request):
             _write(wire.respond(message.id, result) if failure is None else wire.fail(message.id, *failure))
-    gc.freeze()  # otherwise Python looks for garbage before it exits, which takes a sixth of a short match
 
 
 def _next(wire: BotConnection) -> Request | Notification | None:

@@ -19,13 +19,19 @@ def split(text: str, known: Mapping[str, bool], spec: str) -> tuple[dict[str, st
 
     `known`: the options, each with whether it has a value. `spec`: what the user typed, for messages.
     """
+    pairs, rest = split_all(text, known, spec)
+    return dict(pairs), rest
+
+
+def split_all(text: str, known: Mapping[str, bool], spec: str) -> tuple[list[tuple[str, str]], str]:
+    """Does the same for options that may come several times, and keeps their order."""
     option = re.compile(rf"\s*({'|'.join(known)})(?:=|\s+|$)")
-    options: dict[str, str] = {}
+    options: list[tuple[str, str]] = []
     while match := option.match(text):
-        text = text[match.end() :]
-        options[match[1]] = ""
+        text, value = text[match.end() :], ""
         if known[match[1]]:
-            options[match[1]], text = _word(text, f"{spec}: {match[1]}")
+            value, text = _word(text, f"{spec}: {match[1]}")
+        options.append((match[1], value))
     return options, text.strip()
 
 

@@ -94,6 +94,9 @@ ITEMS: dict[str, Item] = {
         Item("bwrap", "bubblewrap", "bubblewrap", "bubblewrap"),
         Item("tmux", "tmux", "tmux", "tmux", ask="-V"),
         Item("chromium", "chromium", "chromium", "chromium"),
+        Item("stockfish", "stockfish", "stockfish", "stockfish"),
+        Item("gnugo", "gnugo", "gnugo", "gnu-go"),
+        Item("fairymax", "fairymax", "fairymax", "fairymax"),
     )
 }
 """By name. On Fedora and macOS the names have not been tried by a test."""

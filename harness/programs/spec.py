@@ -8,6 +8,7 @@ A bot spec is one of:
 - `cmd:COMMAND LINE`
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
 - `kaggle:[OPTIONS] PATH`: a Kaggle agent
+- `uci:[OPTIONS] ENGINE`, and `ugi:`, `gtp:`, `cecp:`: an engine of one of these protocols
 - `oci:IMAGE.tar`: a container image, as `docker save` writes it
 - `http://ADDRESS`: a team's web service, for the Arena's games
 - `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
@@ -37,7 +38,7 @@ from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import image, kaggle_spec, original_spec, webassembly
+from referee.harness.programs import engine_spec, image, kaggle_spec, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
@@ -194,8 +195,12 @@ def _command(spec: str, game: str | None) -> Build:
     program = shutil.which(argv[0])
     if program is None:
         raise UsageError(f"{spec}: there is no program {argv[0]!r}; check the path, or put it on PATH")
-    name = next((Path(word).stem for word in argv[1:] if os.path.exists(word)), Path(argv[0]).stem)
-    return lambda context: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
+    return _command_line(program, argv[1:])
+
+
+def _command_line(program: str, arguments: Sequence[str]) -> Build:
+    name = next((Path(word).stem for word in arguments if os.path.exists(word)), Path(program).stem)
+    return lambda context: Entrant(name, (os.path.abspath(program), *arguments), Path.cwd())
 
 
 def _image(spec: str, game: str | None) -> Build:
@@ -363,12 +368,28 @@ def _kaggle_agent(agent: kaggle_spec.Agent) -> Build:
     return lambda context: Entrant(agent.name, *agent.program())
 
 
+def _engine(spec: str, game: str | None) -> Build:
+    """An engine is found as any bot is. The program that runs it stands before its command."""
+    seat = engine_spec.read(spec, game)
+    path = Path(seat.command).expanduser()
+    build = _path(str(path), None) if path.exists() else _command_line(*engine_spec.command_line(seat, spec))
+
+    def built(context: BuildContext) -> Entrant:
+        engine = build(context)
+        if engine.metered:
+            raise UsageError(f"{spec}: an engine is a program of this machine, not a module of WebAssembly")
+        return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv))
+
+    return built
+
+
 KINDS = {
     "@": _built_in,
     "cmd:": _command,
     PREFIX: _script,
     "original:": _original,
     kaggle_spec.PREFIX: _kaggle,
+    **dict.fromkeys(engine_spec.PREFIXES, _engine),
     image.PREFIX: _image,
     "http:": _service,
     "https:": _service,

@@ -34,6 +34,8 @@ SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS",
 """Environment variables that change what compilers and build tools do."""
 
 VERSION_TIMEOUT_S = 60
+GAMES = ("/usr/games", "/usr/local/games")
+"""Where systems keep engines; root has these folders not on PATH."""
 
 
 @cache
@@ -53,11 +55,11 @@ def version(path: str) -> str | None:
 
 
 def find(program: str) -> str | None:
-    """Returns the first program of that name on PATH that works; if none works, the first one.
+    """Returns the first program of that name on PATH, or among the system's games, that works; else the first one.
 
     A program without an alternative is not asked for its version, because that takes time.
     """
-    return _find(program, os.environ.get("PATH", os.defpath))
+    return _find(program, os.pathsep.join((os.environ.get("PATH", os.defpath), *GAMES)))
 
 
 @cache

@@ -24,7 +24,7 @@ from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, image, kaggle_spec
+from referee.harness.programs import archive, build_cache, engine_spec, image, kaggle_spec
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
@@ -41,7 +41,7 @@ STAMP = (2020, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that equal content gives equal archives."""
 
 
-LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX)
+LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX, *engine_spec.PREFIXES)
 """Prefixes of bots that cannot travel, because they name files of this machine."""
 
 

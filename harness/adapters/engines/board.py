@@ -1,0 +1,92 @@
+"""The game as an engine sees it: the moves so far, and the legal ones, in the engine's notation."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyspiel  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from referee.harness.opponents._serve import Refused
+
+PREFIX = "openspiel:"
+
+Notation = Callable[[Any, int], str]
+"""Takes a state of OpenSpiel and an action; returns the move."""
+
+
+class Board:
+    """The position of one match, followed from call to call. Refused for a game that engines cannot play."""
+
+    def __init__(self, game: str, options: Mapping[str, Any]) -> None:
+        """`game`: such as `openspiel:chess`. `options`: those of the match; OpenSpiel's parameters among them."""
+        name = game.removeprefix(PREFIX)
+        kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+        if not game.startswith(PREFIX) or name not in kinds:
+            raise Refused(f"engines play OpenSpiel's games, such as {PREFIX}chess, not {game}")
+        self.name, self.kind = name, kinds[name]
+        given = {key: options[key] for key in self.kind.parameter_specification if key in options}
+        self._game = pyspiel.load_game(name, given)
+        self.parameters: Mapping[str, Any] = self._game.get_parameters()
+        self._check()
+        self._notation = NOTATIONS.get(name, _text)
+        self._follow([])
+
+    def _check(self) -> None:
+        kind, players = self.kind, self._game.num_players()
+        luck = kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC and self.name != "chess"
+        if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL or players != 2 or luck:
+            raise Refused(f"engines play games of two players who move in turn and without luck, not {self.name}")
+        if kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION:
+            raise Refused(f"engines play games in which nothing is hidden, not {self.name}")
+
+    def _follow(self, history: Sequence[int]) -> None:
+        """Starts again from the first position."""
+        self.state = self._game.new_initial_state()
+        self.actions: list[int] = []
+        self.moves: list[str] = []
+        """Since the first position with a choice."""
+        self.start_fen = ""
+        """Of chess, if its first position is another than usual."""
+        self.first = self.state.current_player()
+        """The player who moves first; below 0: not known yet."""
+        self.advance(history)
+
+    def advance(self, history: Sequence[int]) -> None:
+        """Plays the actions that are new since the last call."""
+        known = len(self.actions)
+        if list(history[:known]) != self.actions:
+            self._follow(history)
+            return
+        for action in history[known:]:
+            drawn = self.state.is_chance_node()
+            if not drawn:
+                self.moves.append(self._notation(self.state, action))
+            self.state.apply_action(action)
+            self.actions.append(action)
+            if drawn:
+                self.first, self.start_fen = self.state.current_player(), self.state.board().to_fen()
+
+    def legal(self) -> dict[str, int]:
+        """Returns the legal moves, each with its action."""
+        return {self._notation(self.state, action): action for action in self.state.legal_actions()}
+
+
+def _text(state: Any, action: int) -> str:
+    """OpenSpiel's own text, in one word."""
+    return "_".join(state.action_to_string(action).split())
+
+
+def _chess(state: Any, action: int) -> str:
+    """Long algebraic notation, such as `e2e4` or `e7e8q`."""
+    board = state.board()
+    move = pyspiel.chess.action_to_move(action, board)
+    chess960 = state.get_game().get_parameters().get("chess960", False)
+    return str(move.to_lan(chess960, board) if chess960 else move.to_lan())
+
+
+def _go(state: Any, action: int) -> str:
+    """A vertex, such as `D4`, or `PASS`."""
+    return str(state.action_to_string(action).split()[-1].upper())
+
+
+NOTATIONS: dict[str, Notation] = {"chess": _chess, "go": _go}
+"""The games whose engines have a notation of their own."""

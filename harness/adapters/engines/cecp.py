@@ -1,0 +1,103 @@
+"""CECP, the Chess Engine Communication Protocol of XBoard, version 2 (Tim Mann, H.G. Muller)."""
+
+import re
+import time as clock
+
+from referee.harness.adapters.engines.board import Board
+from referee.harness.adapters.engines.dialect import NO_TIME, Dialect, Time
+from referee.harness.opponents._serve import Refused
+
+FEATURE = re.compile(r'(\w+)=("[^"]*"|\S+)')
+MOVE = re.compile(r"(?:move|My move is\s*:)\s+(\S+)")
+REFUSED = re.compile(r"Illegal move|resign|tellics resign|1-0|0-1|1/2-1/2", re.IGNORECASE)
+"""Lines that come in the place of a move."""
+FEATURES_S = 2.0
+"""How long an engine that knows no features, an old one, is waited for. Source: `protover` in the protocol."""
+UNSUPPORTED = ("san",)
+"""Features that would change how moves are written."""
+
+
+class Cecp(Dialect):
+    """The engine keeps the position. It gets the moves that it does not know yet, and then `go`."""
+
+    def greet(self, note_at: float) -> str:
+        self.features: dict[str, str] = {}
+        self.offered: list[str] = []
+        self.known: list[str] = []
+        """The moves on the engine's board."""
+        self._pings = 0
+        self.engine.send("xboard", "protover 2")
+        self._read_features(clock.monotonic() + FEATURES_S, note_at)
+        self.check_options(self.offered)
+        for name, value in self.settings.options:
+            self.engine.send(f"option {name}" + ("" if value is None else f"={value}"))
+        return self.features.get("myname", self.engine.name)
+
+    def _read_features(self, until: float, note_at: float) -> None:
+        """Reads the features up to `done=1`. An engine that says `done=0` may take its time."""
+
+        def accept(line: str) -> bool:
+            for name, value in FEATURE.findall(line) if line.startswith("feature ") else ():
+                value = value.strip('"')
+                if name == "option":
+                    self.offered.append(value.partition(" -")[0])
+                else:
+                    self.features[name] = value
+                    self.engine.send(f"{'rejected' if name in UNSUPPORTED else 'accepted'} {name}")
+            return self.features.get("done") == "1"
+
+        def is_old() -> bool:
+            return self.features.get("done") != "0"
+
+        self.engine.answer(accept, (until, is_old), (note_at, lambda: self.engine.note("has not said done=1 so far")))
+
+    def start(self, board: Board, time: Time, seed: int) -> None:
+        if board.name != "chess" or board.parameters.get("chess960"):
+            raise Refused("cecp: plays openspiel:chess without chess960")
+        if time.limit_ms is None and not self.settings.bounded:
+            raise Refused(f"{self.engine.name} {NO_TIME}--depth or --movetime")
+        self._time = time
+        self._clear()
+
+    def _clear(self) -> None:
+        self.engine.send("new", "easy", "nopost", "force")
+        settings, time = self.settings, self._time
+        self.known = []
+        if settings.depth is not None:
+            self.engine.send(f"sd {settings.depth}")
+        if settings.movetime_ms is not None:
+            self.engine.send(f"st {max(1, settings.movetime_ms // 1000)}")
+        elif time.remaining_ms is not None:
+            base_s = time.remaining_ms // 1000
+            self.engine.send(f"level 0 {base_s // 60}:{base_s % 60:02} {time.increment_ms / 1000:g}")
+        elif time.call_ms is not None:
+            self.engine.send(f"st {max(1, time.less(time.call_ms) // 1000)}")
+        self._ready()
+
+    def _ready(self) -> None:
+        if self.features.get("ping") == "1":
+            self._pings += 1
+            pong = f"pong {self._pings}"
+            self.engine.send(f"ping {self._pings}")
+            self.engine.answer(lambda line: line == pong)
+
+    def move(self, board: Board, time: Time) -> str:
+        if board.moves[: len(self.known)] != self.known:
+            self._clear()
+        verb = "usermove " if self.features.get("usermove") == "1" else ""
+        new = [verb + move for move in board.moves[len(self.known) :]]
+        self.known = list(board.moves)
+        limit_ms = time.remaining_ms if time.remaining_ms is not None else time.call_ms
+        left = [] if limit_ms is None else [f"{name} {time.less(limit_ms) // 10}" for name in ("time", "otim")]
+        self.engine.send("force")
+        self.engine.drop()
+        self.engine.send(*new, *left, "go")
+        line = self.wait_for_move(lambda line: bool(MOVE.match(line) or REFUSED.match(line)), time, "go", "?")
+        if not MOVE.match(line):
+            raise Refused(f"{self.engine.name} wrote {line!r} in the place of a move")
+        self.known.append(self.move_in(line))
+        return line
+
+    def move_in(self, line: str) -> str:
+        match = MOVE.match(line)
+        return match[1] if match else ""

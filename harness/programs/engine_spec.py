@@ -1,0 +1,73 @@
+"""Engines of other protocols: how the user names them.
+
+`uci:[--nodes N] [--depth N] [--movetime MS] [--option NAME=VALUE] [--overhead MS] [--debug] ENGINE`, and the same for
+`ugi:`, `gtp:` and `cecp:`, each with the options that it can express. ENGINE is a path or a command line. An ordinary
+program runs it, `harness/adapters/engines/run.py`.
+"""
+
+import os
+import shlex
+import sys
+
+from msgspec import Struct
+
+from referee.harness.adapters.engines.options import COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
+from referee.harness.errors import RunError, UsageError
+from referee.harness.paths import ENGINE_RUNNER
+from referee.harness.programs import adapter_options, packages, toolchains
+
+PREFIXES = tuple(f"{protocol}:" for protocol in PROTOCOLS)
+GAMES = "openspiel:"
+"""The names of games that engines play begin with this."""
+
+EXAMPLES = {
+    "uci": "uci:stockfish",
+    "ugi": "ugi:./engine",
+    "gtp": "gtp:'gnugo --mode gtp'",
+    "cecp": "cecp:fairymax",
+}
+
+
+class Seat(Struct, frozen=True):
+    """An engine that the user named."""
+
+    runner: tuple[str, ...]
+    """The command of the program that runs it. The engine's own command follows."""
+    command: str
+    """The engine's path or command line, as typed."""
+
+
+def read(spec: str, game: str | None) -> Seat:
+    """Parses a bot spec. UsageError if anything is wrong with it, or with the game."""
+    protocol, _, text = spec.partition(":")
+    if game is not None and not game.startswith(GAMES):
+        raise UsageError(f"{spec}: engines play OpenSpiel's games, such as {GAMES}chess, not {game}")
+    known = PROTOCOLS[protocol]
+    pairs, command = adapter_options.split_all(text, {name: VALUED[name] for name in known}, spec)
+    if command.startswith("-"):
+        raise UsageError(f"{spec}: {protocol}: has no option {command.split()[0]}; it has {', '.join(known)}")
+    if not command:
+        raise UsageError(f"{spec}: expected an engine, as in {EXAMPLES[protocol]}")
+    words: list[str] = []
+    for name, value in pairs:
+        if name not in (OPTION, DEBUG) and not (value.isascii() and value.isdigit()):
+            raise UsageError(f"{spec}: {name} {value}: expected a whole number")
+        words += [name] if name == DEBUG else [name, value]
+    return Seat((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
+
+
+def command_line(seat: Seat, spec: str) -> tuple[str, list[str]]:
+    """Returns the program of an engine's command line, and its arguments.
+
+    UsageError if there is no such program. RunError, with the command that installs it, for one that is known.
+    """
+    try:
+        words = shlex.split(seat.command)
+    except ValueError as error:
+        raise UsageError(f"{spec}: {error}") from error
+    program = toolchains.find(os.path.expanduser(words[0]))
+    if program is not None:
+        return program, words[1:]
+    if advice := packages.how_to_install(words[:1]):
+        raise RunError(f"{spec} needs {words[0]}, which is not on this machine{advice}")
+    raise UsageError(f"{spec}: there is no program {words[0]!r}; check the path, or put it on PATH")
