@@ -55,7 +55,7 @@ class Cecp(Dialect):
         if board.name != "chess" or board.parameters.get("chess960"):
             raise Refused("cecp: plays openspiel:chess without chess960")
         if time.limit_ms is None and not self.settings.bounded:
-            raise Refused(f"{self.engine.name} {NO_TIME}--depth or --movetime")
+            raise Refused(f"the engine {NO_TIME}--depth or --movetime")
         self._time = time
         self._clear()
 
@@ -94,10 +94,10 @@ class Cecp(Dialect):
         self.engine.send(*new, *left, "go")
         line = self.wait_for_move(lambda line: bool(MOVE.match(line) or REFUSED.match(line)), time, "go", "?")
         if not MOVE.match(line):
-            raise Refused(f"{self.engine.name} wrote {line!r} in the place of a move")
+            raise Refused(f"the engine wrote {line!r} in the place of a move")
         self.known.append(self.move_in(line))
         return line
 
     def move_in(self, line: str) -> str:
         match = MOVE.match(line)
-        return match[1] if match else ""
+        return match[1].lower() if match else ""

@@ -27,6 +27,7 @@ class Engine:
     def __init__(self, command: Sequence[str], debug: bool) -> None:
         """Starts it. Its standard error is ours. `debug`: show the lines there, with the time in seconds."""
         self.name = os.path.basename(command[0])
+        """Of its program, for an engine that gives none."""
         self.last = ""
         """The last line that it wrote."""
         self._debug = debug
@@ -74,7 +75,7 @@ class Engine:
     def note(self, text: str) -> None:
         """Writes a line about the engine to standard error, which the referee shows after a fault."""
         last = f"its last line: {self.last[:SHOWN]!r}" if self.last else "it has written nothing"
-        sys.stderr.write(f"{self.name} {text}; {last}\n")
+        sys.stderr.write(f"the engine {text}; {last}\n")
         sys.stderr.flush()
 
     def quit(self, patience_s: float) -> None:
@@ -94,6 +95,8 @@ class Engine:
         end = self._buffer.find(b"\n")
         if end < 0:
             if len(self._buffer) > MAX_BYTES:
+                self._process.kill()  # else it would write of its own end, after us
+                self._process.wait()
                 self.note(f"wrote a line of more than {MAX_BYTES} bytes")
                 os._exit(1)
             return None

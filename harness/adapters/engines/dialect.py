@@ -13,7 +13,7 @@ from referee.harness.opponents._serve import Refused
 
 LATE_SHARE = 0.5
 """The engine is noted as late when so much of the overhead is left."""
-START_SHARE = 0.8
+START_SHARE = 0.5
 """An engine is noted as silent when so much of the time to start has passed."""
 NO_TIME = "has neither a limit of time nor one of its own, so it would think for ever; add --clock or "
 
@@ -101,4 +101,4 @@ class Dialect(ABC):
         for name, _ in self.settings.options:
             if name.lower() not in names:
                 offered = ", ".join(sorted(known)) or "none"
-                raise Refused(f"{self.engine.name} has no option {name!r}; it offers {offered}")
+                raise Refused(f"the engine has no option {name!r}; it offers {offered}")

@@ -54,13 +54,13 @@ class Gtp(Dialect):
                 self._ask(f"time_left {color} {seconds(time.less(time.call_ms))} 1")
         asked = f"genmove {color}"
         line = self._answer(asked, lambda accept: self.wait_for_move(accept, time, asked, None))
-        if self.move_in(line).upper() == "RESIGN":
-            raise Refused(f"{self.engine.name} resigns: {line!r}")
-        self.known.append(self.move_in(line).upper())
+        if self.move_in(line) == "RESIGN":
+            raise Refused(f"the engine resigns: {line!r}")
+        self.known.append(self.move_in(line))
         return line
 
     def move_in(self, line: str) -> str:
-        return line.lstrip("=").strip()
+        return line.lstrip("=").strip().upper()
 
     def _ask(self, command: str, note_at: float | None = None) -> str:
         """Returns the answer to a command. Refused if the engine refuses it."""
@@ -81,7 +81,7 @@ class Gtp(Dialect):
         wait(accept)
         answer = " ".join(filter(None, lines))
         if answer.startswith("?"):
-            raise Refused(f"{self.engine.name} answered {command!r} with {answer!r}")
+            raise Refused(f"the engine answered {command!r} with {answer!r}")
         return answer
 
 

@@ -77,7 +77,10 @@ def main(words: list[str]) -> None:
     parts = (each.partition("=") for each in given.option)
     own = tuple((name, value if equals else None) for name, equals, value in parts)
     settings = Settings(given.nodes, given.depth, given.movetime, own, given.overhead, given.debug)
-    seat = Seat(given.protocol, settings, words[place + 1 :])
+    try:
+        seat = Seat(given.protocol, settings, words[place + 1 :])
+    except OSError as error:
+        sys.exit(f"the engine cannot be started: {error}")
     serve_matches(seat.begin)
     seat.engine.quit(END_S)
 

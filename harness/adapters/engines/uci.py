@@ -42,7 +42,7 @@ class Uci(Dialect):
 
     def start(self, board: Board, time: Time, seed: int) -> None:
         if time.limit_ms is None and not self.settings.bounded:
-            raise Refused(f"{self.engine.name} {NO_TIME}--nodes, --depth or --movetime")
+            raise Refused(f"the engine {NO_TIME}--nodes, --depth or --movetime")
         if board.name == "chess" and board.parameters.get("chess960"):
             self.engine.send(f"setoption name {CHESS960} value true")
         self.engine.send(f"{self.word}newgame")
