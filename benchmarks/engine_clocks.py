@@ -37,7 +37,7 @@ class Move(Struct, frozen=True):
     thought: float
     """The engine's own time."""
     asked: float
-    """From `go` to `bestmove`, as the program beside the engine sees it."""
+    """From `go` to `bestmove`, as our program sees it."""
     timed_out: bool
 
 

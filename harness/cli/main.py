@@ -71,6 +71,7 @@ def explain(*command: str, all: bool = False) -> int:
 replay_app = App(name="replay", help="Verifies and shows replays.")
 app.command(replay_app)
 for parent, name, function in (
+    (app, "bridge", "bridge:bridge"),
     (app, "build", "build:build"),
     (app, "check", "check:check_bot"),
     (app, "doctor", "doctor:doctor"),

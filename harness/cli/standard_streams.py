@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 
+import trio
+
 from referee.harness.errors import RunError
+
+READ_BYTES = 1 << 16
 
 PLAIN = {
     **dict(zip("×·•↑↓“”’", 'x.*^v""\'', strict=True)),
@@ -66,6 +70,21 @@ def writing(ignore_errors: bool = False) -> Iterator[None]:
             return
         discard()
         raise RunError(f"standard output cannot be written: {error.strerror or error}") from error
+
+
+async def read_input() -> bytes:
+    """Waits for bytes on standard input, of whatever kind it is: in a thread. Empty = the end."""
+    return await trio.to_thread.run_sync(os.read, 0, READ_BYTES, abandon_on_cancel=True)
+
+
+async def write_output(data: bytes) -> None:
+    """Writes to standard output, in a thread: the reader may have stopped to read."""
+    await trio.to_thread.run_sync(_write_all, data, abandon_on_cancel=True)
+
+
+def _write_all(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
 
 
 def discard() -> None:

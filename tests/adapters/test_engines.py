@@ -222,13 +222,13 @@ async def test_an_engine_that_never_says_uciok_times_out_at_the_start(engines: E
     played = await engines.play("uci", "def greet(): say('Hello, I speak no UCI')", startup_s=1.0)
     assert played.fault.kind is FaultKind.TIMEOUT
     assert played.fault.method == "initialize"
-    assert "has not answered 'uci' so far; its last line: 'Hello, I speak no UCI'" in played.fault.last_words[-1]
+    assert "has not answered 'uci' yet; its last line: 'Hello, I speak no UCI'" in played.fault.last_words[-1]
 
 
 @pytest.mark.trio
 async def test_a_silent_engine_is_said_to_have_written_nothing(engines: Engines) -> None:
     played = await engines.play("ugi", "def greet(): pass", game=BREAKTHROUGH, startup_s=1.0)
-    assert "has not answered 'ugi' so far; it has written nothing" in played.fault.last_words[-1]
+    assert "has not answered 'ugi' yet; it has written nothing" in played.fault.last_words[-1]
 
 
 @pytest.mark.trio
@@ -363,7 +363,7 @@ async def test_cecp_sends_features_clock_and_moves(engines: Engines) -> None:
     assert played.got[:2] == ["xboard", "protover 2"]
     assert {"accepted usermove", "rejected san", "option Depth=4", "level 0 1:30 2", "force"} <= {*played.got}
     assert "time 8999" in played.got and "otim 8999" in played.got
-    assert played.fault.kind is FaultKind.ERROR and "wrote 'resign' in the place of a move" in played.fault.detail
+    assert played.fault.kind is FaultKind.ERROR and "wrote 'resign' instead of a move" in played.fault.detail
 
 
 @pytest.mark.trio

@@ -65,6 +65,11 @@ class Board:
             if drawn:
                 self.first, self.start_fen = self.state.current_player(), self.state.board().to_fen()
 
+    def begins_at(self, text: str) -> bool:
+        """Whether a text of UCI names the first position: `startpos`, or `fen` with it."""
+        first = self._game.new_initial_state()
+        return text == "startpos" or (self.name == "chess" and text == f"fen {first.board().to_fen()}")
+
     def legal(self) -> dict[str, int]:
         """Returns the legal moves, each with its action."""
         return {self._notation(self.state, action): action for action in self.state.legal_actions()}

@@ -10,7 +10,7 @@ from referee.harness.opponents._serve import Refused
 FEATURE = re.compile(r'(\w+)=("[^"]*"|\S+)')
 MOVE = re.compile(r"(?:move|My move is\s*:)\s+(\S+)")
 REFUSED = re.compile(r"Illegal move|resign|tellics resign|1-0|0-1|1/2-1/2", re.IGNORECASE)
-"""Lines that come in the place of a move."""
+"""Lines that come instead of a move."""
 FEATURES_S = 2.0
 """How long an engine that knows no features, an old one, is waited for. Source: `protover` in the protocol."""
 UNSUPPORTED = ("san",)
@@ -49,7 +49,7 @@ class Cecp(Dialect):
         def is_old() -> bool:
             return self.features.get("done") != "0"
 
-        self.engine.answer(accept, (until, is_old), (note_at, lambda: self.engine.note("has not said done=1 so far")))
+        self.engine.answer(accept, (until, is_old), (note_at, lambda: self.engine.note("has not said done=1 yet")))
 
     def start(self, board: Board, time: Time, seed: int) -> None:
         if board.name != "chess" or board.parameters.get("chess960"):
@@ -94,7 +94,7 @@ class Cecp(Dialect):
         self.engine.send(*new, *left, "go")
         line = self.wait_for_move(lambda line: bool(MOVE.match(line) or REFUSED.match(line)), time, "go", "?")
         if not MOVE.match(line):
-            raise Refused(f"the engine wrote {line!r} in the place of a move")
+            raise Refused(f"the engine wrote {line!r} instead of a move")
         self.known.append(self.move_in(line))
         return line
 

@@ -81,7 +81,7 @@ class Dialect(ABC):
 
     def wait_for(self, word: str, note_at: float) -> str:
         """Waits for a line that begins with a word, and returns it. Notes a silent engine at the time `note_at`."""
-        note = (note_at, lambda: self.engine.note(f"has not answered with {word!r} so far"))
+        note = (note_at, lambda: self.engine.note(f"has not answered with {word!r} yet"))
         return self.engine.answer(lambda line: line.split(None, 1)[:1] == [word], note)
 
     def wait_for_move(self, accept: Callable[[str], bool], time: Time, asked: str, stop: str | None) -> str:

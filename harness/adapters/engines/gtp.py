@@ -64,7 +64,7 @@ class Gtp(Dialect):
 
     def _ask(self, command: str, note_at: float | None = None) -> str:
         """Returns the answer to a command. Refused if the engine refuses it."""
-        steps = [] if note_at is None else [(note_at, lambda: self.engine.note(f"has not answered {command!r} so far"))]
+        steps = [] if note_at is None else [(note_at, lambda: self.engine.note(f"has not answered {command!r} yet"))]
         line = self._answer(command, lambda accept: self.engine.answer(accept, *steps))
         return line.lstrip("=").strip()
 

@@ -33,7 +33,7 @@ class Uci(Dialect):
             return line == f"{self.word}ok"
 
         self.engine.send(self.word)
-        self.engine.answer(accept, (note_at, lambda: self.engine.note(f"has not answered {self.word!r} so far")))
+        self.engine.answer(accept, (note_at, lambda: self.engine.note(f"has not answered {self.word!r} yet")))
         self.check_options(offered)
         for name, value in self.settings.options:
             self.engine.send(f"setoption name {name}" + ("" if value is None else f" value {value}"))
