@@ -1,23 +1,24 @@
 """The clock of an engine at a seat: what Referee charges for a move, against the engine's own log.
 
 `python -m referee.benchmarks.engine_clocks [--games N] [--call-ms MS]`. Stockfish plays itself at chess with a limit of
-time for each move, one game at a time. Its own time for a move is the last `time` that it writes before `bestmove`, to
-which it adds a millisecond. Needs stockfish and `referee[openspiel]`.
+time for each move, one game at a time, and writes its own log. Needs stockfish and `referee[openspiel]`.
 """
 
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from msgspec import Struct
 
 from referee import api
 from referee.games.game import TimeControl
 from referee.harness.adapters.engines.options import OVERHEAD_MS
+from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.replay.lines import Turn
 
@@ -28,17 +29,27 @@ SHARES = {"median": 0.5, "99 %": 0.99, "highest": 1.0}
 TARGET_MS = 2.0
 
 
+class Search(Struct, frozen=True):
+    """What the engine's log says of a move."""
+
+    own_ms: int
+    """The last time that it wrote. Stockfish adds a millisecond, which is taken off here."""
+    moved: bool
+
+
 class Move(Struct, frozen=True):
     """One move, in milliseconds."""
 
     charged: float
     waited: float
-    """How long the seat's processes waited for a core, as far as the referee knows."""
-    thought: float
-    """The engine's own time."""
-    asked: float
-    """From `go` to `bestmove`, as our program sees it."""
+    """How long a process of the seat waited for a core, as far as Referee knows."""
+    search: Search
     timed_out: bool
+
+    @property
+    def beyond(self) -> float:
+        """What was charged on top of the engine's own time."""
+        return self.charged - self.search.own_ms
 
 
 def main() -> None:
@@ -55,75 +66,75 @@ def main() -> None:
 
 def played(seed: int, call_ms: int) -> list[Move]:
     """Plays a game and returns its moves."""
-    spec = "uci:--debug --option Hash=16 stockfish"
-    time = TimeControl(per_call_s=call_ms / 1000)
-    limits = Limits(memory_bytes=512 << 20, stderr_bytes=1 << 30)
     with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)  # bots may run under another account
+        logs = [Path(folder) / f"{player}.log" for player in (0, 1)]
         replay = Path(folder) / "match.jsonl"
-        options = {"opening": OPENING_PLIES}
-        verdict = api.play(GAME, [spec, spec], seed=seed, time=time, limits=limits, options=options, replay=replay)
+        api.play(
+            GAME,
+            [f"uci:--option 'Debug Log File={log}' stockfish" for log in logs],
+            seed=seed,
+            time=TimeControl(per_call_s=call_ms / 1000),
+            limits=Limits(memory_bytes=512 << 20, file_bytes=None, isolation=Isolation(writable=(folder,))),
+            options={"opening": OPENING_PLIES},
+            replay=replay,
+        )
         steps = [step for _, _, step in api.positions(api.read_replay(replay)) if isinstance(step, Turn)]
-        logs = [iter([*log_of(Path(seat.stderr or ""))]) for seat in verdict.seats]
+        searches = [iter([*searches_in(log)]) for log in logs]
     moves = []
     for step in steps:
         ((player, charged_us),) = step.wall_us.items()
-        thought_ms, asked_ms = next(logs[player], (float("nan"), float("nan")))
         waited_ms = step.waited_us.get(player, 0) / 1000
-        moves.append(Move(charged_us / 1000, waited_ms, thought_ms, asked_ms, bool(step.faults)))
+        moves.append(Move(charged_us / 1000, waited_ms, next(searches[player]), bool(step.faults)))
     return moves
 
 
-def log_of(stderr: Path) -> Iterator[tuple[float, float]]:
-    """Yields, for each move of an engine's log, its own time and the time from `go` to `bestmove`."""
-    began_s, thought_ms = 0.0, 0.0
-    for line in stderr.read_text().splitlines():
-        stamp, _, said = line.partition(" ")
-        if said.startswith("> go "):
-            began_s, thought_ms = float(stamp), 0.0
-        elif said.startswith("< info ") and (found := TIME.search(said)):
-            thought_ms = float(found[1])
-        elif said.startswith("< bestmove "):
-            yield thought_ms, (float(stamp) - began_s) * 1000
+def searches_in(log: Path) -> Iterator[Search]:
+    """Yields what Stockfish's log says of each search. Its lines begin with `>>` for input and `<<` for output."""
+    own_ms, open_search = 0, False
+    for line in log.read_text().splitlines():
+        if line.startswith(">> go "):
+            own_ms, open_search = 0, True
+        elif line.startswith("<< info ") and (found := TIME.search(line)):
+            own_ms = max(0, int(found[1]) - 1)
+        elif line.startswith("<< bestmove "):
+            yield Search(own_ms, moved=True)
+            open_search = False
+    if open_search:
+        yield Search(own_ms, moved=False)
 
 
-def summary(moves: list[Move], games: int, call_ms: int) -> dict[str, object]:
-    """Returns the figures of a run."""
-    answered = [move for move in moves if not move.timed_out]
-    extra = sorted(move.charged - move.thought for move in answered)
-    way = sorted(move.charged - move.asked for move in answered)
-    above = [move for move in answered if move.charged - min(move.thought, move.asked) > TARGET_MS]
-    late = [move for move in moves if move.timed_out]
+def summary(moves: list[Move], games: int, call_ms: int) -> dict[str, Any]:
+    """Returns the figures of a run. A time-out is in the log if the engine had not moved within the limit."""
+    answered, late = [move for move in moves if not move.timed_out], [move for move in moves if move.timed_out]
+    beyond = sorted(move.beyond for move in answered)
+    above = [move for move in answered if move.beyond > TARGET_MS]
     return {
         "games": games,
         "moves": len(moves),
-        "call_ms": call_ms,
-        "given_ms": call_ms - OVERHEAD_MS,
-        "time_outs": len(late),
-        "time_outs_not_in_the_log": sum(not move.thought >= call_ms - OVERHEAD_MS for move in late),
-        "charged_beyond_own_ms": {name: at(extra, share) for name, share in SHARES.items()},
-        "charged_beyond_asked_ms": {name: at(way, share) for name, share in SHARES.items()},
-        "moves_above_2_ms": len(above),
-        "of_these_without_a_core": sum(
-            move.charged - move.waited - min(move.thought, move.asked) <= TARGET_MS for move in above
-        ),
-        "thought_ms": median(move.thought for move in answered),
+        "limit of a move, ms": call_ms,
+        "of which the engine gets, ms": call_ms - OVERHEAD_MS,
+        "its own time, median, ms": median(move.search.own_ms for move in answered),
+        "charged on top, ms": {
+            name: round(beyond[min(len(beyond) - 1, int(share * len(beyond)))], 2) for name, share in SHARES.items()
+        },
+        "moves with more than 2 ms on top": len(above),
+        "of these, a process waited for a core": sum(move.beyond - move.waited <= TARGET_MS for move in above),
+        "time-outs": len(late),
+        "of these, not in the engine's log": sum(move.search.moved and move.search.own_ms < call_ms for move in late),
     }
 
 
-def at(ordered: list[float], share: float) -> float:
-    """Returns the figure below which this share of them lies."""
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)
-
-
-def _joined(parts: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in parts.items())
-
-
-def table(figures: dict[str, object]) -> str:
+def table(figures: Mapping[str, Any]) -> str:
     """Returns the figures as a table in Markdown."""
-    flat = {name: value if not isinstance(value, dict) else _joined(value) for name, value in figures.items()}
-    rows = [f"| {name.replace('_', ' ')} | {value} |" for name, value in flat.items()]
-    return "\n".join(["| figure | value |", "| --- | --- |", *rows])
+    shown = {name: value if not isinstance(value, dict) else _joined(value) for name, value in figures.items()}
+    return "\n".join(
+        ["| figure | value |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in shown.items())]
+    )
+
+
+def _joined(parts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in parts.items())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from openspiel_games import needs_openspiel
 
 from referee.benchmarks import openspiel, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
@@ -158,6 +159,17 @@ def test_the_servers_are_measured_with_many_clients() -> None:
     assert figures.keys() == {"4 battles", "1 games"}
     for figure in figures.values():
         assert figure["timeouts"] == 0 and figure["moves"] > 0
+
+
+@needs_openspiel
+@pytest.mark.slow
+@pytest.mark.skipif(missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here")
+def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.engine_clocks", "--json", "--games", "1", "--call-ms", "30"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures["moves"] > 0 and figures["of which the engine gets, ms"] == 20
+    assert figures["time-outs"] in (0, 1)  # a time-out ends the game
+    assert figures["charged on top, ms"]["median"] < 10
 
 
 @pytest.mark.slow
