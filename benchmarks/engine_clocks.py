@@ -37,6 +37,10 @@ class Search(Struct, frozen=True):
     moved: bool
 
 
+KILLED = Search(0, moved=False)
+"""A search of which nothing is in the log: Stockfish writes it with its next line of output."""
+
+
 class Move(Struct, frozen=True):
     """One move, in milliseconds."""
 
@@ -85,7 +89,8 @@ def played(seed: int, call_ms: int) -> list[Move]:
     for step in steps:
         ((player, charged_us),) = step.wall_us.items()
         waited_ms = step.waited_us.get(player, 0) / 1000
-        moves.append(Move(charged_us / 1000, waited_ms, next(searches[player]), bool(step.faults)))
+        search = next(searches[player], KILLED)
+        moves.append(Move(charged_us / 1000, waited_ms, search, bool(step.faults)))
     return moves
 
 

@@ -11,6 +11,7 @@ from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs import toolchains
 from referee.harness.programs.packages import how_to_install
 from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.tournament.store.bot_archives import check_travel, finding
 
 CHESS = "openspiel:chess"
 
@@ -98,6 +99,15 @@ def test_isolation_shows_the_engines_folder_and_the_paths_among_its_options(engi
     bot = entrant(f"uci:--option EvalFile={net} {engine}", CHESS)
     assert {str(engine.parent), str(net.parent)} <= {*required_paths(bot.argv, bot.cwd, "")}
     assert str(net.parent) not in required_paths((*bot.argv[:4], "--", str(engine)), bot.cwd, "")
+
+
+def test_a_tournament_names_engines_as_a_match_does(engine: Path) -> None:
+    specs = [f"uci:--nodes 5 {engine}", "cecp:--depth 1 fairymax", "gtp:gnugo --mode gtp", "mine=uci:stockfish"]
+    with finding(specs, CHESS) as found:
+        assert [each.entry.name for each in found] == ["mine", "fairymax", "gnugo", "mine"]
+        assert len({each.entry.hash for each in found}) == 4
+        with pytest.raises(UsageError, match="stay on this machine"):
+            check_travel([found[0].entry])
 
 
 def test_the_engines_of_the_tests_can_be_installed() -> None:

@@ -120,6 +120,8 @@ def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
 
 
 def _command_name(spec: str) -> str:
+    if spec.startswith(engine_spec.PREFIXES):
+        spec = f"cmd:{engine_spec.read(spec, None).command}"
     words = _words(spec)
     files = (Path(word).stem for word in words[spec.startswith("cmd:") :] if Path(word).exists())
     return next(files, Path(words[0]).stem if words else spec)
