@@ -8,6 +8,7 @@ program runs it, `harness/adapters/engines/run.py`.
 import os
 import shlex
 import sys
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -54,6 +55,13 @@ def read(spec: str, game: str | None) -> Seat:
             raise UsageError(f"{spec}: {name} {value}: expected a whole number")
         words += [name] if name == DEBUG else [name, value]
     return Seat((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
+
+
+def path_of(seat: Seat) -> Path | None:
+    """Returns the engine's file or folder; None for a command line, and for a program on PATH that is only named."""
+    path = Path(seat.command).expanduser()
+    is_named = "/" not in seat.command and toolchains.find(seat.command) is not None
+    return path if path.exists() and not is_named else None
 
 
 def command_line(seat: Seat, spec: str) -> tuple[str, list[str]]:

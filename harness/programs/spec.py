@@ -369,10 +369,10 @@ def _kaggle_agent(agent: kaggle_spec.Agent) -> Build:
 
 
 def _engine(spec: str, game: str | None) -> Build:
-    """An engine is found as any bot is. The program that runs it stands before its command."""
+    """Finds an engine as any bot, or on PATH, and puts the program that runs it in front of its command."""
     seat = engine_spec.read(spec, game)
-    path = Path(seat.command).expanduser()
-    build = _path(str(path), None) if path.exists() else _command_line(*engine_spec.command_line(seat, spec))
+    path = engine_spec.path_of(seat)
+    build = _command_line(*engine_spec.command_line(seat, spec)) if path is None else _path(str(path), None)
 
     def built(context: BuildContext) -> Entrant:
         engine = build(context)

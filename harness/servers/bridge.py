@@ -31,7 +31,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Conditions(Struct, frozen=True):
-    """What is played, and how."""
+    """The bot, its game and its limits."""
 
     protocol: str
     """uci or ugi."""

@@ -18,7 +18,7 @@ CHESS = "openspiel:chess"
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns an engine in a folder beside the working folder."""
+    """Returns an engine in another folder than the working folder."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     path = tmp_path / "engines" / "mine"
@@ -43,6 +43,15 @@ def test_an_engine_is_a_command_line_and_runs_in_the_working_folder(engine: Path
     bot = entrant(f"theirs=gtp:{engine} --mode 'a b'", "openspiel:go")
     assert (bot.name, bot.cwd) == ("theirs", Path.cwd())
     assert after_the_runner(bot) == ("gtp", "--", str(engine), "--mode", "a b")
+
+
+def test_a_program_on_path_comes_before_a_folder_of_its_name(engine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(engine.parent))
+    Path("mine").mkdir()
+    assert after_the_runner(entrant("uci:mine", CHESS)) == ("uci", "--", str(engine))
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match=r"bot\.toml"):
+        entrant("uci:mine", CHESS)
 
 
 def test_an_engine_is_a_source_file(engine: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the protocols of engines have in common: the handshake, the time of a call, and the question for a move."""
+"""The base of all protocols of engines: settings, the time of a call, and waiting for an answer."""
 
 import time
 from abc import ABC, abstractmethod
@@ -12,10 +12,10 @@ from referee.harness.adapters.engines.options import OVERHEAD_MS
 from referee.harness.opponents._serve import Refused
 
 LATE_SHARE = 0.5
-"""The engine is noted as late when so much of the overhead is left."""
+"""The share of the overhead that is left when a late engine is noted."""
 START_SHARE = 0.5
-"""An engine is noted as silent when so much of the time to start has passed."""
-NO_TIME = "has neither a limit of time nor one of its own, so it would think for ever; add --clock or "
+"""The share of the start-up limit after which a silent engine is noted."""
+NO_TIME = "has neither a limit of time nor one of its own, so it would never move; add --clock or "
 
 
 class Settings(Struct, frozen=True):

@@ -14,4 +14,4 @@ PROTOCOLS = {
 OVERHEAD_MS = 10
 """How much of each limit of time the engine does not get, for the way of the call and of the answer."""
 COMMAND = "--"
-"""Stands before the engine's command."""
+"""Separates the options from the engine's command."""

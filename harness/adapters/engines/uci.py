@@ -14,7 +14,7 @@ CHESS960 = "UCI_Chess960"
 
 
 class Uci(Dialect):
-    """Asks with `position` and `go`. The engine is told the whole game each time."""
+    """Asks with `position`, which repeats the whole game, and `go`."""
 
     def __init__(self, engine: Engine, settings: Settings, word: str) -> None:
         """`word`: uci or ugi."""
