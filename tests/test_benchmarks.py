@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from openspiel_games import needs_openspiel
 
 from referee.benchmarks import openspiel, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
@@ -161,7 +160,6 @@ def test_the_servers_are_measured_with_many_clients() -> None:
         assert figure["timeouts"] == 0 and figure["moves"] > 0
 
 
-@needs_openspiel
 @pytest.mark.slow
 @pytest.mark.skipif(missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here")
 def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:

@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from openspiel_games import needs_openspiel
 from scripted import Arena
 
 from referee.games.game import TimeControl
@@ -19,10 +18,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 from referee.tools import toolchains
 
-pytestmark = [
-    needs_openspiel,
-    pytest.mark.skipif(toolchains.missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here"),
-]
+pytestmark = pytest.mark.skipif(toolchains.missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here")
 
 CHESS, GO = "openspiel:chess", "openspiel:go"
 NODES = 1500

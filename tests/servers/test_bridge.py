@@ -10,13 +10,12 @@ from typing import Any
 
 import psutil
 import pytest
-from openspiel_games import needs_openspiel
 from scripted import PREAMBLE
 
 from referee.harness.adapters.engines.board import Board
 from referee.harness.cli.main import main
 
-pytestmark = [needs_openspiel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 COMMAND = (sys.executable, "-m", "referee.harness.cli.main", "bridge")
 FIRST = """

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pyspiel  # type: ignore[import-not-found, import-untyped, unused-ignore]
+import pyspiel
 
 from referee.harness.opponents._serve import Refused
 
@@ -23,7 +23,8 @@ class Board:
         if not game.startswith(PREFIX) or name not in kinds:
             raise Refused(f"engines play OpenSpiel's games, such as {PREFIX}chess, not {game}")
         self.name, self.kind = name, kinds[name]
-        given = {key: options[key] for key in self.kind.parameter_specification if key in options}
+        defaults = self.kind.parameter_specification
+        given = {key: options[key] for key in defaults if key in options and options[key] != defaults[key]}
         self._game = pyspiel.load_game(name, given)
         self.parameters: Mapping[str, Any] = self._game.get_parameters()
         self._check()

@@ -89,8 +89,8 @@ class Dialect(ABC):
         if time.limit_ms is None:
             return self.engine.answer(accept)
         stop_at = time.began + time.less(time.limit_ms) / 1000
-        note_at = time.began + (time.limit_ms - LATE_SHARE * time.overhead_ms) / 1000
-        note = (note_at, lambda: self.engine.note(f"has not moved {round(time.limit_ms or 0)} ms after {asked!r}"))
+        note_ms = round(time.limit_ms - LATE_SHARE * time.overhead_ms)
+        note = (time.began + note_ms / 1000, lambda: self.engine.note(f"has not moved {note_ms} ms after {asked!r}"))
         if stop is None:
             return self.engine.answer(accept, note)
         return self.engine.answer(accept, (stop_at, lambda: self.engine.send(stop)), note)
