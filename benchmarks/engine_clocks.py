@@ -1,7 +1,8 @@
 """The clock of an engine at a seat: what Referee charges for a move, against the engine's own log.
 
-`python -m referee.benchmarks.engine_clocks [--games N] [--call-ms MS]`. Stockfish plays itself at chess with a limit of
-time for each move, one game at a time, and writes its own log. Needs stockfish and `referee[openspiel]`.
+`python -m referee.benchmarks.engine_clocks [--games N] [--call-ms MS] [--on-noise HOW]`. Stockfish plays a weak
+Stockfish at chess, one game at a time with a limit of time for each move, and writes its own log. Needs stockfish and
+`referee[openspiel]`.
 """
 
 import argparse
@@ -19,11 +20,13 @@ from referee import api
 from referee.games.game import TimeControl
 from referee.harness.adapters.engines.options import OVERHEAD_MS
 from referee.harness.isolation.plan import Isolation
-from referee.harness.process.limits import Limits
+from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Turn
 
 GAME = "openspiel:chess"
 OPENING_PLIES = 6
+SEATS = ("", "--option 'Skill Level=0'")
+"""The options of the engines. A weak one loses, so that games are short; it uses its whole time."""
 TIME = re.compile(r" time (\d+)\b")
 SHARES = {"median": 0.5, "99 %": 0.99, "highest": 1.0}
 TARGET_MS = 2.0
@@ -61,25 +64,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--call-ms", type=int, default=100)
+    parser.add_argument(
+        "--on-noise", type=OnNoise, choices=[*OnNoise], default=OnNoise.CHARGE, help="as --limit on_noise"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    moves = [move for seed in range(given.games) for move in played(seed, given.call_ms)]
+    moves = [move for seed in range(given.games) for move in played(seed, given.call_ms, given.on_noise)]
     figures = summary(moves, given.games, given.call_ms)
     print(json.dumps(figures) if given.json else table(figures))
 
 
-def played(seed: int, call_ms: int) -> list[Move]:
+def played(seed: int, call_ms: int, on_noise: OnNoise) -> list[Move]:
     """Plays a game and returns its moves."""
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)  # bots may run under another account
         logs = [Path(folder) / f"{player}.log" for player in (0, 1)]
         replay = Path(folder) / "match.jsonl"
+        isolation = Isolation(writable=(folder,))
+        limits = Limits(memory_bytes=512 << 20, file_bytes=None, on_noise=on_noise, isolation=isolation)
         api.play(
             GAME,
-            [f"uci:--option 'Debug Log File={log}' stockfish" for log in logs],
+            [
+                f"uci:--option 'Debug Log File={log}' {options} stockfish"
+                for log, options in zip(logs, SEATS, strict=True)
+            ],
             seed=seed,
             time=TimeControl(per_call_s=call_ms / 1000),
-            limits=Limits(memory_bytes=512 << 20, file_bytes=None, isolation=Isolation(writable=(folder,))),
+            limits=limits,
             options={"opening": OPENING_PLIES},
             replay=replay,
         )
