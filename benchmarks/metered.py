@@ -9,11 +9,14 @@ of the rounds' ratios. Memory-bound code is the worst that fuel does not see: a 
 import argparse
 import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +27,19 @@ from referee.benchmarks.calls import BOTS, compiled
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import TimeControl
+from referee.harness.adapters.wasm.frames import CALL, ENDED, GO_ON, MATCH, NO_LIMIT, Channel
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits
+from referee.harness.programs import webassembly
+from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.messages import Encoding
+from referee.tools.toolchains import missing
 
 ROUNDS, CALLS, STARTS = 7, 1000, 10
 STEPS = 2_000_000
@@ -83,13 +90,11 @@ async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
 
 def start_ms(bot: Entrant) -> float:
     """Returns the CPU time of a process that ends as soon as it has started."""
-    figures = []
-    for _ in range(STARTS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    def run() -> None:
         subprocess.run(bot.argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        figures.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
-    return statistics.median(figures)
+
+    return statistics.median(_cpu_s(run) * 1000 for _ in range(STARTS))
 
 
 async def memory_bound(folder: Path, most_steps: int) -> float:
@@ -110,6 +115,51 @@ async def memory_bound(folder: Path, most_steps: int) -> float:
     return (long_s - short_s) / ((long - short) / UNITS_PER_S)
 
 
+KERNELS = ("paths", "sieve", "queens", "matrix")
+COMPUTE_ROUNDS = 3
+
+
+def compute(folder: Path) -> dict[str, list[tuple[float, float]]]:
+    """Returns by kernel and round the CPU seconds of the native program and of the module; empty without clang."""
+    clang = shutil.which("clang-19")
+    if clang is None or missing("c-wasm"):
+        return {}
+    program, module = compiled("kernels.c", folder), folder / "kernels.wasm"
+    command = [clang, "--target=wasm32-wasi", "-O2", "-msimd128", "-o", str(module), str(BOTS / "kernels.c")]
+    subprocess.run(command, check=True)
+    figures: dict[str, list[tuple[float, float]]] = {name: [] for name in KERNELS}
+    for _ in range(COMPUTE_ROUNDS):
+        start_s = _module_s(module, "nothing")
+        for name in KERNELS:
+            native_s = _cpu_s(partial(subprocess.run, [str(program), name], stdout=subprocess.DEVNULL))
+            figures[name].append((native_s, _module_s(module, name) - start_s))
+    return figures
+
+
+def _module_s(module: Path, kernel: str) -> float:
+    """Returns the CPU time of the runner that runs a kernel."""
+    argv = webassembly.command(module, BuildContext(), (kernel,))
+
+    def play() -> None:
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:
+            assert runner.stdin is not None and runner.stdout is not None
+            channel = Channel(runner.stdout.fileno(), runner.stdin.fileno())
+            channel.send(MATCH, 1)
+            channel.send(CALL, NO_LIMIT)
+            while channel.receive().kind != ENDED:
+                channel.send(GO_ON, 0)
+
+    return _cpu_s(play)
+
+
+def _cpu_s(run: Callable[[], object]) -> float:
+    """Returns the CPU time of the programs that `run` starts and awaits."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 async def measure(steps: int) -> dict[str, Any]:
     """Returns all figures."""
     with tempfile.TemporaryDirectory() as name:
@@ -121,6 +171,7 @@ async def measure(steps: int) -> dict[str, Any]:
             "calls": await calls(bots),
             "start_ms": {each: start_ms(bot) for each, bot in bots.items()},
             "memory_bound": await memory_bound(folder, steps),
+            "compute": compute(folder),
         }
 
 
@@ -134,6 +185,11 @@ def table_of_metering(figures: dict[str, Any]) -> str:
         return f"| {name} | {one:.1f} µs | {two:.1f} µs | {ratio:.1f} |"
 
     start = figures["start_ms"]
+    kernels = []
+    for name, rounds in figures["compute"].items():
+        ratio = statistics.median(module_s / native_s for native_s, module_s in rounds)
+        native_s, module_s = (statistics.median(each) for each in zip(*rounds, strict=True))
+        kernels.append(f"| computing: {name} | {native_s:.2f} s | {module_s:.2f} s | {ratio:.1f} |")
     return "\n".join(
         [
             "| | native | metered | ratio |",
@@ -143,6 +199,7 @@ def table_of_metering(figures: dict[str, Any]) -> str:
             row("of it the bot's CPU time", 2),
             f"| CPU time of a start | {start['native']:.1f} ms | {start['metered']:.1f} ms | |",
             f"| following pointers through 256 MiB, seconds a second of fuel | | {figures['memory_bound']:.0f} | |",
+            *kernels,
         ]
     )
 

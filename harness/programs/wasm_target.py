@@ -77,7 +77,7 @@ def _rust(path: Path, context: BuildContext) -> Path:
     return build_source(path, command, ("rustc",), context) / "bot.wasm"
 
 
-WASI = ("--target=wasm32-wasi", "-O2", "-D_GNU_SOURCE")
+WASI = ("--target=wasm32-wasi", "-O2", "-msimd128", "-D_GNU_SOURCE")
 
 
 def _c(path: Path, context: BuildContext) -> Path:

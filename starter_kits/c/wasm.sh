@@ -4,7 +4,7 @@
 set -eu
 
 CLANG="${WASM_CC:-clang-19}"
-FLAGS="--target=wasm32-wasi -O2 -std=c11"
+FLAGS="--target=wasm32-wasi -O2 -msimd128 -std=c11"
 VERSION=0.16
 SHA256=3ecaeedffd99a60b1262819f9e60d7d983844073abc74e495cb822b251904185
 URL="https://deb.debian.org/debian/pool/main/j/json-c/json-c_$VERSION.orig.tar.gz"

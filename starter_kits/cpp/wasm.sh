@@ -5,7 +5,7 @@
 set -eu
 
 CLANG="${WASM_CXX:-clang++-19}"
-FLAGS="--target=wasm32-wasi -O2 -std=c++17 -DNDEBUG -D_GNU_SOURCE -fignore-exceptions -Iinclude -isystem build/wasm/json"
+FLAGS="--target=wasm32-wasi -O2 -msimd128 -std=c++17 -DNDEBUG -D_GNU_SOURCE -fignore-exceptions -Iinclude -isystem build/wasm/json"
 VERSION=3.11.3
 SHA256=0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406
 URL="https://deb.debian.org/debian/pool/main/n/nlohmann-json3/nlohmann-json3_$VERSION.orig.tar.gz"
