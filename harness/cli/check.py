@@ -50,28 +50,10 @@ def check_bot(
         strict: Also refuse the bot for warnings.
         only: Try only this rule, such as many-games. Can be repeated.
     """
-    checked = find_game(game)
-    limits, time, options = setup.resolved(checked, checked.seats.start)
-    seed = drawn(seed)
     for name in only:
         if name not in RULES:
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
-    command, started, spec = setup.command(checked, chaos=chaos), monotonic(), bot
-    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        try:
-            spec = bot_in(bot, Path(scratch), checked.name)
-            check_seats([spec], checked.name, every_seat=True)
-            origin = _origin(bot, spec, command)
-            program, build_s = _build(spec, checked, limits)
-        except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
-            if str(path_of(bot)).startswith("@"):
-                raise  # a built-in opponent, which nobody has submitted
-            failed = error if isinstance(error, BuildError) else BuildError(bot, str(error))
-            seconds = monotonic() - started
-            report = not_built(checked, seed, _name(spec), failed, _origin(bot, spec, command), seconds)
-        else:
-            request = Check(checked, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
-            report = run(_check, request)
+    report = checked(bot, find_game(game), drawn(seed), setup, only, chaos)
     accepted = report.passed and not (strict and report.count(Level.WARNING))
     shown = check_report(report)
     try:
@@ -80,6 +62,30 @@ def check_bot(
         raise SoFar(error, report, shown) from error
     print_result(report, shown, json)
     return PLAYED if accepted else AT_FAULT
+
+
+def checked(
+    bot: str, game: Game, seed: int, setup: SetupOptions, only: Sequence[str] = (), chaos: bool = False
+) -> CheckReport:
+    """Builds and checks a bot. Returns what is wrong with it, also if it is missing or cannot be built.
+
+    UsageError for wrong options, RunError if the check itself fails.
+    """
+    limits, time, options = setup.resolved(game, game.seats.start)
+    command, started, spec = setup.command(game, chaos=chaos), monotonic(), bot
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        try:
+            spec = bot_in(bot, Path(scratch), game.name)
+            check_seats([spec], game.name, every_seat=True)
+            origin = _origin(bot, spec, command)
+            program, build_s = _build(spec, game, limits)
+        except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
+            if str(path_of(bot)).startswith("@"):
+                raise  # a built-in opponent, which nobody has submitted
+            failed = error if isinstance(error, BuildError) else BuildError(bot, str(error))
+            return not_built(game, seed, _name(spec), failed, _origin(bot, spec, command), monotonic() - started)
+        request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
+        return run(_check, request)
 
 
 def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:

@@ -133,7 +133,7 @@ def gate(
                 format="two-player",
                 seating=Seating.SEED_GROUP,
                 games=terms.max_games // seats * seats,
-                options=({} if no_vary else _varied(rules, setup)) | dict(request.options),
+                options=({} if no_vary else varied(rules, setup)) | dict(request.options),
             )
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
@@ -144,7 +144,7 @@ def gate(
             opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
             games = TournamentGames(plan, opened, reader.read(folder))
             contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
-            report = _decided(games, workers.opened(contest), terms, rules.title, names)
+            report = decided(games, workers.opened(contest), terms, rules.title, names)
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run matters more
             why = str(error)
@@ -165,13 +165,13 @@ def gate(
     return CODES[report.decision]
 
 
-def _varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
+def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
     """Returns options that make games differ if the rules have no luck, except those that the user has set."""
     chosen = {setting.partition("=")[0] for setting in setup.rules.set}
     return {name: value for name, value in game.vary.items() if name not in chosen}
 
 
-def _decided(games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
+def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
     """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games."""
     deciding = Gate(terms, games.plan.seats)
     started = time.monotonic()

@@ -79,6 +79,7 @@ for parent, name, function in (
     (app, "fork", "fork:fork"),
     (app, "games", "games:games"),
     (app, "gate", "gate:gate"),
+    (app, "improve", "improve:improve"),
     (app, "judge", "judge:judge_bot"),
     (app, "mcp", "mcp:mcp"),
     (app, "new", "new:new_bot"),

@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import inf
@@ -141,7 +141,7 @@ def run_tournament(
         request = msgspec.structs.replace(request, **changes, absent=absent)
         request = request if before is None else request.over(before)
         _check_shard(part, request.format)
-        folder = _new_folder(request) if ledger is None else ledger
+        folder = new_folder(f"{request.game}-{request.format or 'round-robin'}") if ledger is None else ledger
         arranged = organise.arranged(request, folder, resume, travel=cluster.cluster is not None)
     with arranged as plan:
         for sentence in remarks(plan):
@@ -204,10 +204,15 @@ def _request(
     return from_options(find_game(game), bots, setup, before, seed)
 
 
-def _new_folder(request: organise.Request) -> Path:
-    stem = TOURNAMENTS / f"{request.game}-{request.format or 'round-robin'}"
+def _holds_games(folder: Path) -> bool:
+    return (folder / PLAN).exists() and has_games(folder)
+
+
+def new_folder(name: str, is_used: Callable[[Path], bool] = _holds_games) -> Path:
+    """Returns a folder in ./tournaments that is not used."""
+    stem = TOURNAMENTS / name
     folder, number = stem, 1
-    while (folder / PLAN).exists() and has_games(folder):
+    while is_used(folder):
         number += 1
         folder = stem.with_name(f"{stem.name}.{number}")
     return folder

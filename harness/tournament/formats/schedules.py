@@ -39,6 +39,8 @@ def list_order(field: Field, results: Results) -> ScheduledGames:
 
 def gauntlet(field: Field, results: Results) -> ScheduledGames:
     """The first bot against each of the others."""
+    if len(field.present) < field.seats:
+        return iter(())
     one, *others = field.present
     size = field.seats - 1
     groups = [others[start : start + size] for start in range(0, len(others), size)]

@@ -101,7 +101,7 @@ class Standings(Struct):
     ranking: str
     """What ranks the bots and how ties are broken, in words."""
     due: int | None
-    """The number of games in all; None if it depends on results."""
+    """The number of games in all; None if it depends on results, or if more were played, as by `referee improve`."""
     played: int
     different: int
     voids: int
@@ -188,6 +188,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     cells: dict[tuple[int, int], Cell] = {}
     _count_games(plan, book, rows, cells)
     total, (different, seatings) = book.count, _different(plan, book, rows)
+    due = number_of_games(plan)
     _rate(plan, book, rows, cells, chances)
     if seatings == different < total:
         for row in rows:
@@ -206,7 +207,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         game=plan.game,
         format=plan.format,
         ranking=_ranking(plan),
-        due=number_of_games(plan),
+        due=due if due is None or total <= due else None,
         played=total,
         different=different,
         voids=book.voids,
