@@ -5,12 +5,13 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import psutil
 from cyclopts import Parameter
 
 from referee.games.game import Game
@@ -21,6 +22,7 @@ from referee.harness.cli.check import checked
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.gate import TermOptions, decided, varied
 from referee.harness.cli.options import MORE, POSITIVE, GameName, Seed, SetupOptions, find_game, path_of
+from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.tournament import new_folder
@@ -37,6 +39,7 @@ from referee.harness.tournament.improve import Comparison, History, Version
 from referee.harness.tournament.intake.intake import RULES
 from referee.harness.tournament.model import Entry, Plan, identified, read_plan
 from referee.harness.tournament.store import bot_archives, reader
+from referee.harness.tournament.store.bot_archives import Found
 from referee.harness.tournament.store.ledger import PLAN, Ledger, claimed
 from referee.harness.tournament.store.reader import has_games
 
@@ -80,32 +83,21 @@ def improve(
     """
     rules = find_game(game)
     terms = when.terms(rules.seats.start)
-    path = path_of(bot).expanduser().resolve()
-    if not path.exists():
-        raise UsageError(f"{bot}: expected the file or folder of a bot, which the command can change")
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     folder = (new_folder(f"{rules.name}-improve", Path.exists) if ledger is None else ledger).resolve()
-    if path.is_dir() and folder.is_relative_to(path):
-        raise UsageError(f"{folder} is inside of the bot's folder; choose another one with --ledger")
     check_seats([against], rules.name, every_seat=True)
     before = read_plan(folder / PLAN) if resume else None
-    history = History(game=rules.name, bot=str(path), opponent=against, rounds=rounds, ledger=str(folder))
-    if resume:
-        history = msgspec.structs.replace(versions.read_history(folder), bot=str(path), rounds=rounds)
-        if history.opponent != against:
-            raise UsageError(f"{folder} holds versions that met {history.opponent}, not {against}; use another folder")
-    elif (folder / PLAN).exists():
-        raise UsageError(f"{folder} already holds a tournament; --resume continues it")
+    history = _history(bot, rules, against, rounds, folder, resume)
     request = from_options(rules, (against,), setup, before, seed)
     options = ({} if no_vary else varied(rules, setup)) | dict(request.options)
     requested = organise.plan_without_bots(msgspec.structs.replace(request, format="gauntlet", options=options))
-    with _folder(folder):
+    with bot_archives.finding([against], rules.name) as (opponent,), _folder(folder):
         history.save()
         judge = _Judge(bot, rules, setup, terms, workers, folder, requested, history)
         try:
-            judge.enter_opponent()
-            _improve(judge, command, path if path.is_dir() else path.parent)
+            judge.enter_opponent(opponent)
+            _improve(judge, command)
         except BaseException:
             if history.versions or has_games(folder):
                 again = f"--ledger {shlex.quote(str(folder))} --resume"
@@ -113,9 +105,27 @@ def improve(
             raise
     if history.accepted is not None:
         best = history.versions[history.accepted]
-        out.print(printable(f"accepted  {best.name}: {best.archive}"))
-    out.print(printable(f"ledger  {folder}"), style="dim")
+        out.print(printable(f"accepted  {best.name}: {os.path.relpath(best.archive)}"))
+    out.print(printable(f"ledger  {os.path.relpath(folder)}"), style="dim")
     return PLAYED if history.accepted else AT_FAULT
+
+
+def _history(bot: str, game: Game, against: str, rounds: int, folder: Path, resume: bool) -> History:
+    """Returns the history in the folder, or a new one. UsageError for a bot or a folder that cannot be used."""
+    path = path_of(bot).expanduser().resolve()
+    if not path.exists():
+        raise UsageError(f"{bot}: expected the file or folder of a bot, which the command can change")
+    if path.is_dir() and folder.is_relative_to(path):
+        raise UsageError(f"{folder} is inside of the bot's folder; choose another one with --ledger")
+    new = History(game=game.name, bot=str(path), opponent=against, rounds=rounds, ledger=str(folder))
+    if resume:
+        kept = versions.read_history(folder)
+        if kept.opponent != against:
+            raise UsageError(f"{folder} holds versions that met {kept.opponent}, not {against}; use another folder")
+        return msgspec.structs.replace(new, accepted=kept.accepted, versions=kept.versions)
+    if (folder / PLAN).exists():
+        raise UsageError(f"{folder} already holds a tournament; --resume continues it")
+    return new
 
 
 @contextmanager
@@ -128,9 +138,10 @@ def _folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def _improve(judge: "_Judge", command: str, folder: Path) -> None:
+def _improve(judge: "_Judge", command: str) -> None:
     """Judges the bot as it is, unless that was done in an earlier run, and then what each round makes of it."""
     history = judge.history
+    folder = Path(history.bot) if Path(history.bot).is_dir() else Path(history.bot).parent
     judge.judge()
     while len(history.versions) <= history.rounds:
         number = len(history.versions)
@@ -150,7 +161,10 @@ def _run_author(command: str, folder: Path, file: Path, number: int) -> None:
         with subprocess.Popen(command, shell=True, cwd=folder, env=os.environ | {VARIABLE: str(file)}) as author:
             try:
                 code = author.wait()
-            except BaseException:
+            except BaseException:  # a signal that ends us ends the command too
+                with suppress(psutil.Error):
+                    for process in psutil.Process(author.pid).children(recursive=True):
+                        process.terminate()
                 author.terminate()
                 raise
     finally:
@@ -175,12 +189,10 @@ class _Judge:
     """The tournament without bots."""
     history: History
 
-    def enter_opponent(self) -> None:
+    def enter_opponent(self, found: Found) -> None:
         """Enters the opponent, and builds it: RunError if that fails."""
-        spec, count = self.history.opponent, self.rules.seats.start - 1
-        with bot_archives.finding([spec], self.rules.name) as (found,):
-            bot_archives.store(found, self.folder)
-            self.opponents = identified(versions.copies(found.entry, found.entry.name, count))
+        bot_archives.store(found, self.folder)
+        self.opponents = identified(versions.copies(found.entry, found.entry.name, self.rules.seats.start - 1))
         plan = organise.prepared(self.requested, self.opponents, self.folder)
         organise.programs(plan.replaced(bots=_named(plan, self.opponents)), self.folder)
 
@@ -212,6 +224,8 @@ class _Judge:
             organise.prepared(self.requested, [absent], self.folder)
         history.add(version)
         out.print(printable(f"{name}: {'accepted' if version.accepted else 'not accepted'}: {version.reason}"))
+        if not report.passed:
+            out.print(check_report(report))
         for gate in version.gates:
             out.print(printable(f"  against {gate.opponent}: {gate.sentence}"))
         return True

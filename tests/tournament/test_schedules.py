@@ -121,6 +121,11 @@ def test_a_table_of_four_is_played_in_seed_groups_of_four() -> None:
     assert Counter(game.seed_group for game in scheduled) == {0: 4, 1: 4}
 
 
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_gauntlet_without_enough_opponents_has_no_games(seats: int) -> None:
+    assert played_out("gauntlet", Field(seats - 1, seats, 4)) == []
+
+
 def test_a_gauntlet_is_the_first_against_each_of_the_others() -> None:
     scheduled = played_out("gauntlet", Field(5, 2, 4))
     assert met(scheduled) == {(0, other): 4 for other in range(1, 5)}
