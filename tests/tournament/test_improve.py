@@ -196,6 +196,8 @@ def test_a_command_that_changes_nothing_or_fails_ends_the_run(tmp_path: Path) ->
     prepared(tmp_path)
     printed = improve(tmp_path, "true", *FEW, code=1)
     assert "round 1: the command changed nothing" in printed
+    assert "use another folder" in improve(tmp_path, "true", *FEW, "--resume", "--against", "@advanced", code=2)
+    assert "--resume continues it" in improve(tmp_path, "true", *FEW, code=2)
     printed = improve(tmp_path, "rm bot.py; exit 9", *FEW, "--resume", code=3)
     assert "round 1: the command ended with exit code 9: rm bot.py; exit 9" in printed
     printed = improve(tmp_path, "kill -INT $$", *FEW, "--resume", code=130)
