@@ -3,15 +3,16 @@
 import os
 import shlex
 import signal
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import psutil
+import trio
 from cyclopts import Parameter
 
 from referee.games.game import Game
@@ -25,6 +26,7 @@ from referee.harness.cli.options import MORE, POSITIVE, GameName, Seed, SetupOpt
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
+from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
@@ -45,6 +47,8 @@ from referee.harness.tournament.store.reader import has_games
 
 VARIABLE = "REFEREE_IMPROVE"
 """The environment variable with the path of `improve.json`."""
+END_S = 5.0
+"""How long the command may take to end after a signal."""
 
 
 def improve(
@@ -154,25 +158,31 @@ def _improve(judge: "_Judge", command: str) -> None:
 def _run_author(command: str, folder: Path, file: Path, number: int) -> None:
     """Runs the command, which may be an editor that uses the terminal. RunError if it fails.
 
-    Ctrl-C is the command's, as in a shell: it interrupts us if it ends the command.
+    Ctrl-C is the command's, as in a shell: it interrupts us if it ends the command. Other signals end both.
     """
+    variables = os.environ | {VARIABLE: str(file)}
+    start = partial(trio.run_process, command, shell=True, stdin=None, cwd=folder, env=variables, check=False)
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     try:
-        with subprocess.Popen(command, shell=True, cwd=folder, env=os.environ | {VARIABLE: str(file)}) as author:
-            try:
-                code = author.wait()
-            except BaseException:  # a signal that ends us ends the command too
-                with suppress(psutil.Error):
-                    for process in psutil.Process(author.pid).children(recursive=True):
-                        process.terminate()
-                author.terminate()
-                raise
+        code = run(partial(start, deliver_cancel=_end_author), interrupts=False).returncode
     finally:
         signal.signal(signal.SIGINT, before)
     if code in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
     if code != 0:
         raise RunError(f"round {number}: the command ended with exit code {code}: {command}")
+
+
+async def _end_author(shell: trio.Process) -> None:
+    """Ends the command's shell and the programs that it runs. The shell is stopped first, so that it starts no more."""
+    with suppress(psutil.Error):
+        stopped = psutil.Process(shell.pid)
+        stopped.suspend()
+        for process in (*stopped.children(recursive=True), stopped):
+            process.terminate()
+        stopped.resume()
+    await trio.sleep(END_S)
+    shell.kill()
 
 
 @dataclass
