@@ -279,7 +279,6 @@ def test_a_program_plays_and_its_replay_verifies_forks_and_is_shown(
     assert main(["fork", str(replay), "--turn", "1", "--replay", str(tmp_path / "fork.jsonl")]) == 0
     assert main(["replay", "verify", str(tmp_path / "fork.jsonl")]) == 0
     assert main(["replay", "show", str(replay), "--plain"]) == 0
-    assert main(["replay", "html", str(replay), str(tmp_path / "page.html")]) == 0
 
 
 def test_a_check_passes_and_a_tournament_is_ranked(
