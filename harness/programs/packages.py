@@ -34,7 +34,7 @@ class Item:
     @property
     def is_header(self) -> bool:
         """Whether a compiler looks for it."""
-        return self.name.endswith((".h", ".hpp")) or self.name == "__config"
+        return self.name.endswith((".h", ".hpp"))
 
     @property
     def is_rust_target(self) -> bool:
@@ -83,7 +83,7 @@ ITEMS: dict[str, Item] = {
         Item("wasm-ld-19", "lld-19", "lld"),
         Item("wasi/api.h", "wasi-libc", "wasi-libc-devel", ask="", wasi=True),
         Item("libclang_rt", "libclang-rt-19-dev-wasm32", "compiler-rt", wasi=True),
-        Item("__config", "libc++-19-dev-wasm32", "wasi-libc-devel", ask="", wasi=True),
+        Item("libc++", "libc++-19-dev-wasm32", "wasi-libc-devel", wasi=True),
         Item("libc++abi", "libc++abi-19-dev-wasm32", "wasi-libc-devel", wasi=True),
         Item("curl", "curl", "curl", "curl"),
         Item("wasm32-wasip1", "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
@@ -141,10 +141,10 @@ KITS: dict[str, Toolchain] = {
 }
 """By the names of the kits' folders. The Python kit needs only Python."""
 
-_CLANG = ("wasm-ld-19", "wasi/api.h", "libclang_rt", "curl")
+_CLANG = ("wasm-ld-19", "wasi/api.h", "libclang_rt")
 WASM: dict[str, Toolchain] = {
-    "c": Toolchain("C to wasm", ("clang-19", *_CLANG, "msgpack.h")),
-    "cpp": Toolchain("C++ to wasm", ("clang++-19", *_CLANG, "__config", "libc++abi")),
+    "c": Toolchain("C to wasm", ("clang-19", *_CLANG, "msgpack.h", "curl")),
+    "cpp": Toolchain("C++ to wasm", ("clang++-19", *_CLANG, "libc++", "libc++abi", "nlohmann/json.hpp")),
     "go": Toolchain("Go to wasm", ("go",)),
     "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
 }

@@ -8,7 +8,7 @@ import msgspec
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.paths import KITS
-from referee.harness.programs import webassembly
+from referee.harness.programs import packages, toolchains, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE, build_source
 from referee.harness.programs.build_process import BuildContext
@@ -52,7 +52,15 @@ def wasm_bot_file(text: str) -> str:
     return f'build = "{wasm["build"]}"\nrun = [{run}]\n'
 
 
+def _need(kit: str, path: Path) -> None:
+    """RunError if something is missing here that builds modules of a kit's bots."""
+    if lacking := toolchains.missing(packages.WASM[kit]):
+        words = ", ".join(f"{name} {lack}" for name, lack in lacking.items())
+        raise RunError(f"{path.name}: {words}{packages.how_to_install(lacking)}")
+
+
 def _go(path: Path, context: BuildContext) -> Path:
+    _need("go", path)
     environment = ("/usr/bin/env", "GOOS=wasip1", "GOARCH=wasm")
     command = (*environment, need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
     kit = kit_archive("go").identity
@@ -61,8 +69,8 @@ def _go(path: Path, context: BuildContext) -> Path:
 
 
 def _rust(path: Path, context: BuildContext) -> Path:
+    _need("rust", path)
     rustc = need("rustc", path)
-    need("cargo", path)
     build = f"cargo build --quiet --release --lib --target-dir target --target {RUST_TARGET}"
     kit = build_kit("rust", path, context, build) / "target"
     release = kit / RUST_TARGET / "release"
@@ -77,7 +85,8 @@ def _rust(path: Path, context: BuildContext) -> Path:
     return build_source(path, command, ("rustc",), context) / "bot.wasm"
 
 
-WASI = ("--target=wasm32-wasi", "-O2", "-msimd128", "-D_GNU_SOURCE")
+WASI = ("--target=wasm32-wasi", "-O2", "-msimd128", "-D_GNU_SOURCE", "-Wl,-z,stack-size=8388608,--stack-first")
+"""Options of clang. A bot's stack has 8 MiB, as on Linux, and lies where an overflow traps."""
 
 
 def _c(path: Path, context: BuildContext) -> Path:
@@ -89,21 +98,22 @@ def _c_plus_plus(path: Path, context: BuildContext) -> Path:
 
 
 def _compiled(
-    path: Path, context: BuildContext, kit: str, compiler: str, options: Sequence[str], libraries: Sequence[str]
+    path: Path, context: BuildContext, kit: str, compiler: str, options: Sequence[str], libraries: tuple[str, ...]
 ) -> Path:
-    """Compiles a file with clang, and links the objects of a kit, which its `wasm.sh` makes."""
+    """Compiles a file with clang. If it includes the kit, links its objects, which `wasm.sh` makes."""
+    _need(kit, path)
     clang = need(compiler, path)
-    folder = build_kit(kit, path, context, "sh wasm.sh kit")
-    made = folder / "build" / "wasm"
-    objects = sorted(map(str, made.glob("*.o")))
-    headers = ("-isystem", str(made / "json")) if kit == "cpp" else ("-I", str(made), "-idirafter", "/usr/include")
-    search = ("-I", str(folder / "include"), *headers)
+    linked: tuple[str, ...] = libraries
+    if b"<referee/" in path.read_bytes():
+        folder = build_kit(kit, path, context, "sh wasm.sh kit")
+        objects = sorted(map(str, (folder / "build" / "wasm").glob("kit_*.o")))
+        linked = ("-I", str(folder / "include"), "-idirafter", "/usr/include", *objects, *libraries)
 
     def command(out: Path) -> tuple[str, ...]:
         outputs = ("-MD", "-MF", str(out / "inputs.d"), "-o", str(out / "bot.wasm"))
-        return (clang, *WASI, *options, *search, *outputs, str(path), *objects, *libraries)
+        return (clang, *WASI, *options, *outputs, str(path), *linked)
 
-    return build_source(path, command, (compiler,), context, str(folder)) / "bot.wasm"
+    return build_source(path, command, (compiler,), context) / "bot.wasm"
 
 
 SOURCES: dict[str, Callable[[Path, BuildContext], Path]] = {

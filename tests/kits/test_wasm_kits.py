@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import plain_wire
 import pytest
+from conformance import dialogue, run_dialogue
 
 from referee.harness.cli.main import main
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import packages
+from referee.harness.programs import packages, webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.wasm_target import build_module
 from referee.harness.tournament.store import reader
+from referee.protocol.messages import Encoding
 from referee.tools.toolchains import missing
 
 pytestmark = [pytest.mark.kits, pytest.mark.slow]
@@ -35,6 +38,13 @@ LANGUAGES = [
     pytest.param(kit, marks=pytest.mark.skipif(missing(f"{kit}-wasm") != {}, reason=f"{kit} needs its wasm tools"))
     for kit in TEMPLATES
 ]
+CONFORMANCE = {
+    "c": "conformance.c",
+    "cpp": "conformance.cpp",
+    "go": "conformance/main.go",
+    "rust": "conformance.rs",
+}
+DIALOGUES = ("byte_by_byte", "integers", "megabyte", "nested", "print", "two_matches", "values")
 MEASURED = ("at", "by", "ms", "c", "z", "o")
 """Members of a ledger's line that are measured, or say where something is."""
 
@@ -83,6 +93,46 @@ def test_it_plays_in_each_encoding(kit: str, encoding: str, tmp_path: Path) -> N
     bot = str(module(kit, "quoridor"))
     *_, ending = played(tmp_path / "match.jsonl", "--game", "quoridor", "--encoding", encoding, bot, "@random")
     assert ending["seats"][0]["encoding"] == encoding
+
+
+def alone(program: Path) -> list[str]:
+    """Returns the command of a program whose standard input and output are its wire."""
+    return [sys.executable, plain_wire.__file__, *webassembly.command(program, BuildContext(Limits()))]
+
+
+@pytest.mark.parametrize("encoding", list(Encoding))
+@pytest.mark.parametrize("kit", LANGUAGES)
+def test_its_wire_passes_dialogues(kit: str, encoding: Encoding) -> None:
+    command = alone(build_module(str(KITS / kit / CONFORMANCE[kit]), BuildContext(Limits())))
+    assert [run_dialogue(command, dialogue(name), encoding) for name in DIALOGUES] == [[]] * len(DIALOGUES)
+
+
+RECURSES = r"""#include <stdio.h>
+static int deep(int left, volatile char* outer) {
+    volatile char block[1024];
+    block[0] = outer[0];
+    return left == 0 ? block[0] : deep(left - 1, block);
+}
+int main(void) {
+    int kibibytes = 0;
+    volatile char first[] = {42};
+    if (scanf("%d", &kibibytes) == 1) printf("%d\n", deep(kibibytes, first));
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(missing("c-wasm") != {}, reason="the C kit needs its wasm tools")
+def test_a_c_program_without_the_kit_has_a_stack_of_8_mib_and_traps_where_it_ends(tmp_path: Path) -> None:
+    (tmp_path / "deep.c").write_text(RECURSES)
+    command = alone(build_module(str(tmp_path / "deep.c"), BuildContext(Limits())))
+
+    def recurse(kibibytes: int) -> tuple[bytes, bool]:
+        done = subprocess.run(command, input=b"%d\n" % kibibytes, capture_output=True)
+        return done.stdout, b"the module trapped: " in done.stderr
+
+    assert recurse(7000) == (b"42\n", False)
+    assert recurse(9000) == (b"", True)
 
 
 @pytest.mark.parametrize("kit", LANGUAGES)

@@ -33,13 +33,13 @@ static int pipe_in = -1, pipe_out;
 
 #ifdef __wasi__
 
-// WebAssembly cannot duplicate a descriptor: standard output is moved away, and the referee then takes descriptor 1 for
-// standard error. Before `main` already, so that `main` may print.
+// WebAssembly cannot duplicate a descriptor: both are moved away, and the referee then takes descriptor 1 for standard
+// error. Before `main` already, so that `main` may print.
 __attribute__((constructor)) static void take_pipes(void) {
     if (pipe_in >= 0) return;
-    pipe_in = 0;
+    pipe_in = 10;
     pipe_out = 11;
-    if (__wasi_fd_renumber(1, (__wasi_fd_t)pipe_out) != 0) abort();
+    if (__wasi_fd_renumber(0, 10) || __wasi_fd_renumber(1, 11)) abort();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 

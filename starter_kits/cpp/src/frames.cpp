@@ -15,7 +15,7 @@ std::optional<std::string> Anything::text() const {
 std::optional<Json> Reader::next(Encoding encoding) {
     for (;;) {
         if (const std::size_t length = cut(encoding)) {
-            const unsigned char* frame = buffer_.data() + start_;
+            const char* frame = reinterpret_cast<const char*>(buffer_.data() + start_);
             start_ += length;
             if (encoding == Encoding::msgpack) return Json::from_msgpack(frame, frame + length);
             if (frame[0] == '\n' || frame[0] == '\r') continue;

@@ -45,12 +45,12 @@ struct Pipes {
 
 #ifdef __wasi__
 
-// WebAssembly cannot duplicate a descriptor: standard output is moved away, and the referee then takes descriptor 1 for
-// standard error. Before anything of the bot's own, so that it may print whenever it likes.
+// WebAssembly cannot duplicate a descriptor: both are moved away, and the referee then takes descriptor 1 for standard
+// error. Before anything of the bot's own, so that it may print whenever it likes.
 __attribute__((constructor(101))) const Pipes& take_pipes() {
     if (pipes.in >= 0) return pipes;
-    pipes = {0, 11};
-    if (__wasi_fd_renumber(1, static_cast<__wasi_fd_t>(pipes.out)) != 0) std::abort();
+    pipes = {10, 11};
+    if (__wasi_fd_renumber(0, 10) || __wasi_fd_renumber(1, 11)) std::abort();
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     return pipes;
 }
