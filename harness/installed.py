@@ -51,6 +51,12 @@ def pinned(record: metadata.Distribution, extra: str = "") -> str:
     return f"{name} @ " + (f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else url)
 
 
+def requirements(extra: str) -> list[str]:
+    """Returns the requirements of an extra, such as `wasmtime<51,>=50`."""
+    marked = (each.partition(";") for each in installed().requires or ())
+    return [name.strip() for name, _, marker in marked if marker.strip() == f'extra == "{extra}"']
+
+
 def extra_command(extra: str) -> str:
     """Returns the command that adds an extra to this installation, from where it was installed."""
     record = installed()

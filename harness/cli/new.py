@@ -48,6 +48,7 @@ def new_bot(
     if not new.write(played, lang, folder, referee, wasm=target == "wasm"):
         why = "no workflow for GitHub: other machines cannot install this referee, because its source is unknown"
         out.print(f"{why}; --referee names one", style="dim")
-    missing = toolchains.missing(packages.KITS[lang]) if lang in packages.KITS else {}
+    toolchain = packages.toolchain(lang, target == "wasm")
+    missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
     return PLAYED

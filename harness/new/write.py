@@ -24,13 +24,13 @@ from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import installed, origin, pinned, version
+from referee.harness.installed import installed, origin, pinned, requirements, version
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs import packages
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.programs.wasm_target import wasm_bot_file
+from referee.harness.programs.wasm_target import RUST_TARGET, wasm_bot_file
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
@@ -114,9 +114,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm:
     if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
         raise UsageError(f"--referee {referee}: expected a requirement for pip, such as git+https://…@COMMIT")
     source = requirement(installed()) if referee is None else referee
-    files = dict(_files(game, lang, kit, source))
-    if wasm:
-        files[Path(BOT_FILE)] = wasm_bot_file(files[Path(BOT_FILE)].decode()).encode()
+    files = dict(_files(game, lang, kit, source, wasm))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
@@ -164,7 +162,7 @@ def _program(game: Game, lang: str, kit: Kit) -> tuple[list[tuple[Path, Path]], 
     return list(chain.from_iterable(_find(lang, each, game.name) for each in places)), sources
 
 
-def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path, bytes]]:
+def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterator[tuple[Path, bytes]]:
     """Yields the path and the content of every file of the new bot."""
     kit_files, sources = _program(game, lang, kit)
     for source, path in kit_files:
@@ -173,7 +171,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         yield path, f"{line}\n\n".encode() + source.read_bytes()
     for source, path in (*sources, *_find(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    main, toolchain = sources[0][1], packages.KITS.get(lang)
+    main, toolchain = sources[0][1], packages.toolchain(lang, wasm)
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
@@ -187,11 +185,14 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         "match": first_match(game, "."),
         "packages": " ".join(toolchain.libraries() if toolchain else ()) or None,
         "referee": referee or None,
+        "engine": requirements("wasm")[0] if wasm else None,
+        "rust_target": RUST_TARGET if wasm and lang == "rust" else None,
     }
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
             if source.is_file() and "__pycache__" not in source.parts:  # pip compiles Python files that it installs
-                yield source.relative_to(folder), _filled(source.read_text("utf-8"), markers).encode()
+                path, text = source.relative_to(folder), _filled(source.read_text("utf-8"), markers)
+                yield path, (wasm_bot_file(text) if wasm and path == Path(BOT_FILE) else text).encode()
     yield FIRST_CALL, first_call(game)
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,10 @@ class Toolchain:
         return f"{', '.join(names[:-1])} and {names[-1]}{tests}" if names[1:] else names[0] + tests
 
     def libraries(self) -> list[str]:
-        """Returns the Debian packages with the headers that a new bot and its tests need."""
+        """Returns the Debian packages that a new bot and its tests need, except those of most machines."""
         items = [ITEMS[name] for name in self.items + self.bot_test_items]
-        return [item.debian for item in items if item.is_header]
+        libraries = [item.debian for item in items if item.is_header or item.wasi or item.debian.endswith("-19")]
+        return list(dict.fromkeys(libraries))
 
 
 def _with_minimum(item: Item) -> str:
@@ -149,6 +150,14 @@ WASM: dict[str, Toolchain] = {
     "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
 }
 """What the kits need to build modules of WebAssembly."""
+
+
+def toolchain(lang: str, wasm: bool) -> Toolchain | None:
+    """Returns what a new bot of a kit and its tests need; None for Python. `wasm`: the bot is a module."""
+    native = KITS.get(lang)
+    if native is None or not wasm:
+        return native
+    return replace(native, items=tuple(dict.fromkeys(native.items + WASM[lang].items)))
 
 
 @dataclass(frozen=True)

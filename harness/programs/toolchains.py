@@ -33,6 +33,9 @@ KNOWN = frozenset(program for _, programs in LANGUAGES.values() for program in p
 SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS", "RUSTFLAGS", "RUSTUP_TOOLCHAIN")
 """Environment variables that change what compilers and build tools do."""
 
+WASI_COMPILER = "clang-19"
+"""Finds the headers and libraries for WebAssembly."""
+
 VERSION_TIMEOUT_S = 60
 GAMES = ("/usr/games", "/usr/local/games")
 """Where systems keep engines; root has these folders not on PATH."""
@@ -109,7 +112,7 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         if version_here is None:
             return Found("", "is not installed")
     elif item.wasi:
-        return Found("") if _has_wasi_library(item.name, compiler) else Found("", "is not installed")
+        return Found("") if _has_wasi_library(item.name) else Found("", "is not installed")
     elif item.is_rust_target:
         return Found("") if _has_rust_target(item.name) else Found("", "is not installed")
     else:
@@ -126,10 +129,10 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
     return Found(version_here)
 
 
-def _has_wasi_library(name: str, compiler: str) -> bool:
+def _has_wasi_library(name: str) -> bool:
     """Whether clang finds a library for WebAssembly: its own, or `NAME.a`."""
     ask = "-print-libgcc-file-name" if name == "libclang_rt" else f"-print-file-name={name}.a"
-    command = [find(compiler) or compiler, "--target=wasm32-wasi", ask]
+    command = [find(WASI_COMPILER) or WASI_COMPILER, "--target=wasm32-wasi", ask]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -156,7 +159,9 @@ def _numbers(text: str) -> str:
 def _header_version(item: Item, compiler: str) -> str | None:
     """Returns a library's version according to its header; None if the compiler does not find the header."""
     language = "c++" if "++" in compiler else "c"
-    target = ["--target=wasm32-wasi"] if item.wasi else []
+    target: list[str] = []
+    if item.wasi:
+        compiler, target = WASI_COMPILER, ["--target=wasm32-wasi"]
     command = [find(compiler) or compiler, *target, "-E", "-P", "-x", language, "-include", item.name, "-"]
     try:
         done = subprocess.run(command, input=item.ask.encode(), capture_output=True, timeout=VERSION_TIMEOUT_S)
