@@ -60,6 +60,7 @@ async def test_the_greeting_has_the_limits_and_a_bot_gets_their_time_to_exit(are
         "stderr_bytes": 1 << 18,
         "file_bytes": None,
         "scratch_bytes": 8 << 20,
+        "fuel_per_ms": None,
     }
     assert json.loads((arena.folder / "one.clock").read_text())["call_ms"] == 1500
     assert (arena.folder / "one.ended").exists(), "1.3 s are more than the usual second"
