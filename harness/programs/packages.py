@@ -147,6 +147,7 @@ WASM: dict[str, Toolchain] = {
     "c": Toolchain("C to wasm", ("clang-19", *_CLANG, "msgpack.h", "curl")),
     "cpp": Toolchain("C++ to wasm", ("clang++-19", *_CLANG, "libc++", "libc++abi", "nlohmann/json.hpp")),
     "go": Toolchain("Go to wasm", ("go",)),
+    "javascript": Toolchain("JavaScript to wasm", ("clang-19", *_CLANG, "node", "npm", "curl")),
     "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
 }
 """What the kits need to build modules of WebAssembly."""

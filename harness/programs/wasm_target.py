@@ -30,7 +30,7 @@ def build_module(spec: str, context: BuildContext) -> Path:
             if bot.wasm is None:
                 raise UsageError(
                     f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
-                    '["build/bot.wasm"]; `referee new` writes it for C, C++, Go and Rust'
+                    '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
                 )
             bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
         argv, _ = build_bot(bot, path, spec, context)
@@ -39,7 +39,7 @@ def build_module(spec: str, context: BuildContext) -> Path:
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
     if path.suffix not in SOURCES:
         known = " ".join(sorted(SOURCES))
-        raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file of C, C++, Go or Rust ({known})")
+        raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file with one of the suffixes {known}")
     module = SOURCES[path.suffix](path.resolve(), context)
     webassembly.command(module, context)
     return module
@@ -116,12 +116,28 @@ def _compiled(
     return build_source(path, command, (compiler,), context) / "bot.wasm"
 
 
+def _javascript(path: Path, context: BuildContext) -> Path:
+    """Puts the program into QuickJS, which the kit compiles once."""
+    need("npm", path)
+    need("clang-19", path)
+    kit = build_kit("javascript", path, context, "./build.sh && sh wasm/build.sh")
+    script = str(kit / "wasm" / "build.sh")
+
+    def command(out: Path) -> tuple[str, ...]:
+        return ("/bin/sh", script, str(path), str(out / "bot.wasm"))
+
+    return build_source(path, command, ("node", "clang-19"), context, str(kit)) / "bot.wasm"
+
+
 SOURCES: dict[str, Callable[[Path, BuildContext], Path]] = {
     ".c": _c,
     ".cpp": _c_plus_plus,
     ".cc": _c_plus_plus,
     ".go": _go,
+    ".js": _javascript,
+    ".mjs": _javascript,
     ".rs": _rust,
+    ".ts": _javascript,
 }
 """By the suffix of a source file, the function that compiles it."""
 

@@ -142,9 +142,10 @@ class Server {
     readonly write: (frame: Uint8Array) => void,
   ) {}
 
-  receive(chunk: Uint8Array): void {
+  /** Returns a promise if this has begun to answer. Node ignores it; in WebAssembly, no more is read until it is kept. */
+  receive(chunk: Uint8Array): Promise<void> | undefined {
     this.#frames.push(chunk);
-    if (!this.#busy) void this.#serve();
+    return this.#busy ? undefined : this.#serve();
   }
 
   /** The end of the input: what came before it is still answered. */

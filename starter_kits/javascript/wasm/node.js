@@ -1,0 +1,129 @@
+// The part of Node that the kit and its libraries use, for QuickJS. `main.c` has `host`.
+
+import * as os from "qjs:os";
+
+const INPUT = 0;
+const ERRORS = 2;
+const WIRE = 11; // where main.c has put standard output
+const CHUNK_BYTES = 1 << 16;
+
+const { host, print } = globalThis;
+
+Math.random = host.random;
+
+export class TextEncoder {
+  encode(text) {
+    return new Uint8Array(host.encode(text));
+  }
+
+  encodeInto(text, target) {
+    const bytes = this.encode(text);
+    target.set(bytes);
+    return { read: text.length, written: bytes.length };
+  }
+}
+
+export class TextDecoder {
+  decode(bytes) {
+    return host.decode(bytes);
+  }
+}
+
+export class Buffer extends Uint8Array {
+  static allocUnsafe(size) {
+    return new Buffer(size);
+  }
+
+  static from(text) {
+    return new Buffer(host.encode(text));
+  }
+
+  toString() {
+    return host.decode(this);
+  }
+
+  write(text, at) {
+    this.set(Buffer.from(text), at);
+  }
+
+  indexOf(wanted, from = 0) {
+    if (typeof wanted === "number") return super.indexOf(wanted, from);
+    const bytes = Buffer.from(wanted);
+    let at = from - 1;
+    do at = super.indexOf(bytes[0], at + 1);
+    while (at >= 0 && !bytes.every((byte, place) => this[at + place] === byte));
+    return at;
+  }
+}
+
+function shown(value) {
+  if (value instanceof Error) return `${value}\n${value.stack}`;
+  if (typeof value !== "object" || value === null) return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return String(value); // it holds itself, or a bigint
+  }
+}
+
+const log = (...values) => print(...values.map(shown)); // to descriptor 1, hence to standard error
+export const console = { log, info: log, debug: log, warn: log, error: log };
+
+let onError = log; // what happens with an error that nobody catches
+
+/** A timer as in Node: with arguments for the function, whose error does not end the program. */
+const timer =
+  (start) =>
+  (call, delay_ms = 0, ...values) =>
+    start(() => {
+      try {
+        call(...values);
+      } catch (error) {
+        onError(error);
+      }
+    }, delay_ms);
+
+export const setTimeout = timer(os.setTimeout);
+export const setInterval = timer(os.setInterval);
+export const { clearTimeout, clearInterval } = os;
+
+/** Reads the input a chunk at a time. Nothing more is read until `receive` has kept its promise. */
+async function read(receive, end) {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  for (let size; (size = os.read(INPUT, chunk.buffer, 0, CHUNK_BYTES)) > 0;) await receive(chunk.subarray(0, size));
+  end();
+}
+
+function printText(text) {
+  const bytes = host.encode(text);
+  os.write(ERRORS, bytes, 0, bytes.byteLength);
+}
+
+const listeners = {};
+
+export const process = {
+  env: {},
+  exit: host.exit,
+  stdout: { write: printText },
+  stderr: { write: printText },
+  stdin: {
+    on(event, listener) {
+      listeners[event] = listener;
+      if (event === "end") void read(listeners.data, listener);
+    },
+  },
+  on(event, listener) {
+    if (event === "uncaughtException") onError = listener;
+  },
+};
+
+/** `node:fs` and `node:net`. The kit finds no pipes that it could open again, and takes `process.stdin`. */
+export default {
+  constants: {},
+  fstatSync() {
+    throw new Error("WebAssembly has no files");
+  },
+  writeSync(_fd, bytes, start) {
+    return os.write(WIRE, bytes.buffer, bytes.byteOffset + start, bytes.length - start);
+  },
+};
