@@ -159,6 +159,7 @@ class Position(ABC):
 
     METHODS: ClassVar[Mapping[str, Method]]
     """By name, the same mapping as in the `Game`."""
+    deals_again: bool = True  # whether `copy(seed)` does; else a person at a seat cannot take back an answer
 
     setup: Setup
     dice: Dice
@@ -199,8 +200,7 @@ class Position(ABC):
     def copy(self, seed: int | None = None) -> Self:
         """Returns an independent position with dice of its own.
 
-        A seed replaces all luck still to come, so that a search cannot foresee it. A game with hidden cards deals them
-        again.
+        A seed replaces all luck to come, so that a search cannot foresee it, and deals hidden cards again.
         """
         dice = self.dice.copy() if seed is None else Dice(seed)
         return deepcopy(self, {id(self.setup): self.setup, id(self.dice): dice})

@@ -94,13 +94,15 @@ class Draft:
         for answer in kept:
             self.play(answer)
 
-    def _words(self, answers: list[Any]) -> list[str | None] | None:
+    def _words(self, answers: list[Any]) -> list[str | None]:
         call = next(call for call in self.position.calls() if call.player == self.player)
         presentation = registry.game(self._game).presentation
-        return [presentation.in_words(call, answer) for answer in answers] if presentation.frame else None
+        return [presentation.in_words(call, answer) for answer in answers]
 
     def _continues(self) -> bool:
         first, second = self._copies
+        if not first.deals_again:  # else a person could look at what an answer uncovers, and take it back
+            return False
         awaited = first.awaited.get(self.player)
         if awaited is None or awaited.result is NoneType or first.awaited.keys() != {self.player}:
             return False

@@ -17,18 +17,21 @@ from pettingzoo.test import api_test, seed_test
 
 import referee
 from referee.games import registry
+from referee.games.arena import FLIP
 from referee.games.contract import Fault, FaultKind, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness import installed
-from referee.harness.adapters.openspiel.family import KINDS, PREFIX, game_of, listed_games
+from referee.harness.adapters.openspiel.family import PREFIX, game_of, listed_games
 from referee.harness.adapters.openspiel.types import Action
 from referee.harness.cli.main import main
 from referee.harness.replay.lines import state_hash
+from referee.harness.web.draft_turn import Draft
 
 GAMES = [each.name.removeprefix(PREFIX) for each in listed_games()]
-LONG = {"cursor_go", "go", "phantom_go", "shogi", "xiangqi", "chess", "kriegspiel", "rbc", "dark_chess"}
-"""Games whose random matches take seconds."""
+QUICK = {"bridge": {"use_double_dummy_result": False}, "bridge_uncontested_bidding": {"num_redeals": 1}}
+"""Options of games that otherwise search for seconds."""
+SEEDS = [range(1, 3), pytest.param(range(3, 21), marks=pytest.mark.slow)]
 
 
 def start(name: str, seed: int = 1, seats: int | None = None, **options: Any) -> Any:
@@ -43,49 +46,73 @@ def test_the_games_that_load_with_two_or_more_players_are_there() -> None:
     assert sum(each.dynamics == "simultaneous" for each in listed_games()) >= 19
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=["few", "many"])
 @pytest.mark.parametrize("name", GAMES)
-def test_a_random_match_ends_repeats_and_can_be_taken_up_anywhere(name: str) -> None:
+def test_a_random_match_ends_repeats_and_can_be_taken_up_anywhere(name: str, seeds: range) -> None:
     """The same seed gives the same luck; the position of a view, a copy and a pickle go on alike."""
-    game, state, dice = game_of(name), start(name, seed=5), Dice(7)
-    again, taken_up, turn = start(name, seed=5), None, 0
-    while state.awaited and turn < (60 if name in LONG else 400):
-        if turn == 3:
+    for seed in seeds:
+        play_at_random(name, seed)
+
+
+def play_at_random(name: str, seed: int) -> None:
+    game, dice = game_of(name), Dice(seed)
+    seats = game.seats[-(seed % 2)]  # the most and the least
+    state, again = (start(name, seed, seats, **QUICK.get(name, {})) for _ in range(2))
+    taken_up, turn = [], 0
+    while state.awaited:
+        if turn == seed:
             view = msgspec.json.decode(msgspec.json.encode(state.view(None)))
             taken_up = [game.position(state.setup, view), state.copy(), pickle.loads(pickle.dumps(state))]
             assert {state_hash(each) for each in taken_up} == {state_hash(state)}
         answers = {player: state.sample(player, dice) for player in sorted(state.awaited)}
-        for each in (again, *(taken_up or ())):
+        for each in (state, again, *taken_up):
             each.apply(answers)
-        state.apply(answers)
-        for each in (again, *(taken_up or ())):
-            assert each.key() == state.key()
         turn += 1
-    if not state.awaited:
-        assert state.result is not None
-        assert min(state.result.ranks) == 1
+        assert again.key() == state.key()
+    for each in (again, *taken_up):
+        assert (each.key(), each.result) == (state.key(), state.result)
+    assert min(state.result.ranks) == 1
+    assert len(state.result.scores) == seats
 
 
-@pytest.mark.parametrize("name", [name for name in GAMES if KINDS[name].dynamics.name == "SEQUENTIAL"])
+@pytest.mark.parametrize("name", GAMES)
 def test_a_call_shows_what_openspiel_shows(name: str) -> None:
     """Legal actions, texts, observation and returns are those of OpenSpiel's own state with the same history."""
-    state, dice = start(name, seed=3), Dice(11)
-    for _ in range(30):
+    state, dice = start(name, seed=3, **QUICK.get(name, {})), Dice(11)
+    game, own = state._game, state._game.new_initial_state()
+    show = own.observation_string if game.get_type().provides_observation_string else own.information_state_string
+    perfect = game.get_type().information.name == "PERFECT_INFORMATION"
+    if game.get_type().chance_mode.name == "SAMPLED_STOCHASTIC":
+        pytest.skip("draws luck itself: a second state is dealt other cards")
+    for _ in range(200):
+        history = state.view(None).history
+        follow(own, history[len(own.history()) :])
+        assert own.history() == list(history)
+        for player in range(game.num_players()):
+            view = state.view(player)
+            legal = own.legal_actions(player) if player in state.awaited else []
+            assert [(each.action, each.text) for each in view.legal] == [
+                (action, own.action_to_string(player, action)) for action in legal
+            ]
+            assert (view.observation, view.player) == (show(player), player)
+            assert view.history == (history if perfect else ())
         if not state.awaited:
             break
-        (call,) = state.calls()
-        own = state._game.new_initial_state()
-        if KINDS[name].chance_mode.name != "SAMPLED_STOCHASTIC":
-            for action in state.view(None).history:
-                own.apply_action(action)
-            assert own.current_player() == call.player == call.params.player
-            assert [each.action for each in call.params.legal] == own.legal_actions()
-            assert [each.text for each in call.params.legal] == [own.action_to_string(a) for a in own.legal_actions()]
-            kind = KINDS[name]
-            show = own.observation_string if kind.provides_observation_string else own.information_state_string
-            assert call.params.observation == show(call.player)
-            perfect = kind.information.name == "PERFECT_INFORMATION"
-            assert call.params.history == (tuple(own.history()) if perfect else ())
-        state.apply({call.player: state.sample(call.player, dice)})
+        assert [call.params for call in state.calls()] == [state.view(player) for player in sorted(state.awaited)]
+        state.apply({player: state.sample(player, dice) for player in state.awaited})
+    if state.result is not None:
+        returns = own.returns()
+        assert returns.index(max(returns)) == state.result.ranks.index(1)
+        assert state.result.scores in (tuple(returns), tuple((each + 1) / 2 for each in returns))
+
+
+def follow(state: Any, history: tuple[int, ...]) -> None:
+    """Plays these actions in a state of OpenSpiel."""
+    rest = list(history)
+    while rest:
+        joint = state.num_players() if state.is_simultaneous_node() else 1
+        taken, rest = rest[:joint], rest[joint:]
+        state.apply_actions(taken) if joint > 1 else state.apply_action(taken[0])
 
 
 def test_a_hidden_card_is_in_no_view_of_another_seat() -> None:
@@ -97,6 +124,32 @@ def test_a_hidden_card_is_in_no_view_of_another_seat() -> None:
         assert state.view(0).observation == start("kuhn_poker", seed=seed).view(0).observation
         assert str(first) in state.view(0).observation
         assert state.view(0).observation != state.view(1).observation or first == second
+
+
+@pytest.mark.parametrize(("name", "options"), [("goofspiel", {"imp_info": True}), ("laser_tag", {"fully_obs": False})])
+def test_a_parameter_that_hides_something_hides_the_history_too(name: str, options: dict[str, Any]) -> None:
+    for hidden in (True, False):
+        state = start(name, **(options if hidden else {}))
+        state.apply({player: state.sample(player, Dice(1)) for player in state.awaited})
+        assert (state.view(0).history == ()) is hidden
+        assert state.deals_again is not hidden
+    assert game_of(name).presentation.secret == {"act"}
+
+
+def test_a_person_cannot_take_back_an_answer_that_has_uncovered_something() -> None:
+    """A square that the other has taken without being seen: the same player moves again, and knows it."""
+    state = start("phantom_ttt")
+    state.apply({0: Action(4)})
+    draft = Draft(PREFIX + "phantom_ttt", state, 1)
+    assert draft.play({"action": 4}) == [{"action": 4}], "the turn is over for the draft"
+    state.apply({1: Action(4)})
+    assert list(state.awaited) == [1]
+
+
+def test_a_person_reads_the_actions_in_openspiels_words() -> None:
+    choice = Draft(PREFIX + "chess", start("chess"), WHITE).choice(1)
+    assert choice.words is not None
+    assert {"e4", "Nf3"} <= set(choice.words)
 
 
 def test_the_dice_give_each_outcome_its_probability() -> None:
@@ -203,12 +256,20 @@ def test_returns_are_ranks_and_points() -> None:
         ("2048", "is for one player"),
         ("mfg_crowd_modelling", "is a mean-field game"),
         ("repeated_game", "cannot be loaded without parameters"),
+        ("pathfinding", "is for one player with its defaults"),
     ],
 )
 def test_other_games_are_refused_in_a_line(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--game", PREFIX + name, "@random", "@random"]) == 2
     error = capsys.readouterr().err
     assert why in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["board_size=-1", "board_size=100"])
+def test_options_that_openspiel_refuses_are_refused_in_a_line(option: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--game", "openspiel:go", "--set", option, "@random", "@random"]) == 2
+    error = capfd.readouterr().err
+    assert "board size" in error and error.count("\n") == 1
 
 
 def test_a_warning_of_openspiel_is_shown_once(tmp_path: Path) -> None:
@@ -334,6 +395,29 @@ def test_connect_four_is_ours(columns: list[int]) -> None:
             theirs.apply({player: Action(column)})
     assert (ours.result is None) is bool(theirs.awaited)
     if ours.result is not None:
+        assert ours.result.ranks == theirs.result.ranks
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_quoridor_is_ours(seed: int) -> None:
+    """OpenSpiel counts rows from the top, and names a wall by the square at its upper left."""
+
+    def name(answer: Any) -> str:
+        square, wall = answer["position"][:2], answer["position"][2:]
+        return f"{square[0]}{(9 if wall else 10) - int(square[1])}{wall}"
+
+    ours, theirs, dice = plain(registry.game("quoridor"), 1), start("quoridor"), Dice(seed)
+    while theirs.awaited and ours.awaited:
+        (player,) = theirs.awaited
+        legal = {name(each): each for each in ours.legal(player) if each["action"] != FLIP}
+        texts = [each.text for each in theirs.view(player).legal]
+        assert sorted(legal) == sorted(texts)
+        chosen = dice.choice(texts)
+        ours.apply({player: legal[chosen]})
+        theirs.apply({player: Action(text=chosen)})
+    if theirs.result is not None and theirs.result.reason == "DRAW":
+        assert len(theirs.view(None).history) == theirs._game.max_game_length()  # ours are longer
+    else:
         assert ours.result.ranks == theirs.result.ranks
 
 

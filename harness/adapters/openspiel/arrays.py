@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from referee.games.contract import Player, Setup
 from referee.games.game import Game
-from referee.harness.adapters.openspiel.family import KINDS, PREFIX
+from referee.harness.adapters.openspiel.family import PREFIX
 from referee.harness.adapters.openspiel.state import loaded
 from referee.harness.adapters.openspiel.types import Action, Position
 from referee.harness.rl.encoding import FiniteEncoding
@@ -32,14 +32,13 @@ class SpielArrays(FiniteEncoding):
 
     def __init__(self, game: Game, options: Any) -> None:
         super().__init__(game, options)
-        kind = KINDS[game.name.removeprefix(PREFIX)]
         names = tuple(map(str, range(getattr(options, "players", game.seats.start))))
-        self._spiel = loaded(kind, Setup(0, names, options))
+        self._spiel, self._state = loaded(game.name.removeprefix(PREFIX), Setup(0, names, options))
         self.actions = self._spiel.num_distinct_actions()
+        kind = self._spiel.get_type()
         perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self._tensor = perfect and kind.provides_observation_tensor
         self._history: tuple[int, ...] = ()
-        self._state = self._spiel.new_initial_state()
 
     @property
     def shape(self) -> tuple[int, ...]:

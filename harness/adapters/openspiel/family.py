@@ -9,15 +9,16 @@ from msgspec import UNSET, Meta, defstruct
 
 from referee.games.contract import Call
 from referee.games.game import Game, Listed, Presentation, TimeControl
-from referee.harness.adapters.openspiel.state import REFUSALS, Spiel, kept_stderr
+from referee.harness.adapters.openspiel.state import KINDS, REFUSALS, Spiel, kept_stderr
 from referee.harness.adapters.openspiel.types import METHODS, Action, FullView, Position
 
 PREFIX = "openspiel:"
 MOST_PLIES = 1000
 OWN = frozenset({"players", "rng_seed"})
 """Parameters that the match sets: the number of bots, and the seed."""
+HIDING = frozenset({"imp_info", "fully_obs"})
+"""Parameters that decide whether something is hidden, in goofspiel and laser_tag."""
 Opening = Annotated[int, Meta(ge=0, le=MOST_PLIES, description="random moves at the start, drawn from the seed")]
-KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
 
 
 @cache
@@ -31,11 +32,8 @@ def game_of(name: str) -> Game:
     game, printed = _loaded(name)
 
     class OneGame(Spiel):
-        KIND = kind
+        NAME = name
         WARNINGS = _warnings(name, printed)
-        PERFECT = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-        SIMULTANEOUS = kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
-        OBSERVED = bool(kind.provides_observation_string)
 
     seats = range(max(2, kind.min_num_players), kind.max_num_players + 1)
     if "players" not in kind.parameter_specification:
@@ -56,9 +54,16 @@ def game_of(name: str) -> Game:
         encoding=f"{__package__}.arrays",
         presentation=Presentation(
             answer=_in_words,
+            secret=frozenset(METHODS if _may_hide(kind) else ()),
             endings={"WIN": "{winner} has won", "DRAW": "nobody has won", "RETURNS": "{scores}"},
         ),
     )
+
+
+def _may_hide(kind: Any) -> bool:
+    """Returns whether something is hidden from some player, or can be with other parameters."""
+    perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+    return not perfect or not HIDING.isdisjoint(kind.parameter_specification)
 
 
 def _in_words(call: Call, answer: Action) -> str | None:
@@ -78,8 +83,9 @@ def _loaded(name: str) -> tuple[Any, str]:
     kind = KINDS[name]
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         raise KeyError(f"{PREFIX}{name} is a mean-field game, which has no seats for bots")
-    if kind.max_num_players < 2 or game.num_players() < 2:
-        raise KeyError(f"{PREFIX}{name} is for one player; two or more are needed")
+    if game.num_players() < 2:
+        default = " with its defaults" if kind.max_num_players > 1 else ""
+        raise KeyError(f"{PREFIX}{name} is for one player{default}; two or more are needed")
     return game, printed[0]
 
 

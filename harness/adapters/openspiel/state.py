@@ -7,6 +7,7 @@ simultaneous move at once, and lets a fault lose.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, ClassVar, Self
 
@@ -21,30 +22,29 @@ from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullV
 UNIT = 1 << 53
 """The dice give a fraction of this, which a double holds exactly."""
 SEEDS = (1 << 31) - 1
+KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
+"""OpenSpiel's types of its games, with their default parameters, by name."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
 
 
 class Spiel(State):
-    """A position of the game `KIND`."""
+    """A position of the game `NAME`."""
 
     METHODS = METHODS
-    KIND: ClassVar[Any]
-    """OpenSpiel's type of the game."""
+    NAME: ClassVar[str]
+    """OpenSpiel's name of the game."""
     WARNINGS: ClassVar[tuple[str, ...]] = ()
-    PERFECT: ClassVar[bool]
-    """Nothing is hidden from any player."""
-    SIMULTANEOUS: ClassVar[bool]
-    """Players may move at the same time."""
-    OBSERVED: ClassVar[bool]
-    """There is an observation; else players see their information state."""
 
     def __init__(self, setup: Setup, dice: Dice | None = None, history: Sequence[int] | None = None) -> None:
         """`history`: the actions that lead to a known position; without it, the first position of a match."""
         super().__init__(setup, dice)
         self.warnings = self.WARNINGS
-        self._game = loaded(self.KIND, setup)
-        self._state = self._game.new_initial_state()
+        self._game, self._state = loaded(self.NAME, setup)
+        self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
+        self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+        self.deals_again = self._perfect  # OpenSpiel cannot
+        self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
         self._trail = blake2b(digest_size=16)  # of all actions but the last few
         self._last: list[int] = []  # those
         self._ids: dict[Player, list[int]] = {}
@@ -118,8 +118,8 @@ class Spiel(State):
 
     def _outcome(self, returns: Sequence[float]) -> Result:
         """Returns the result: the more a player gets, the better. Of a won, drawn and lost game, the usual points."""
-        kind, game = self.KIND, self._game
-        if kind.utility == pyspiel.GameType.Utility.ZERO_SUM and len(returns) == 2 and game.max_utility() == 1:
+        zero_sum = self._type.utility == pyspiel.GameType.Utility.ZERO_SUM
+        if zero_sum and len(returns) == 2 and self._game.max_utility() == 1:
             first, second = returns
             return draw("DRAW") if first == second else win(0 if first > second else 1, "WIN")
         ranks = tuple([1 + sum(other > own for other in returns) for own in returns])
@@ -130,7 +130,7 @@ class Spiel(State):
     def step(self, answers: Mapping[Player, Any]) -> list[Event]:
         if len(answers) == 1:
             ((player, answer),) = answers.items()
-            if type(answer) is Action and answer.action is not UNSET and not self.SIMULTANEOUS:  # nearly always
+            if type(answer) is Action and answer.action is not UNSET and not self._simultaneous:  # nearly always
                 state = self._state
                 state.apply_action(answer.action)
                 self._last.append(answer.action)
@@ -191,7 +191,7 @@ class Spiel(State):
         state, name = self._state, self._state.action_to_string
         numbers = self._legal_numbers(player) if player in self.awaited else ()
         legal = tuple([Legal(number, name(player, number)) for number in numbers])
-        return Position(self.shown_to(player), legal, player, tuple(state.history()) if self.PERFECT else ())
+        return Position(self.shown_to(player), legal, player, tuple(state.history()) if self._perfect else ())
 
     def _full_view(self) -> FullView:
         return FullView(tuple(self._state.history()), str(self._state), self.standing())
@@ -214,7 +214,7 @@ class Spiel(State):
         return f"{self._trail.hexdigest()} {sorted(self.out)} {result} {self.dice.state:x}".encode()
 
     def copy(self, seed: int | None = None) -> Self:
-        if self.KIND.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # its luck is outside of the state
+        if self._type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # its luck is outside of the state
             twin = type(self)(self.setup, history=self._state.history())
             twin.resume(self.standing())
         else:
@@ -226,7 +226,8 @@ class Spiel(State):
 
     def shown_to(self, player: Player) -> str:
         state = self._state
-        shown: str = state.observation_string(player) if self.OBSERVED else state.information_state_string(player)
+        observed = self._type.provides_observation_string
+        shown: str = state.observation_string(player) if observed else state.information_state_string(player)
         return shown
 
     def __str__(self) -> str:
@@ -235,7 +236,7 @@ class Spiel(State):
     def __reduce__(self) -> tuple[Any, ...]:
         setup = self.setup  # the type of the options is made when the game is registered
         options = msgspec.to_builtins(setup.options)
-        return _unpickled, (self.KIND.short_name, setup.seed, setup.names, options, self._full_view())
+        return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
 
 
 def _unpickled(name: str, seed: int, names: tuple[str, ...], options: dict[str, Any], view: FullView) -> Spiel:
@@ -255,22 +256,34 @@ def _apply(state: Any, actions: Mapping[Player, int]) -> None:
         state.apply_actions(list(actions.values()))
 
 
-def loaded(kind: Any, setup: Setup) -> Any:
-    """Returns OpenSpiel's game with the options of a match. ValueError if they make none."""
+def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
+    """Returns OpenSpiel's game with the options of a match, and its first state. ValueError if they make none."""
+    kind = KINDS[name]
     known = kind.parameter_specification
     given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
     if "players" in known:
         given["players"] = len(setup.names)
-    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # such a game has luck of its own
         given["rng_seed"] = Dice(setup.seed).fork("openspiel").below(SEEDS)
-    try:
-        with kept_stderr():
-            game = pyspiel.load_game(kind.short_name, given)
-    except REFUSALS as error:
-        raise ValueError(str(error)) from error
+        game, state = _started(name, tuple(given.items()))
+    else:
+        game, state = _shared(name, tuple(given.items()))
     if game.num_players() != len(setup.names):
         raise ValueError(f"with these options {game.num_players()} players play, and {len(setup.names)} are named")
-    return game
+    return game, state.clone()
+
+
+def _started(name: str, given: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
+    try:
+        with kept_stderr():
+            game = pyspiel.load_game(name, dict(given))
+            return game, game.new_initial_state()
+    except REFUSALS as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+_shared = lru_cache(64)(_started)
+"""Some games read files when they are loaded."""
 
 
 def parameters(options: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { painter } from "../games";
 import { type Key, type Pick, type Way, left, next, ways } from "../games/pick";
 import type { Choice } from "../match";
+import type { Json } from "../patch";
 import type { Player } from "../player";
 import { compact, finder, name, visible } from "./words";
 
@@ -37,9 +38,17 @@ export function onlySeat(player: Player): number | null {
   return sharing(player) ? seated.value : null;
 }
 
+/** A button for each answer, named by its words if no two are alike. */
+function buttons({ answers, words }: Choice): (answer: Json) => string[] {
+  const named = new Map(
+    new Set(words).size === answers?.length ? answers.map((answer, at) => [answer, words![at]]) : [],
+  );
+  return (answer) => [`!${named.get(answer) ?? compact(answer)}`];
+}
+
 function waysOf(player: Player, choice: Choice): Way[] {
   const { targets, unordered } = painter(player.match.about.game);
-  return ways(choice, targets ?? ((answer) => [`!${compact(answer)}`]), unordered?.(choice.method));
+  return ways(choice, targets ?? buttons(choice), unordered?.(choice.method));
 }
 
 /** Where a person may click on the board. */
