@@ -1,8 +1,8 @@
 """Measures what our engine adds to OpenSpiel's own work for the same decisions, in one run.
 
-`python -m referee.benchmarks.openspiel [--json] [--rounds N]`. A decision is the observation, the history and the legal
-actions with their texts, and then a move. Both play the same random matches and take turns; a ratio is the median of
-the rounds' ratios.
+`python -m referee.benchmarks.openspiel [--json] [--rounds N]`. A decision is the observation, the history, the legal
+actions with their texts, the choice of one of them, and the move. Both play the same random matches and take turns; a
+ratio is the median of the rounds' ratios.
 """
 
 import argparse
@@ -45,15 +45,18 @@ def theirs(name: str, seed: int) -> tuple[list[int], float]:
     return actions, (time.process_time() - started) / len(actions)
 
 
-def ours(name: str, actions: list[int]) -> float:
-    """Plays the same match with our engine. Returns the CPU time of a decision."""
+def ours(name: str, seed: int) -> tuple[list[int], float]:
+    """Plays the same match with our engine. Returns its actions and the CPU time of a decision."""
     game = game_of(name)
+    dice = Dice(seed)
+    actions: list[int] = []
     state: Any = game.new(Setup(1, ("a", "b"), game.options()))
     started = time.process_time()
-    for action in actions:
+    while state.awaited and len(actions) < MOST:
         (call,) = state.calls()
-        state.step(state.judged({call.player: Action(action)}))
-    return (time.process_time() - started) / len(actions)
+        actions.append(dice.choice(call.params.legal).action)
+        state.step(state.judged({call.player: Action(actions[-1])}))
+    return actions, (time.process_time() - started) / len(actions)
 
 
 def measure(rounds: int) -> dict[str, list[tuple[float, float]]]:
@@ -63,8 +66,9 @@ def measure(rounds: int) -> dict[str, list[tuple[float, float]]]:
         for name, matches in GAMES.items():
             pairs = []
             for seed in range(matches):
-                actions, their_s = theirs(name, seed)
-                pairs.append((their_s * 1e6, ours(name, actions) * 1e6))
+                (actions, their_s), (same, our_s) = theirs(name, seed), ours(name, seed)
+                assert actions == same
+                pairs.append((their_s * 1e6, our_s * 1e6))
             if number:  # the first round warms up
                 first, second = (statistics.mean(each) for each in zip(*pairs, strict=True))
                 figures[name].append((first, second))

@@ -196,6 +196,7 @@ def test_an_answer_is_a_number_a_text_or_both() -> None:
     [
         ({}, "neither an action nor a text"),
         ({"action": 100_000}, "action 100000 is not legal now; expected one of"),
+        ({"action": 10**5000}, "a number beyond 64 bits is not legal now"),
         ({"text": "e5"}, 'the text "e5" is no legal action; expected one of "'),
         ({"action": -1, "text": "e4"}, "action -1 is not legal now"),
         ({"action": "e4"}, "Expected `int"),

@@ -30,7 +30,9 @@ from referee.games.dice import Dice, ScriptedDice
 from referee.games.game import Game
 from referee.games.schemas import game_schema
 
-every_game = pytest.mark.parametrize("game", [registry.game(name) for name in registry.names()], ids=lambda g: g.name)
+NAMES = [*registry.names(), "openspiel:tic_tac_toe", "openspiel:kuhn_poker", "openspiel:goofspiel"]
+"""Of OpenSpiel's games, which have one engine: one in turns, one with hidden cards, one with simultaneous moves."""
+every_game = pytest.mark.parametrize("game", [registry.game(name) for name in NAMES], ids=lambda g: g.name)
 SHARE = settings.default.max_examples / 100
 """Of the examples: the profile `quick` of tests/conftest.py tries fewer."""
 few = settings(max_examples=int(25 * SHARE), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -15,10 +15,11 @@ import msgspec
 import pyspiel
 from msgspec import UNSET
 
-from referee.games.contract import LOSES, Event, Fault, Player, Result, Setup, State, draw, in_json, win
+from referee.games.contract import LOSES, Call, Event, Fault, Player, Result, Setup, State, draw, in_json, win
 from referee.games.dice import Dice
 from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
 
+CHANCE, SIMULTANEOUS = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.SIMULTANEOUS)
 UNIT = 1 << 53
 """The dice give a fraction of this, which a double holds exactly."""
 SEEDS = (1 << 31) - 1
@@ -40,13 +41,18 @@ class Spiel(State):
         """`history`: the actions that lead to a known position; without it, the first position of a match."""
         super().__init__(setup, dice)
         self.warnings = self.WARNINGS
-        self._game, self._state = loaded(self.NAME, setup)
+        self._game, state = loaded(self.NAME, setup)
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self.deals_again = self._perfect  # OpenSpiel cannot
         self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
-        self._trail = blake2b(digest_size=16)  # of all actions but the last few
-        self._last: list[int] = []  # those
+        zero_sum = self._type.utility == pyspiel.GameType.Utility.ZERO_SUM
+        self._for_a_point = zero_sum and self._game.max_utility() == 1
+        self._observed = self._type.provides_observation_string
+        self._bind(state)
+        self._turns = tuple([{player: ACT} for player in self._seats])
+        self._history: list[int] = []
+        self._trail, self._trailed = blake2b(digest_size=16), 0  # of the first actions, and how many these are
         self._ids: dict[Player, list[int]] = {}
         if history is None:
             self._settle()
@@ -55,6 +61,13 @@ class Spiel(State):
             self._replay(history)
         self._await()
 
+    def _bind(self, state: Any) -> None:
+        """Takes this state of OpenSpiel. Its methods are looked up once: for a small game, each look-up counts."""
+        self._state = state
+        self._player_to_move, self._apply_action = state.current_player, state.apply_action
+        self._legal_actions, self._text_of = state.legal_actions, state.action_to_string
+        self._shown_to = state.observation_string if self._observed else state.information_state_string
+
     # The first position.
 
     def _play_opening(self, plies: int) -> None:
@@ -62,7 +75,8 @@ class Spiel(State):
         for _ in range(plies):
             state = self._state
             players = (state.is_simultaneous_node() and range(self._game.num_players())) or [state.current_player()]
-            chosen = {player: self.dice.choice(state.legal_actions(player), "opening") for player in players}
+            legal = {player: state.legal_actions(player) or [0] for player in players}
+            chosen = {player: self.dice.choice(actions, "opening") for player, actions in legal.items()}
             child = state.clone()
             _apply(child, chosen)
             if child.is_terminal():
@@ -86,13 +100,12 @@ class Spiel(State):
 
     def _move(self, actions: Mapping[Player, int]) -> None:
         _apply(self._state, actions)
-        self._last += actions.values()
+        self._history += actions.values()
 
     def _settle(self) -> None:
         """Draws the outcomes of chance until a player is to move, or the match is over."""
-        state = self._state
-        while state.current_player() == pyspiel.PlayerId.CHANCE:
-            outcomes = state.chance_outcomes()
+        while self._player_to_move() == CHANCE:
+            outcomes = self._state.chance_outcomes()
             point, reached = self.dice.below(UNIT, "chance") / UNIT, 0.0
             outcome = outcomes[-1][0]
             for action, probability in outcomes:
@@ -106,10 +119,10 @@ class Spiel(State):
         """Asks whoever is to move, or ends the match."""
         state = self._state
         self._ids = {}
-        player = state.current_player()
+        player = self._player_to_move()
         if player >= 0:
-            self.awaited = {player: ACT}
-        elif player == pyspiel.PlayerId.SIMULTANEOUS:
+            self.awaited = self._turns[player]
+        elif player == SIMULTANEOUS:
             players = [player for player in range(self._game.num_players()) if state.legal_actions(player)]
             self.awaited = dict.fromkeys(players, ACT)
         else:
@@ -118,8 +131,7 @@ class Spiel(State):
 
     def _outcome(self, returns: Sequence[float]) -> Result:
         """Returns the result: the more a player gets, the better. Of a won, drawn and lost game, the usual points."""
-        zero_sum = self._type.utility == pyspiel.GameType.Utility.ZERO_SUM
-        if zero_sum and len(returns) == 2 and self._game.max_utility() == 1:
+        if self._for_a_point and len(returns) == 2:
             first, second = returns
             return draw("DRAW") if first == second else win(0 if first > second else 1, "WIN")
         ranks = tuple([1 + sum(other > own for other in returns) for own in returns])
@@ -127,17 +139,33 @@ class Spiel(State):
 
     # The contract of every engine.
 
-    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
-        if len(answers) == 1:
+    # Most decisions are one player's. For these, `calls`, `judged` and `step` have a short way.
+
+    def calls(self) -> tuple[Call, ...]:
+        if len(self.awaited) != 1:
+            return super().calls()
+        (player,) = self.awaited
+        return (Call(player, ACT, self.params(player)),)
+
+    def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
+        if len(answers) == 1 and not (self._simultaneous or self.out):
             ((player, answer),) = answers.items()
-            if type(answer) is Action and answer.action is not UNSET and not self._simultaneous:  # nearly always
-                state = self._state
-                state.apply_action(answer.action)
-                self._last.append(answer.action)
-                if (player := state.current_player()) >= 0:
-                    self._ids, self.awaited = {}, {player: ACT}
+            if type(answer) is Action and answer.text is UNSET and answer.action in self._ids.get(player, ()):
+                return {player: answer}
+        return super().judged(answers)
+
+    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        if len(answers) == 1 and not self._simultaneous:
+            (answer,) = answers.values()
+            if type(answer) is Action and (action := answer.action) is not UNSET:
+                self._apply_action(action)
+                self._history.append(action)
+                self._ids = {}
+                if (player := self._player_to_move()) >= 0:
+                    self.awaited = self._turns[player]
                 else:
-                    self._settle()
+                    if player == CHANCE:
+                        self._settle()
                     self._await()
                 return []
         faults = {player: answer for player, answer in answers.items() if isinstance(answer, Fault)}
@@ -145,7 +173,7 @@ class Spiel(State):
             events: list[Event] = [self.rule(player, fault, LOSES) for player, fault in faults.items()]
             return events + self.finish(self._walkover(faults))
         chosen = {player: self._number(player, answer) for player, answer in answers.items()}
-        if self._state.current_player() == pyspiel.PlayerId.SIMULTANEOUS:
+        if self._player_to_move() == SIMULTANEOUS:
             chosen = {player: chosen.get(player, 0) for player in range(self._game.num_players())}
         self._move(chosen)
         self._settle()
@@ -153,6 +181,7 @@ class Spiel(State):
         return []
 
     def finish(self, result: Result) -> list[Event]:
+        self._ids = {}
         return super().finish(result) if self.result is None else []
 
     def refusal(self, player: Player, answer: Action) -> str | None:
@@ -160,10 +189,10 @@ class Spiel(State):
             return "the answer has neither an action nor a text; expected one of them"
         legal = self._legal_numbers(player)
         if answer.action is not UNSET and answer.action not in legal:
-            return f"action {answer.action} is not legal now; expected one of {_few(legal)}"
+            return f"action {in_json(answer.action)} is not legal now; expected one of {_few(legal)}"
         if answer.text is UNSET:
             return None
-        texts = {number: self._state.action_to_string(player, number) for number in legal}
+        texts = {number: self._text_of(player, number) for number in legal}
         if answer.text not in texts.values():
             return f"the text {in_json(answer.text)} is no legal action; expected one of {_few(list(texts.values()))}"
         if answer.action is not UNSET and texts[answer.action] != answer.text:
@@ -173,12 +202,11 @@ class Spiel(State):
     def _number(self, player: Player, answer: Action) -> int:
         if answer.action is not UNSET:
             return answer.action
-        name = self._state.action_to_string
-        return next(number for number in self._legal_numbers(player) if name(player, number) == answer.text)
+        return next(number for number in self._legal_numbers(player) if self._text_of(player, number) == answer.text)
 
     def _legal_numbers(self, player: Player) -> list[int]:
         if player not in self._ids:
-            self._ids[player] = self._state.legal_actions(player)
+            self._ids[player] = self._legal_actions(player)
         return self._ids[player]
 
     def _legal(self, player: Player) -> Iterator[Action]:
@@ -187,14 +215,20 @@ class Spiel(State):
     def _sample(self, player: Player, dice: Dice) -> Action:
         return Action(dice.choice(self._legal_numbers(player)))
 
+    def params(self, player: Player) -> Position:
+        text_of, legal = self._text_of, []
+        self._ids[player] = numbers = self._legal_actions(player)
+        for number in numbers:  # a comprehension is a call more in Python 3.11
+            legal.append(Legal(number, text_of(player, number)))
+        return Position(self._shown_to(player), tuple(legal), player, tuple(self._history) if self._perfect else ())
+
     def _view(self, player: Player) -> Position:
-        state, name = self._state, self._state.action_to_string
-        numbers = self._legal_numbers(player) if player in self.awaited else ()
-        legal = tuple([Legal(number, name(player, number)) for number in numbers])
-        return Position(self.shown_to(player), legal, player, tuple(state.history()) if self._perfect else ())
+        if player in self.awaited:
+            return self.params(player)
+        return Position(self._shown_to(player), (), player, tuple(self._history) if self._perfect else ())
 
     def _full_view(self) -> FullView:
-        return FullView(tuple(self._state.history()), str(self._state), self.standing())
+        return FullView(tuple(self._history), str(self._state), self.standing())
 
     @classmethod
     def rebuilt(cls, setup: Setup, view: FullView) -> Self:
@@ -207,28 +241,25 @@ class Spiel(State):
         return state
 
     def key(self) -> bytes:
-        if self._last:
-            self._trail.update(b"".join([b"%d " % action for action in self._last]))
-            self._last = []
+        self._trail.update(b"".join([b"%d " % action for action in self._history[self._trailed :]]))
+        self._trailed = len(self._history)
         result = self.result and (self.result.ranks, self.result.reason)
         return f"{self._trail.hexdigest()} {sorted(self.out)} {result} {self.dice.state:x}".encode()
 
     def copy(self, seed: int | None = None) -> Self:
         if self._type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # its luck is outside of the state
-            twin = type(self)(self.setup, history=self._state.history())
+            twin = type(self)(self.setup, history=self._history)
             twin.resume(self.standing())
         else:
             twin = self._twin()
-            twin._state, twin._trail, twin._last = self._state.clone(), self._trail.copy(), [*self._last]
+            twin._bind(self._state.clone())
+            twin._history, twin._trail = [*self._history], self._trail.copy()
             twin.awaited, twin._ids = dict(self.awaited), dict(self._ids)
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
     def shown_to(self, player: Player) -> str:
-        state = self._state
-        observed = self._type.provides_observation_string
-        shown: str = state.observation_string(player) if observed else state.information_state_string(player)
-        return shown
+        return str(self._shown_to(player))
 
     def __str__(self) -> str:
         return str(self._state)
@@ -279,7 +310,7 @@ def _started(name: str, given: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
             game = pyspiel.load_game(name, dict(given))
             return game, game.new_initial_state()
     except REFUSALS as error:
-        raise ValueError(" ".join(str(error).split())) from error
+        raise ValueError(f"OpenSpiel refuses them: {' '.join(str(error).split())}") from error
 
 
 _shared = lru_cache(64)(_started)

@@ -7,14 +7,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from referee.games.contract import Method, Standing
 
 
-class Legal(Struct, frozen=True):
+class Legal(Struct, frozen=True, gc=False):
     """A legal action."""
 
     action: Annotated[int, Meta(description="OpenSpiel's number of the action")]
     text: Annotated[str, Meta(description="OpenSpiel's name for it, such as `e4`")]
 
 
-class Position(Struct, frozen=True):
+class Position(Struct, frozen=True, gc=False):
     """What a player may see, and do."""
 
     observation: Annotated[str, Meta(description="what the player sees, as OpenSpiel writes it")]
@@ -26,7 +26,7 @@ class Position(Struct, frozen=True):
     ]
 
 
-class Action(Struct, frozen=True, omit_defaults=True):
+class Action(Struct, frozen=True, omit_defaults=True, gc=False):
     """An answer to `act`: the number of a legal action, or its text. With both, they must be the same action."""
 
     action: Annotated[int | UnsetType, Meta(description="the number of a legal action")] = UNSET
