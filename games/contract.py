@@ -22,8 +22,7 @@ Player = int
 """A seat, 0-based."""
 
 LOSES = "loses"  # the penalty of a fault that loses the match, in every game
-NOT_YOUR_TURN = "Not your turn"
-"""The default description of an answer out of turn."""
+NOT_YOUR_TURN = "Not your turn"  # the default description of an answer out of turn
 
 
 class FaultKind(StrEnum):
@@ -38,6 +37,7 @@ class FaultKind(StrEnum):
     FILES = "files"
     PROTOCOL = "protocol"
     ERROR = "error"
+    TOKENS = "tokens"
     ILLEGAL = "illegal"
 
 

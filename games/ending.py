@@ -14,6 +14,7 @@ ENDINGS: Mapping[str, str] = {
     FaultKind.FILES: "{loser} wrote too much to files",
     FaultKind.PROTOCOL: "{loser} broke the protocol",
     FaultKind.ERROR: "{loser} answered with an error",
+    FaultKind.TOKENS: "{loser} used too many tokens",
     FaultKind.ILLEGAL: "{loser}'s answer was illegal",
     "no_winner": "no player is left",
 }

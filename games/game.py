@@ -126,8 +126,10 @@ class Game(Struct, frozen=True, eq=False):
     """Options for a match of a few seconds that ends by itself, for first tries, tests and benchmarks."""
     presentation: Presentation = Presentation()
     rules_page: str = ""
-    """The page with the rules, in Markdown. This path and the next two are relative to the folder of the module that
+    """The page with the rules, in Markdown. This path and the next three are relative to the folder of the module that
     defines `options`; the referee's own games need no paths."""
+    prompt: str = ""
+    """A template whose blocks replace those of the prompts for language models."""
     painter: str = ""
     """The script that draws the board in the viewer. `docs/reference/game-packages.md` documents its interface."""
     starters: str = ""

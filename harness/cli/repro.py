@@ -15,6 +15,7 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
 from referee.harness.match.repro import Reproduced, reproduce
 from referee.harness.process.limits import recorded_limits
+from referee.harness.programs import llm_spec
 from referee.harness.programs.debuggers import attach_command, listening, process_of
 from referee.harness.programs.image import unpacked_at
 from referee.harness.programs.spec import Entrant, entrant, image_entrant
@@ -54,6 +55,8 @@ def recorded_entrant(seat: str, option: str, name: str, command: tuple[str, ...]
     """Returns the program that a replay names. UsageError if it is gone; `option` names another."""
     if folder and (unpacked := unpacked_at(Path(folder))) is not None:
         return image_entrant(name, unpacked)
+    if llm_spec.is_model(command):
+        raise UsageError(f"{seat} was a language model, which is asked only if you name it; do so with {option}")
     if not command or not folder or not Path(folder).is_dir() or not Path(folder, command[0]).exists():
         raise UsageError(f"{seat} cannot be started: its program is gone; name another with {option}")
     return Entrant(name, command, Path(folder))

@@ -1,6 +1,7 @@
 """Starts bots through `supervisor.py` and holds the referee's ends of their pipes."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -33,6 +34,8 @@ SPAWNER_S = 2.0
 """Time that a spawner has to react to a request before another one replaces it."""
 FINISH_S = 2.0
 """Time that a spawner has to exit."""
+VARIABLES = re.compile("PATH|HOME|TMPDIR|LANG|LC_.*|TZ|XDG_.*|PYTHON.*|LD_LIBRARY_PATH|REFEREE_.*|COVERAGE_.*")
+"""Environment variables of the spawner and of supervisors, which bots may be able to read: no keys."""
 MAX_IDLE = 8
 """Most idle supervisors, and most control groups, that are kept for the next bots."""
 
@@ -441,6 +444,7 @@ def start_spawner(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.
             command if folder is None else [*command, str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            env={name: value for name, value in os.environ.items() if VARIABLES.fullmatch(name)},
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )

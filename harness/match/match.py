@@ -12,6 +12,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
+from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import ungrouped
 from referee.harness.isolation.plan import common_layers
@@ -26,6 +27,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
+from referee.harness.programs import llm_spec
 from referee.harness.programs.spec import Entrant, entrant_in_game
 from referee.harness.programs.webassembly import metering
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
@@ -68,6 +70,8 @@ class Match(Struct, frozen=True):
     """The command line that plays the match again."""
     bundles: bool = False
     """Write a folder for every fault, next to the replay, with all that is known of it."""
+    transcripts: bool = False
+    """Keep the prompts and completions of language models in the replay."""
     prefix: ReplayPrefix | None = None
     """The turns of another match, from which this one goes on."""
 
@@ -173,6 +177,7 @@ class _Referee(Listener):
         self.driver = driver = Driver(match.game, match.setup, match.time, partial(_log, match.replay))
         self.seats = driver.seats
         driver.context.idle = record.idle
+        self.limits = Limits()
         self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
         self.functions = tuple(player for player, entrant in enumerate(match.entrants) if entrant.function)
         for player in self.people + self.functions:
@@ -193,6 +198,7 @@ class _Referee(Listener):
             waited_us = {player: round(cost.waited_s * 1e6)} if cost.waited_s else None
             stderr = {player: cost.stderr_bytes} if cost.stderr_bytes else None
             fuel = None if cost.fuel is None else {player: cost.fuel}
+            model = None if cost.model is None else {player: cost.model}
         else:
             several = {call.player: costs[call.player] for call in calls}
             wall_us = {player: round(cost.wall_s * 1e6) for player, cost in several.items()}
@@ -200,10 +206,15 @@ class _Referee(Listener):
             waited_us = {player: round(cost.waited_s * 1e6) for player, cost in several.items() if cost.waited_s}
             stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
             fuel = {player: cost.fuel for player, cost in several.items() if cost.fuel is not None}
+            model = {player: cost.model for player, cost in several.items() if cost.model is not None}
+        transcript = None
+        if model and self.match.transcripts:
+            transcript = {player: costs[player].transcript for player in model}
         paused_ms, interventions = 0, self.interventions
         if interventions.paused_s:
             paused_ms, interventions.paused_s = round(interventions.paused_s * 1e3), 0.0
-        self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr, fuel)
+        state = self.driver.state
+        self.record.turn(answers, events, wall_us, cpu_us, state, waited_us, paused_ms, stderr, fuel, model, transcript)
         if self.watcher is not None:
             self.watcher(self.driver.state, calls, answers, events)
 
@@ -221,6 +232,7 @@ class _Referee(Listener):
 
     async def greet(self, limits: Limits) -> None:
         """Greets every seat; those that start up now, side by side."""
+        self.limits = limits
         self.faults.header = header = self._header(limits)
         self.record.write(header)
         match, driver = self.match, self.driver
@@ -313,6 +325,8 @@ class _Referee(Listener):
             faults=faults.counts[player],
             noisy_faults=faults.slowed[player],
             fuel=totals.fuel,
+            model=totals.model,
+            model_clock=totals.model is not None and self.limits.model_clock,
         )
 
     def _header(self, limits: Limits) -> Header:
@@ -335,6 +349,11 @@ class _Referee(Listener):
             again=match.again,
             encodings=match.encodings,
             metered={player: metering(each.argv) for player, each in enumerate(self.entrants) if each.metered},
+            models={
+                player: llm_spec.record_of(each.model, match.game, derive_seed(match.seed, "seat", player))
+                for player, each in enumerate(self.entrants)
+                if each.model is not None
+            },
         )
 
 

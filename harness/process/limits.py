@@ -54,6 +54,8 @@ class Limits(Struct, frozen=True):
     isolation: Isolation = Isolation()
     """The isolation layers to use; by default, all that this machine has."""
     on_noise: OnNoise = OnNoise.CHARGE
+    model_clock: bool = False
+    """Charge the time that a language model's service takes."""
     pause: bool = False
     """Stop bots while no call to them is open."""
     build_s: float = 600.0

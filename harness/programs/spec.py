@@ -9,6 +9,7 @@ A bot spec is one of:
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
 - `kaggle:[OPTIONS] PATH`: a Kaggle agent
 - `uci:[OPTIONS] ENGINE`, and `ugi:`, `gtp:`, `cecp:`: an engine of one of these protocols
+- `llm:[OPTIONS] MODEL`: a language model, by its service
 - `oci:IMAGE.tar`: a container image, as `docker save` writes it
 - `http://ADDRESS`: a team's web service, for the Arena's games
 - `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
@@ -33,12 +34,13 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
+from referee.harness.adapters.llm.records import ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import engine_spec, image, kaggle_spec, original_spec, webassembly
+from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
@@ -73,6 +75,9 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
     function: Any = None
     """Not a program: a Python function in this process (`referee.harness.seats.function`)."""
+    model: ModelSettings | None = None
+    """How its language model is asked: the program makes the prompts. Never taken from a replay, which could name a
+    service and a variable of its own to get a secret."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""
 
@@ -383,6 +388,11 @@ def _engine(spec: str, game: str | None) -> Build:
     return built
 
 
+def _model(spec: str, game: str | None) -> Build:
+    settings = llm_spec.read(spec)
+    return lambda context: Entrant(settings.model, llm_spec.command(settings.model), HOME, model=settings)
+
+
 KINDS = {
     "@": _built_in,
     "cmd:": _command,
@@ -390,6 +400,7 @@ KINDS = {
     "original:": _original,
     kaggle_spec.PREFIX: _kaggle,
     **dict.fromkeys(engine_spec.PREFIXES, _engine),
+    llm_spec.PREFIX: _model,
     image.PREFIX: _image,
     "http:": _service,
     "https:": _service,

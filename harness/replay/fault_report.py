@@ -255,6 +255,7 @@ _KINDS = {
     FaultKind.OUTPUT: "What a bot writes to standard output in one call has a limit.",
     FaultKind.FILES: "Each file that a bot writes has a limit, and so have all of them together.",
     FaultKind.PROCESSES: "The number of processes that a bot runs at a time has a limit.",
+    FaultKind.TOKENS: "A language model may have a budget of tokens for a match, prompts and completions together.",
     FaultKind.PROTOCOL: "Standard output is for the answers of the protocol, one for each call, and nothing else.",
     FaultKind.ERROR: "An answer is a result. An error as answer costs as much as no answer.",
     FaultKind.ILLEGAL: "An answer must be legal by the rules of the game.",

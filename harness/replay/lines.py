@@ -17,6 +17,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
+from referee.harness.adapters.llm.records import Exchange, Model, ModelUse
 from referee.harness.adapters.wasm.metering import Metering
 from referee.protocol.text import printable
 
@@ -67,6 +68,8 @@ class Header(Struct, frozen=True):
     """What the bots could choose from; empty = the replay's version does not say."""
     metered: Mapping[Player, Metering] = {}
     """The metered bots, by seat. Their times are fuel."""
+    models: Mapping[Player, Model] = {}
+    """The language models, by seat. `limits.model_clock` says whether the time of their services is charged."""
 
 
 class Opening(Struct, frozen=True):
@@ -95,6 +98,10 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     begins. Seats that had written nothing by then are left out."""
     fuel: dict[Player, int] = {}
     """What metered bots used, in units."""
+    model: dict[Player, ModelUse] = {}
+    """The tokens and cost of language models in this turn."""
+    transcript: dict[Player, tuple[Exchange, ...]] = {}
+    """The prompts and completions of language models, if they are kept."""
 
 
 class Injection(Struct, frozen=True, omit_defaults=True):
@@ -159,6 +166,10 @@ class SeatSummary(Struct, frozen=True):
     """The number of faults in calls that were late because no core was free."""
     fuel: int | None = None
     """Units that a metered bot used, from its greeting on; None for any other."""
+    model: ModelUse | None = None
+    """The tokens and cost of a language model; None for any other."""
+    model_clock: bool = False
+    """The time of the model's service was charged."""
 
 
 ANSWER_CHARACTERS = 2000

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
+from referee.harness.adapters.llm.records import Exchange, ModelUse
 from referee.harness.errors import RunError
 from referee.harness.paths import REPLAYS
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
@@ -118,6 +119,8 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         paused_ms: int = 0,
         stderr: dict[Player, int] | None = None,
         fuel: dict[Player, int] | None = None,
+        model: dict[Player, ModelUse] | None = None,
+        transcript: dict[Player, tuple[Exchange, ...]] | None = None,
     ) -> None:
         """Writes the line of one `apply`."""
         self.turns += 1
@@ -131,6 +134,8 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
             used = fuel or _NOBODY
             line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at, used)
+            if model:
+                line = msgspec.structs.replace(line, model=model, transcript=transcript or {})
             self._lines.append(self._encode(line))  # like `write`, without its call
             if self._file is not None:
                 self._flush_if_due(self._file)

@@ -210,6 +210,10 @@ class Roster(Struct, eq=False):
             module = MeteredProcess(process, process_limits(self.limits))
             return MeteredBot(Metered(module, self._make_pipes), module, self.limits)
         program = BotProcess(process, self.limits)
+        if entrant.model is not None:
+            from referee.harness.seats.model import ModelBot  # loads an HTTP client, which takes 20 ms
+
+            return ModelBot(self._make_pipes(program), program, self.limits, entrant.model)
         return Bot(self._make_pipes(program), program, self.limits)
 
     def _plan(self, entrant: Entrant) -> SandboxPlan:

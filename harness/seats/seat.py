@@ -10,6 +10,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
+from referee.harness.adapters.llm.records import Exchange, ModelUse
 from referee.harness.errors import ungrouped
 from referee.harness.process.transport import ProcessAccount
 from referee.harness.seats.notice_cache import NoticeCache
@@ -31,6 +32,10 @@ class CallCost(Struct, frozen=True):
     """Size of the file with standard error when the call began."""
     fuel: int | None = None
     """Units of fuel that a metered bot has used; None for any other."""
+    model: ModelUse | None = None
+    """The tokens and cost of a language model; None for any other."""
+    transcript: tuple[Exchange, ...] = ()
+    """The prompts and completions of a language model."""
 
 
 Called = TypeVar("Called")
@@ -57,6 +62,8 @@ class CallTotals(Struct):
     slowed: int = 0
     fuel: int | None = None
     """None unless the bot is metered."""
+    model: ModelUse | None = None
+    """None unless it is a language model."""
 
 
 class SeatAccount(Struct, frozen=True):

@@ -1,0 +1,61 @@
+"""Reads the answer in a completion: the whole text is JSON, or it has exactly one fenced block, which is."""
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from referee.protocol.codec import JSON
+from referee.protocol.errors import RemoteProtocolError
+
+THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+"""Reasoning at the beginning, which some services leave in the text."""
+FENCED = re.compile(r"^```[ \t]*\w*[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+QUOTED = 200
+"""Characters of a completion that a refusal quotes."""
+
+
+class Completion(Struct, frozen=True):
+    """A service's reply to a prompt."""
+
+    text: str
+    finish: str = "stop"
+    """Why it ended: `stop`, `length`, `content_filter` …"""
+    refusal: str = ""
+    """Why the model refused to answer, if the service says that apart from the text."""
+
+
+class Unreadable(ValueError):
+    """A completion without an answer. The message, for the model, says what was expected."""
+
+
+def answer_in(completion: Completion) -> Any:
+    """Returns the answer as plain JSON values. Raises Unreadable."""
+    if completion.refusal:
+        raise Unreadable(f"you refused to answer: {_quoted(completion.refusal)}")
+    if completion.finish == "content_filter":
+        raise Unreadable("the service's filter removed your answer")
+    text = THOUGHTS.sub("", completion.text, count=1).strip()
+    blocks = FENCED.findall(text)
+    try:
+        return _decoded(blocks[0] if len(blocks) == 1 else text)
+    except (msgspec.MsgspecError, RemoteProtocolError, RecursionError, ValueError) as error:
+        if completion.finish == "length":
+            raise Unreadable("your answer was cut off, because it reached the limit of tokens; write less") from None
+        if not text:
+            raise Unreadable("your answer is empty") from None
+        if len(blocks) > 1:
+            raise Unreadable(f"your answer has {len(blocks)} fenced blocks; expected one") from None
+        where = "the fenced block" if blocks else "your answer has no fenced block, and the whole of it"
+        raise Unreadable(f"{where} is not valid JSON ({error}): {_quoted(text)}") from None
+
+
+def _decoded(text: str) -> Any:
+    """Reads JSON as strictly as a bot's answer, with the better message of a decoder that names the place."""
+    msgspec.json.decode(text)
+    return JSON.decode(b" ".join(text.encode().split(b"\n")))
+
+
+def _quoted(text: str) -> str:
+    return ascii(text) if len(text) <= QUOTED else ascii(text[:QUOTED]) + "…"

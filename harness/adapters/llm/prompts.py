@@ -1,0 +1,42 @@
+"""Makes the prompts for a language model from a template and from what the seat may see."""
+
+import json
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+BASE, OWN = "base", "own"
+
+
+class Prompts:
+    """The prompts of one match. jinja2.TemplateError, now or later, if a template is wrong."""
+
+    def __init__(self, base: str, own: str, match: dict[str, Any]) -> None:
+        """`base`: the usual template. `own`: the game's, whose blocks replace those. `match`: variables of a match."""
+        environment = Environment(
+            loader=DictLoader({BASE: base, OWN: own}), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        environment.filters["json"] = _json
+        self._templates = [environment.get_template(name) for name in (OWN, BASE)]
+        self._match = match
+        self.system = self._block("system", {})
+
+    def question(self, turn: dict[str, Any]) -> str:
+        """Returns the prompt for a call."""
+        return self._block("question", turn)
+
+    def refusal(self, problem: str) -> str:
+        """Returns the prompt after an answer that was refused."""
+        return self._block("refusal", {"problem": problem})
+
+    def _block(self, name: str, variables: dict[str, Any]) -> str:
+        context = self._templates[-1].new_context({**self._match, **variables})
+        context.blocks = {  # the game's first, so that its `super()` finds the usual one
+            each: [template.blocks[each] for template in self._templates if each in template.blocks]
+            for each in self._templates[-1].blocks
+        }
+        return "".join(context.blocks[name][0](context)).strip()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,90 @@
+"""Language models in replays: their settings, their tokens and their transcripts."""
+
+from typing import Any
+
+from msgspec import Struct
+
+MILLION = 1_000_000
+
+
+class ModelSettings(Struct, frozen=True):
+    """How a model is asked. These are the options of its bot spec."""
+
+    model: str
+    url: str
+    """The service, without the credentials that a URL may have."""
+    rethinks: int = 2
+    """How often it may answer again after an answer that was refused."""
+    budget: int | None = None
+    """Most tokens in a match, prompts included; None = no limit."""
+    temperature: float | None = None
+    """None = the service's own."""
+    seed: int | None = None
+    """None = the match's seed for the seat."""
+    max_tokens: int | None = None
+    """Most tokens of a completion; None = the service's own limit, and never more than the budget has left."""
+    price: tuple[float, float] | None = None
+    """Dollars for a million tokens of prompts, and for a million of completions; None = not known."""
+    timeout_s: float = 120.0
+    """How long the service may take for a completion, if its time is not charged."""
+    key_from: str | None = None
+    """The environment variable with the key; None = the service wants none."""
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """Returns the cost in dollars; None without a price."""
+        if self.price is None:
+            return None
+        return (prompt_tokens * self.price[0] + completion_tokens * self.price[1]) / MILLION
+
+
+class Model(ModelSettings, frozen=True, kw_only=True):
+    """A model in the header of a replay. `seed` is the one that was sent."""
+
+    template: str
+    """SHA-256 of the template of its prompts."""
+
+
+class ModelUse(Struct, frozen=True, omit_defaults=True):
+    """The tokens, cost and time of a model in a call or in a match."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """Dollars; None without a price."""
+    completions: int = 0
+    illegal: int = 0
+    """Completions without a legal answer."""
+    service_s: float = 0.0
+    """How long the service took, waits that it asked for included."""
+    estimated: int = 0
+    """Completions whose tokens the service did not count: a token for 4 bytes."""
+
+    @property
+    def tokens(self) -> int:
+        """Those of prompts and completions."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: "ModelUse") -> "ModelUse":
+        costs = [each.cost for each in (self, other) if each.cost is not None]
+        return ModelUse(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            sum(costs) if costs else None,
+            self.completions + other.completions,
+            self.illegal + other.illegal,
+            self.service_s + other.service_s,
+            self.estimated + other.estimated,
+        )
+
+
+class Exchange(Struct, frozen=True, omit_defaults=True):
+    """A prompt and its completion, in the transcript of a match."""
+
+    messages: list[dict[str, Any]]
+    """Those that are new: a rethink continues the conversation, and the first message of a match is not repeated."""
+    completion: str
+    use: ModelUse
+    finish: str = ""
+    """Why the completion ended, as the service says."""
+    problem: str = ""
+    """Why the answer was refused; empty = it was legal."""

@@ -1,0 +1,156 @@
+"""Language models: how the user names them.
+
+`llm:[--url URL] [--rethinks N] [--budget TOKENS] [--temperature T] [--seed N] [--max-tokens N] [--price IN/OUT]
+[--timeout SECONDS] [--key-from VARIABLE] MODEL`. An ordinary program makes the prompts and reads the completions,
+`harness/adapters/llm/run.py`. The referee connects it to the service.
+"""
+
+import hashlib
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from referee.games.game import Game
+from referee.harness.adapters.llm.records import Model, ModelSettings
+from referee.harness.errors import UsageError
+from referee.harness.paths import LLM_RUNNER, PROMPTS, game_file
+from referee.harness.programs import adapter_options
+
+PREFIX = "llm:"
+SEEDS = 1 << 31
+"""Services take seeds below this."""
+URL = "http://127.0.0.1:8000/v1"
+"""The service that is asked if none is named: vLLM's usual address."""
+
+
+def command(model: str) -> tuple[str, ...]:
+    """Returns the command of the program that makes the prompts."""
+    return (sys.executable, "-P", str(LLM_RUNNER), model)
+
+
+def is_model(argv: Sequence[str]) -> bool:
+    """Whether a command, perhaps from a replay, is that of a model, which plays only with its settings."""
+    return str(LLM_RUNNER) in argv[1:3]
+
+
+def read(spec: str) -> ModelSettings:
+    """Parses a bot spec. UsageError if anything is wrong with it."""
+    given, model = adapter_options.split(spec.removeprefix(PREFIX), dict.fromkeys(OPTIONS, True), spec)
+    if not model:
+        raise UsageError(f"{spec}: expected the name of a model, as in {PREFIX}gpt-oss-20b")
+    if model.startswith("-"):
+        raise UsageError(f"{spec}: there is no option {model.split()[0]}; there are {', '.join(OPTIONS)}")
+    values: dict[str, Any] = {}
+    for option, text in given.items():
+        member, parse, expected = OPTIONS[option]
+        try:
+            values[member] = parse(text)
+        except ValueError:
+            raise UsageError(f"{spec}: {option} {text}: expected {expected}") from None
+    settings = ModelSettings(model.strip("'\""), **({"url": URL} | values))
+    _check_key(settings, spec)
+    return settings
+
+
+def record_of(settings: ModelSettings, game: Game, seed: int) -> Model:
+    """Returns what the header of a replay says of a model. `seed`: the match's for the seat."""
+    template = "\n".join(templates(game))
+    return Model(
+        **{**msgspec.structs.asdict(settings), "seed": seed_of(settings, seed)},
+        template=hashlib.sha256(template.encode()).hexdigest(),
+    )
+
+
+def seed_of(settings: ModelSettings, seed: int) -> int:
+    """Returns the seed that is sent to the service."""
+    return seed % SEEDS if settings.seed is None else settings.seed
+
+
+@cache
+def templates(game: Game) -> tuple[str, str]:
+    """Returns the usual template of prompts, and the game's; empty if it has none."""
+    own = game_file(game, game.prompt).read_text("utf-8") if game.prompt else ""
+    return PROMPTS.read_text("utf-8"), own
+
+
+def _check_key(settings: ModelSettings, spec: str) -> None:
+    name = settings.key_from
+    if name is None:
+        return
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise UsageError(f"{spec}: --key-from {name}: there is no such environment variable, or it is empty")
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise UsageError(f"{spec}: --key-from {name}: what it holds is no key: it has blanks or other characters")
+    parts = urlsplit(settings.url)
+    if parts.scheme == "http" and not _is_local(parts.hostname or ""):
+        raise UsageError(f"{spec}: --key-from needs https, since {parts.hostname} is not this machine")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    _ = parts.port  # raises ValueError for a wrong one
+    extra = parts.query or parts.fragment or parts.username is not None
+    if parts.scheme not in ("http", "https") or not parts.hostname or extra or not text.isascii():
+        raise ValueError
+    return text.rstrip("/")
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"\d{1,12}", text) or int(text) < least:
+            raise ValueError
+        return int(text)
+
+    return parse
+
+
+def _number(least: float, most: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number) or not least <= number <= most:
+            raise ValueError
+        return number
+
+    return parse
+
+
+def _price(text: str) -> tuple[float, float]:
+    prompt, slash, completion = text.partition("/")
+    parse = _number(0, 1e6)
+    return parse(prompt), parse(completion if slash else prompt)
+
+
+def _variable(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII):
+        raise ValueError
+    return text
+
+
+OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    "--url": ("url", _url, "the address of a service without credentials, such as https://api.example.com/v1"),
+    "--rethinks": ("rethinks", _whole(0), "a whole number"),
+    "--budget": ("budget", _whole(1), "a number of tokens from 1 on"),
+    "--temperature": ("temperature", _number(0, 10), "a number from 0 on"),
+    "--seed": ("seed", _whole(0), "a whole number"),
+    "--max-tokens": ("max_tokens", _whole(1), "a number of tokens from 1 on"),
+    "--price": ("price", _price, "dollars for a million tokens of prompts and of completions, such as 0.15/0.60"),
+    "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds"),
+    "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
+}
+"""By option: the setting, how it is parsed, and what was expected instead of a wrong value."""

@@ -1,0 +1,311 @@
+"""A language model at a seat. A program makes the prompts and reads the completions; our relay asks the service.
+
+The program runs in a sandbox without network. The seat judges each answer before the match sees it, so that the model
+may answer again after an illegal one.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
+from math import inf
+from types import NoneType
+from typing import Any
+
+import msgspec
+import trio
+from msgspec import UNSET, Struct
+
+from referee.games import registry
+from referee.games.contract import Call, Fault, FaultKind
+from referee.games.dice import Dice
+from referee.games.game import Game
+from referee.harness import rules
+from referee.harness.adapters.llm.completions import Completion
+from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
+from referee.harness.adapters.llm.records import Exchange, ModelSettings, ModelUse
+from referee.harness.adapters.llm.relay import Received, Relay, Trouble
+from referee.harness.errors import RunError
+from referee.harness.process.limits import Limits
+from referee.harness.process.transport import Program, Transport
+from referee.harness.programs import llm_spec
+from referee.harness.seats.answer_text import Answers
+from referee.harness.seats.program import Bot
+from referee.harness.seats.seat import CallCost, CallTotals, MatchContext, Reply
+from referee.protocol.connection import AnswerDecoder
+from referee.protocol.messages import Clock, ErrorObject, Initialize
+
+MAX_LISTED = 200
+"""Most legal answers in a prompt."""
+DRAWN = 5
+"""How many legal answers a prompt shows if there are more."""
+FLUSH_S = 0.1
+"""How often notices and the replay are written while the service thinks."""
+
+
+class _Found(Struct):
+    """The program's reading of a completion: an answer, or the problem with it."""
+
+    answer: Any = UNSET
+    problem: str = ""
+
+
+TEXT, FOUND = AnswerDecoder(str), AnswerDecoder(_Found)
+
+
+class _Failed(Exception):
+    """The call cannot go on."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.detail)
+        self.fault = fault
+
+
+class _Spent(Struct):
+    """The cost of a call so far."""
+
+    limit_s: float
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    waited_s: float = 0.0
+    slowed: bool = False
+    use: ModelUse = ModelUse()
+    exchanges: list[Exchange] = []
+
+    @property
+    def left_s(self) -> float:
+        """The rest of the limit."""
+        return max(0.0, self.limit_s - self.wall_s)
+
+
+class ModelBot(Bot):
+    """A model. Every call of the game is a conversation of its own."""
+
+    def __init__(self, transport: Transport, program: Program, limits: Limits, settings: ModelSettings) -> None:
+        super().__init__(transport, program, limits)
+        self.settings = settings
+        self._relay = Relay(settings)
+        self._answered = False  # the service has given a completion before
+        self._seed = 0
+        self._dice = Dice(0)
+        self._played: Game
+        self._system: dict[str, str] = {}  # the first message of every conversation
+        self._system_shown = False  # it is in this match's transcript
+
+    # The match.
+
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        reply = await super().greet(match, context)
+        if reply.value is not None:
+            return reply
+        self._seed, self._dice = llm_spec.seed_of(self.settings, match.seed), Dice(match.seed)
+        self._played, self._system_shown = registry.game(match.game), False
+        spent = _Spent(self.limits.startup_s)
+        try:
+            text = await self._run(PREPARE, _match_variables(self._played, match), TEXT, spent)
+        except _Failed as failed:
+            return Reply(self._finish(Fault(failed.fault.kind, f"initialize: {failed.fault.detail}")), reply.cost)
+        self._system = {"role": "system", "content": text}
+        self.totals = CallTotals(model=ModelUse())
+        return reply
+
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
+        if self.fault is not None or self.check_unasked() is not None:
+            return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
+        self._stderr_bytes = self.program.log.start_call()
+        if self._context.several:
+            await self._context.all_read()  # to list the legal answers may take long
+        spent, calls = _Spent(limit_s), self.totals.calls
+        try:
+            value = await self._answer(call, spent)
+        except _Failed as failed:
+            value = failed.fault
+            if value.fatal:
+                self._finish(value)
+        self.totals.calls = calls + 1
+        assert self.totals.model is not None
+        self.totals.model += spent.use
+        cost = CallCost(
+            spent.wall_s,
+            spent.cpu_s,
+            spent.waited_s,
+            spent.slowed,
+            self._stderr_bytes,
+            model=spent.use,
+            transcript=tuple(spent.exchanges),
+        )
+        return Reply(value, cost)
+
+    async def _answer(self, call: Call, spent: _Spent) -> Any:
+        """Asks the model until it answers legally, or may not rethink. Returns its last answer, or the fault."""
+        if call.method.result is NoneType:
+            return None
+        prompt = await self._run(QUESTION, self._question(call), TEXT, spent)
+        conversation, new = [self._system], [{"role": "user", "content": prompt}]
+        schema = _schema(call.method.result)
+        for rethinks in range(self.settings.rethinks, -1, -1):
+            conversation += new
+            received, use = await self._serve(conversation, schema, spent)
+            text = received.completion.text
+            found: _Found = await self._run(READ, received.completion, FOUND, spent)
+            answer: Any = found.answer
+            refused: Fault | None = Fault(FaultKind.ILLEGAL, found.problem, text)
+            if answer is not UNSET:
+                answer = AnswerDecoder(call.method.answer_type).typed(answer)
+                refused = self._context.state.check(call.player, answer)
+            problem = "" if refused is None else refused.detail
+            spent.use += ModelUse(illegal=refused is not None)
+            spent.exchanges.append(self._exchanged(new, received.completion, use, problem))
+            if self._tokens(spent) > (self.settings.budget or inf):
+                raise _Failed(self._over_budget(spent))
+            if refused is None or not rethinks:
+                return refused if answer is UNSET else answer
+            prompt = await self._run(RETHINK, {"problem": problem}, TEXT, spent)
+            new = [{"role": "assistant", "content": text}, {"role": "user", "content": prompt}]
+        raise AssertionError("the last answer is always returned")
+
+    def _question(self, call: Call) -> dict[str, Any]:
+        """Returns what the prompt for a call is made from."""
+        state, player, method = self._context.state, call.player, call.method
+        answers = Answers(self._played, state, player)
+        complete = answers.complete and len(answers.legal) <= MAX_LISTED
+        shown = answers.legal if complete else [state.sample(player, self._dice) for _ in range(DRAWN)]
+        function = {
+            "name": method.name,
+            "doc": method.doc,
+            "rules": method.rules,
+            "schema": _schema(method.result),
+        }
+        return {
+            "board": state.shown_to(player),
+            "view": state.view(player),
+            "params": call.params,
+            "function": function,
+            "legal": [{"answer": each, "words": answers.in_words(each)} for each in shown],
+            "legal_complete": complete,
+        }
+
+    # The program.
+
+    async def _run(self, function: str, params: Any, decoder: AnswerDecoder, spent: _Spent) -> Any:
+        """Calls a function of the program. Raises _Failed."""
+        encoded = self.wire.encode(msgspec.to_builtins(params, str_keys=True))
+        frame = self.wire.call(function, encoded, Clock(None, None, None))
+        reply = await self._exchange(frame, spent.left_s, decoder)
+        cost = reply.cost
+        spent.wall_s += cost.wall_s
+        spent.cpu_s += cost.cpu_s
+        spent.waited_s += cost.waited_s
+        spent.slowed |= cost.slowed
+        if type(reply.value) is ErrorObject:
+            raise _Failed(Fault(FaultKind.ERROR, f"the prompt cannot be made: {reply.value.message}"))
+        if isinstance(reply.value, Fault):
+            raise _Failed(reply.value)
+        return reply.value
+
+    # The service.
+
+    async def _serve(self, conversation: list[dict[str, str]], schema: Any, spent: _Spent) -> tuple[Received, ModelUse]:
+        """Gets a completion. Raises _Failed, and RunError if the service was never of any use."""
+        settings, charged, now = self.settings, self.limits.model_clock, self.transport.now
+        left = None if settings.budget is None else settings.budget - self._tokens(spent)
+        if left is not None and left <= 0:
+            raise _Failed(self._over_budget(spent))
+        most = min([each for each in (left, settings.max_tokens) if each is not None], default=None)
+        started, outcome = now(), None
+        with trio.move_on_after(spent.left_s if charged else inf):
+            outcome = await self._completed(partial(self._relay.complete, conversation, schema, self._seed, most))
+        took_s = now() - started
+        if charged:
+            spent.wall_s += took_s
+            self.totals.wall_s += took_s
+        if not isinstance(outcome, Received):
+            spent.use += ModelUse(service_s=took_s)
+            raise self._failed(outcome, spent)
+        self._answered = True
+        cost = settings.cost(outcome.prompt_tokens, outcome.completion_tokens)
+        use = ModelUse(
+            outcome.prompt_tokens,
+            outcome.completion_tokens,
+            cost,
+            completions=1,
+            service_s=took_s,
+            estimated=int(outcome.estimated),
+        )
+        spent.use += use
+        if charged and spent.wall_s > spent.limit_s:
+            raise _Failed(self._late(spent.limit_s))
+        return outcome, use
+
+    async def _completed(self, complete: Callable[[], Awaitable[Received]]) -> Received | Trouble:
+        """Awaits a completion. Notices and the replay are written meanwhile."""
+
+        async def keep_up() -> None:
+            while True:
+                self._context.flush()
+                await trio.sleep(FLUSH_S)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_up)
+            outcome: Received | Trouble
+            try:
+                outcome = await complete()
+            except Trouble as trouble:
+                outcome = trouble
+            nursery.cancel_scope.cancel()
+        return outcome
+
+    def _failed(self, trouble: Trouble | None, spent: _Spent) -> Exception:
+        """Returns what a call raises that got no completion: RunError if the service never was of any use."""
+        if trouble is None:
+            return _Failed(self._late(spent.limit_s))
+        if trouble.unusable and not self._answered:
+            return RunError(f"{self.settings.model} cannot play: {trouble}")
+        return _Failed(Fault(FaultKind.ERROR, str(trouble)))
+
+    def _tokens(self, spent: _Spent) -> int:
+        """Returns the tokens of this match so far."""
+        return (self.totals.model or ModelUse()).tokens + spent.use.tokens
+
+    def _over_budget(self, spent: _Spent) -> Fault:
+        return Fault(
+            FaultKind.TOKENS,
+            f"used {self._tokens(spent):,} tokens in this match; its budget is {self.settings.budget:,}",
+        )
+
+    def _exchanged(self, new: list[dict[str, str]], completion: Completion, use: ModelUse, problem: str) -> Exchange:
+        """Returns what the transcript has of a completion. Only the first of a match has the first message."""
+        messages = [*([] if self._system_shown else [self._system]), *new]
+        self._system_shown = True
+        return Exchange(messages, completion.text, use, completion.finish, problem)
+
+
+def _schema(answer_type: Any) -> dict[str, Any]:
+    """Returns the JSON Schema of an answer. A type of its own is spelled out at the top, as services need it."""
+    schema = msgspec.json.schema(answer_type)
+    name = schema.get("$ref", "").rpartition("/")[2]
+    defs = schema.pop("$defs", {})
+    if name:
+        schema = defs.pop(name)
+    return {**schema, "$defs": defs} if defs else schema
+
+
+@cache
+def _rules(game: Game) -> str:
+    page = rules.rules_page(game.name)
+    return page.read_text("utf-8") if page.is_file() else ""
+
+
+def _match_variables(game: Game, match: Initialize) -> dict[str, Any]:
+    """Returns the templates, and the variables of all prompts of a match."""
+    base, own = llm_spec.templates(game)
+    return {
+        "base": base,
+        "own": own,
+        "title": game.title,
+        "about": " ".join(game.doc.split("\n\n")[0].split()),
+        "seat": match.seat,
+        "seats": len(match.names),
+        "options": match.options,
+        "rules": _rules(game),
+        "frame": game.presentation.frame,
+        "legend": game.presentation.legend_line(),
+    }
