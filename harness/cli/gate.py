@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.game import Game as Rules
+from referee.harness.adapters.llm.records import total
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, find_game, one_of
@@ -26,11 +27,12 @@ from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.gate_games import play_gate
-from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.harness.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
 from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.reports.standings import models_used
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 
@@ -62,12 +64,14 @@ class TermOptions:
     """Inconclusive after this many games."""
     max_minutes: float = 30.0
     """Inconclusive after this time."""
+    max_cost: Annotated[float | None, MORE] = None
+    """Inconclusive when language models have cost so many dollars."""
 
     def terms(self, seats: int) -> Terms:
         """Returns the terms. UsageError if they make no sense for a game of so many seats."""
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
-        limits = self.max_games, self.max_minutes
+        limits = self.max_games, self.max_minutes, self.max_cost
         return gates.checked(Terms(unit, low, high, self.alpha, self.beta, self.anytime, *limits), seats)
 
 
@@ -141,8 +145,9 @@ def gate(
                 err.print(f"{printable(names[0])} and {printable(names[1])} are the same program")
             with progress() as show:
                 plan, programs = organise.programs(plan, folder, progress=show)
+            check_prices(programs, terms.max_cost)
             opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
-            games = TournamentGames(plan, opened, reader.read(folder))
+            games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
             contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
             report = decided(games, workers.opened(contest), terms, rules.title, names)
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
@@ -177,7 +182,10 @@ def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, name
     started = time.monotonic()
 
     def so_far() -> Report:
-        return deciding.report(title, names, games.plan.seed, games.book.count, time.monotonic() - started)
+        report = deciding.report(title, names, games.plan.seed, games.book.count, time.monotonic() - started)
+        used = models_used(games.plan, games.book)
+        new = used.pop(0, None)
+        return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()))
 
     try:
         run(_play, games, opening, deciding)

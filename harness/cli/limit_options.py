@@ -54,6 +54,12 @@ def _switch(text: str, option: str, *, inverted: bool = False) -> bool:
     return (text == "true") is not inverted
 
 
+def _on_or_off(text: str, option: str) -> bool:
+    if text not in ("on", "off"):
+        raise UsageError(f"{option} {text}: expected on or off")
+    return text == "on"
+
+
 def _on_noise(text: str, option: str) -> OnNoise:
     try:
         return OnNoise(text)
@@ -90,6 +96,8 @@ LIMITS = (
     Named("stderr", "1MiB", "How much of a bot's standard error is kept in a match.", _needed(size), "stderr_bytes"),
     Named("on_noise", "charge", "How to treat a time-out caused by CPU contention, when the machine had no core for "
           "the bot: charge it, forgive the time without a core, or replay the match.", _on_noise, "on_noise"),
+    Named("model_clock", "off", "on: charge the time that the service of a language model takes.", _on_or_off,
+          "model_clock"),
     Named("pause", "false", "true: stop a bot's processes while no call to it is open.", _switch, "pause"),
 )  # fmt: skip
 BUILDS = (

@@ -106,6 +106,8 @@ class ReplayOptions:
     Default: a new file in ./replays."""
     keep_bots: Annotated[bool, MORE] = False
     """Put the modules of metered bots next to the replay, so that `referee replay verify --play` finds them."""
+    transcripts: Annotated[bool, MORE] = False
+    """Keep the prompts and completions of language models in the replay."""
     export: Annotated[tuple[str, Path] | None, MORE] = None
     """FORMAT FILE: write the replay in another format too, such as aiarena21-replay. Several games get a number
     each."""
@@ -184,6 +186,7 @@ def match(
     with replays.claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
+        first = msgspec.structs.replace(first, transcripts=replays.transcripts)
         command = setup.command(played, encoding=encoding, chaos=chaos)
         series = Series(first, games, swap, first_to, chaos, again=command, bots=bots)
         if debug:

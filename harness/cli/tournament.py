@@ -31,7 +31,7 @@ from referee.harness.errors import UsageError
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
-from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, contest_of
+from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.model import Plan, differences, number_of_games, read_plan, remarks, write_plan
@@ -94,14 +94,16 @@ def run_tournament(
     forfeit: Annotated[bool, MORE] = False,
     expel: Annotated[int | None, Parameter(group=MORE_TITLE, validator=POSITIVE)] = None,
     max_minutes: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
+    max_cost: Annotated[float | None, Parameter(group=MORE_TITLE, validator=Number(gt=0))] = None,
+    transcripts: Annotated[bool, MORE] = False,
     strict: bool = False,
     events: Annotated[bool, MORE] = False,
     output: Annotated[Output, MORE] = "text",
 ) -> int:
     """Plays a tournament, or what is left of it.
 
-    Exit codes: 0 all games played, 1 faults under --strict, 2 usage, 3 the run itself failed, 4 the time limit came
-    first, 130 interrupted. Played games are kept: the same command with --resume continues.
+    Exit codes: 0 all games played, 1 faults under --strict, 2 usage, 3 the run itself failed, 4 a limit came first:
+    time or cost, 130 interrupted. Played games are kept: the same command with --resume continues.
 
     Args:
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
@@ -114,6 +116,8 @@ def run_tournament(
         forfeit: Play without the bots that cannot be built.
         expel: After this many games with a fault in a row, a bot loses its other games without play.
         max_minutes: Stop after this time.
+        max_cost: Stop when language models have cost so many dollars, earlier runs included.
+        transcripts: Keep the prompts and completions of language models in the replays.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.
         events: Print every played game as a line of JSON, as in the ledger.
         output: How to print the standings at the end.
@@ -149,12 +153,13 @@ def run_tournament(
         if cluster.cluster is None:
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, forfeit, report)
-            pool = workers.opened(contest_of(plan, programs, replay, folder))
+            check_prices(programs, max_cost)
+            pool = workers.opened(contest_of(plan, programs, replay, folder, transcripts))
         else:
             pool = cluster.opened(contest_of(plan, {}, replay, folder), plan, folder, _note)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
-            played = TournamentGames(plan, opened, book, part, expel)
+            played = TournamentGames(plan, opened, book, part, expel, max_cost)
             played.on_note = _note
             if events:
                 played.on_lines = _print_lines

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from referee.games.contract import Result
+from referee.harness.adapters.llm.records import ModelUse, total
 from referee.harness.replay.lines import FaultReport, SeatSummary
 
 
@@ -69,6 +70,8 @@ class Standing(Struct, frozen=True):
     losses: int
     points: float
     faults: int
+    model: ModelUse | None = None
+    """The tokens and cost of a language model; None for any other."""
 
 
 def standings(names: list[str], matches: list[tuple[tuple[int, ...], Verdict]]) -> tuple[Standing, ...]:
@@ -83,5 +86,7 @@ def standings(names: list[str], matches: list[tuple[tuple[int, ...], Verdict]]) 
         wins = sum(best.count(1) == 1 for best in ranks)
         points = sum((verdict.result.scores[player] for verdict, player in played), 0.0)
         faults = sum(verdict.seats[player].faults or 0 for verdict, player in played)
-        table.append(Standing(name, len(played), wins, len(ranks) - wins, len(played) - len(ranks), points, faults))
+        model = total(verdict.seats[player].model for verdict, player in played)
+        losses = len(played) - len(ranks)
+        table.append(Standing(name, len(played), wins, len(ranks) - wins, losses, points, faults, model))
     return tuple(table)

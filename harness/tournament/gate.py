@@ -12,6 +12,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import UsageError
 from referee.harness.tournament.statistics.score import Sample, Strength, expected, llr
 from referee.harness.tournament.statistics.score import strength as strength_of
@@ -56,6 +57,8 @@ class Terms(Struct, frozen=True):
     """Decide by betting, which keeps both error rates at every look. Points are always decided so."""
     max_games: int = 20_000
     max_minutes: float | None = 30.0
+    max_cost: float | None = None
+    """The dollars that language models may cost."""
 
     @property
     def bets(self) -> bool:
@@ -93,6 +96,10 @@ def checked(terms: Terms, seats: int) -> Terms:
         (
             terms.max_games >= seats,
             f"--max-games {terms.max_games}: expected at least {seats}, the games of a seed group",
+        ),
+        (
+            terms.max_cost is None or terms.max_cost > 0,
+            f"--max-cost {terms.max_cost or 0:g}: expected dollars above 0",
         ),
         (
             terms.max_minutes is None or terms.max_minutes > 0,
@@ -152,6 +159,9 @@ class Report(Struct, kw_only=True):
     behind: int = 0
     faults_new: int = 0
     faults_old: int = 0
+    model_new: ModelUse | None = None
+    """The tokens and cost of the new bot in all games that were played; None if it is no language model."""
+    model_old: ModelUse | None = None
     duration_s: float = 0.0
 
 

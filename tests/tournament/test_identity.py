@@ -93,6 +93,7 @@ DECIDING = {
     "scratch_bytes": None,
     "isolation": Isolation("off"),
     "on_noise": OnNoise.FORGIVE,
+    "model_clock": True,
     "pause": True,
 }
 NEUTRAL = {

@@ -1,5 +1,6 @@
 """Language models in replays: their settings, their tokens and their transcripts."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -64,6 +65,11 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
         """Those of prompts and completions."""
         return self.prompt_tokens + self.completion_tokens
 
+    @property
+    def illegal_share(self) -> float:
+        """The share of completions without a legal answer, 0 … 1."""
+        return self.illegal / max(1, self.completions)
+
     def __add__(self, other: "ModelUse") -> "ModelUse":
         costs = [each.cost for each in (self, other) if each.cost is not None]
         return ModelUse(
@@ -75,6 +81,12 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
             self.service_s + other.service_s,
             self.estimated + other.estimated,
         )
+
+
+def total(uses: Iterable[ModelUse | None]) -> ModelUse | None:
+    """Returns the sum; None if no model is among them."""
+    known = [use for use in uses if use is not None]
+    return sum(known, ModelUse()) if known else None
 
 
 class Exchange(Struct, frozen=True, omit_defaults=True):

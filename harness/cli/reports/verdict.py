@@ -16,11 +16,13 @@ from referee.harness.match.verdict import Verdict, noise_report
 from referee.harness.process.limits import died_of_error, mebibytes
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
+from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, model_use
 
 
 def verdict(match: Verdict, game: Game) -> RenderableType:
     """Returns who won and why, why the others lost, what each bot used, the faults, and the paths of files."""
     parts: list[RenderableType] = [headline(match, game), *losers(match, game), _seats(match.seats)]
+    parts += [_model(seat) for seat in match.seats if seat.model is not None]
     for fault in match.faults:
         parts += [_fault(fault, game), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
@@ -80,6 +82,13 @@ def _seats(seats: Sequence[SeatSummary]) -> Sheet:
     return sheet
 
 
+def _model(seat: SeatSummary) -> Text:
+    assert seat.model is not None
+    charged = "charged" if seat.model_clock else "not charged"
+    text = f"model   {printable(seat.name)}: {model_use(seat.model)}; "
+    return Text(f"{text}its service took {seat.model.service_s:.1f} s, which was {charged}")
+
+
 def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
     leads = []
     if match.replay is not None and fault.turn > 0:
@@ -134,9 +143,11 @@ def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableTyp
     if series.best_of is not None:
         played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
     counts = ("played", "wins", "draws", "losses", "points", "faults")
-    sheet = Sheet(("bot",), counts, title=f"{title}: {played}, seed {series.seed}")
+    models = MODEL_COLUMNS if any(line.model for line in series.standings) else ()
+    sheet = Sheet(("bot",), (*counts, *models), title=f"{title}: {played}, seed {series.seed}")
     for line in sorted(series.standings, key=lambda line: -line.points):
-        row = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
+        row: tuple[object, ...] = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
+        row += model_cells(line.model) if models else ()
         sheet.add(Text(printable(line.name)), *map(str, row))
     return Group(sheet, *noise(series.matches))
 

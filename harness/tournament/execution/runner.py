@@ -38,6 +38,8 @@ class End(StrEnum):
     FINISHED = "finished"
     CAPPED = "capped"
     """The time limit came first."""
+    COSTLY = "stopped by --max-cost"
+    """Language models have cost as much as they may."""
     INTERRUPTED = "interrupted"
 
 

@@ -31,7 +31,16 @@ async def play_side_by_side(
     first = series.match
     bots = {str(place): bot for place, bot in enumerate(first.entrants)}
     options = msgspec.to_builtins(first.options)
-    contest = Contest(first.game.name, options, first.time, limits, first.encodings, bots, bots_kept=2 * len(bots))
+    contest = Contest(
+        first.game.name,
+        options,
+        first.time,
+        limits,
+        first.encodings,
+        bots,
+        transcripts=first.transcripts,
+        bots_kept=2 * len(bots),
+    )
     games = _SeriesGames(series, played, before)
     try:
         async with open_local(contest, min(workers, series.games)) as pool:

@@ -13,6 +13,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness import threads
+from referee.harness.errors import UsageError
 from referee.harness.programs.spec import Entrant
 from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
@@ -43,9 +44,18 @@ class TournamentGames(Runner):
     """The games of one run of a tournament."""
 
     def __init__(
-        self, plan: Plan, ledger: Ledger, book: Book, shard: Shard | None = None, expel: int | None = None
+        self,
+        plan: Plan,
+        ledger: Ledger,
+        book: Book,
+        shard: Shard | None = None,
+        expel: int | None = None,
+        max_cost: float | None = None,
     ) -> None:
+        """`max_cost`: the dollars that language models may cost in all, games of earlier runs included."""
         super().__init__()
+        self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
+        self._stop = trio.Event()
         self.plan, self.ledger, self.book, self.expel = plan, ledger, book, expel
         self.shard = shard or Shard()
         self.keys = Keys(plan)
@@ -66,11 +76,23 @@ class TournamentGames(Runner):
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
+        self._stop = self._stop if stop is None else stop
+        self._stop_if_costly()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sync)
-            end = await super().play(pool, stop, max_s)
+            end = await super().play(pool, self._stop, max_s)
             nursery.cancel_scope.cancel()
-        return end
+        return End.COSTLY if end is End.INTERRUPTED and self.is_costly else end
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether the language models have cost as much as they may."""
+        return self.cost >= self.max_cost
+
+    def _stop_if_costly(self) -> None:
+        """Stops the run. Games that are being played end first."""
+        if self.is_costly:
+            self._stop.set()
 
     async def _sync(self) -> None:
         while True:
@@ -110,6 +132,9 @@ class TournamentGames(Runner):
             self.on_lines([line for line, _ in new])
 
     def _count(self, line: Line) -> None:
+        if line.u:
+            self.cost += sum(use.cost or 0.0 for use in line.u if use is not None)
+            self._stop_if_costly()
         self.faulty += bool(line.f)
         self.noisy += any(fault.noise for fault in line.f)
         at_fault = {line.b[fault.seat] for fault in line.f}
@@ -161,7 +186,14 @@ def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:
     )
 
 
-def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path) -> Contest:
+def check_prices(bots: dict[str, Entrant], max_cost: float | None) -> None:
+    """Raises UsageError if `--max-cost` is given and a model's price is not known."""
+    unknown = [bot.name for bot in bots.values() if bot.model is not None and bot.model.price is None]
+    if max_cost is not None and unknown:
+        raise UsageError(f"--max-cost {max_cost:g} needs the price of {', '.join(unknown)}: llm:--price IN/OUT …")
+
+
+def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path, transcripts: bool = False) -> Contest:
     """Returns the first message to the workers of a tournament."""
     return Contest(
         plan.game,
@@ -171,6 +203,7 @@ def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path)
         tuple(map(Encoding, plan.encodings)),
         bots,
         records,
+        transcripts,
         bots_kept=2 * plan.seats,
         folder=folder.absolute(),
     )

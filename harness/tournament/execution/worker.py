@@ -106,6 +106,7 @@ class Player:
             game.replay,
             game.again,
             game.bundles,
+            self.contest.transcripts,
         )
         if game.plain:
             return [PlayedGame(game.key, msgspec.json.encode((await attempts(match, self.roster))[-1]))]
@@ -142,8 +143,10 @@ class Player:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
         more = more_faults(verdict.seats, verdict.faults)
         delays = tuple(
-            _percent(seat.waited_s + stolen_s, seat.wall_s) if seat.fuel is None else 0 for seat in verdict.seats
+            _percent(seat.waited_s + stolen_s, seat.wall_s) if seat.fuel is None and seat.model is None else 0
+            for seat in verdict.seats
         )
+        models = tuple(seat.model for seat in verdict.seats)
         machine, self._timing = self._timing, None
         bank = self.contest.time.initial_s is not None or self.contest.time.match_s is not None
         line = ledger.Line(
@@ -165,6 +168,7 @@ class Player:
             n=tuple(seat.noisy_faults for seat in verdict.seats) if any(more) else (),
             d=delays if any(delays) else (),
             o=machine,
+            u=models if any(models) else (),
             j=_case_score(self.game.name, game, verdict),
             void=void,
         )

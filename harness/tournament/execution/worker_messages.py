@@ -32,6 +32,8 @@ class Contest(Struct, frozen=True, tag="contest"):
     """By ident."""
     records: str = "all"
     """Which replays to keep: all, faults, none."""
+    transcripts: bool = False
+    """Whether replays keep the prompts and completions of language models."""
     bots_kept: int = 4
     """How many idle bots stay alive from game to game."""
     folder: Path | None = None

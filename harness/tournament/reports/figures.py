@@ -2,6 +2,7 @@
 
 import math
 
+from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.tournament.statistics.score import Interval, Strength
 
 
@@ -19,6 +20,30 @@ def rating(elo: Interval | None) -> str:
 def los(strength: Strength) -> str:
     """Formats the likelihood of superiority like `97.52 %`, or as a question mark without information."""
     return "?" if strength.los is None else f"{100 * strength.los:.2f} %"
+
+
+MODEL_COLUMNS = ("tokens", "cost", "illegal")
+"""Columns about language models."""
+
+
+def model_cells(use: ModelUse | None) -> tuple[str, str, str]:
+    """Returns the texts of `MODEL_COLUMNS`; empty for any other bot, and for an unknown cost."""
+    if use is None:
+        return "", "", ""
+    return f"{use.tokens:,}", "" if use.cost is None else dollars(use.cost), f"{use.illegal_share:.1%}"
+
+
+def model_use(use: ModelUse) -> str:
+    """Returns the tokens and the cost of a language model in words, and how many of its completions were illegal."""
+    estimated = ", some of them estimated" if use.estimated else ""
+    cost = "" if use.cost is None else f", {dollars(use.cost)}"
+    illegal = f"{use.illegal:,} of {use.completions:,} completions illegal"
+    return f"{use.prompt_tokens:,} tokens in, {use.completion_tokens:,} out{estimated}{cost}; {illegal}"
+
+
+def dollars(cost: float) -> str:
+    """Formats a cost like `$12.34`, and one below a dollar with four digits."""
+    return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
 def number(value: float | None, form: str) -> str:

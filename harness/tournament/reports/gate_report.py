@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
-from referee.harness.tournament.reports.figures import interval, los, number
+from referee.harness.tournament.reports.figures import interval, los, model_use, number
 from referee.protocol.text import printable
 
 FAILED = "the run failed"
@@ -33,6 +33,9 @@ def lines(run: Report) -> list[str]:
     texts.append(f"Gate  | {evidence} [{run.terms.low:g}, {run.terms.high:g}] {run.terms.unit} {run.decision}")
     different = f"{run.different:,} different; faults new {run.faults_new}, old {run.faults_old}"
     results = compared(run)
+    for who, use in (("new", run.model_new), ("old", run.model_old)):
+        if use is not None:
+            texts.append(f"Model | {who}: {model_use(use)}")
     if run.seats == 2:
         return [*texts, f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
     return [*texts, f"Games | {run.games:,}: {different}", f"Rivals| {results}"]

@@ -4,12 +4,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import groupby, permutations
+from itertools import groupby, islice, permutations
 from operator import itemgetter
 
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
+from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.tournament.formats.games import FINAL, ScheduledGame
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
@@ -76,6 +77,8 @@ class Row(Struct):
     """Relative to the average bot, fitted to all games at once; see `rating`."""
     p_first: float | None = None
     """The chance that it is the best; None if nothing is known about it."""
+    model: ModelUse | None = None
+    """The tokens and cost of a language model; None for any other bot."""
     note: str = ""
     """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None
@@ -187,6 +190,8 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
     cells: dict[tuple[int, int], Cell] = {}
     _count_games(plan, book, rows, cells)
+    for bot, use in models_used(plan, book).items():
+        rows[bot].model = use
     total, (different, seatings) = book.count, _different(plan, book, rows)
     due = number_of_games(plan)
     _rate(plan, book, rows, cells, chances)
@@ -248,6 +253,18 @@ def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int,
                     cell.points += half_points / 2
     for row, payments in zip(rows, paid, strict=True):
         row.points, row.score = row.points / (2 * (plan.seats - 1)), math.fsum(payments)
+
+
+def models_used(plan: Plan, book: Book) -> dict[int, ModelUse]:
+    """Returns the tokens and cost of language models in these games, by the place of the bot."""
+    places, uses = {entry.ident: place for place, entry in enumerate(plan.bots)}, dict[int, ModelUse]()
+    for (line_up, number), used in book.models.items():
+        if number in book.line_ups.get(line_up, ()):
+            order = next(islice(permutations(bots_of(line_up)), number % Book.ROWS, None))
+            for ident, use in zip(order, used, strict=True):
+                if use is not None:
+                    uses[places[ident]] = uses.get(places[ident], ModelUse()) + use
+    return uses
 
 
 def _different(plan: Plan, book: Book, rows: Sequence[Row]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from referee.harness.markdown import escaped
-from referee.harness.tournament.reports.figures import rating
+from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
@@ -15,12 +15,15 @@ RARE = ("forfeits", "byes")
 """Columns that appear only if a row has some."""
 DROPPED = ("different", "P(#1)", "byes", "forfeits", "D", "L", "W", "Elo [low, high]", "games")
 """Columns that a narrow terminal leaves out, the first of these first."""
+MODEL_FIGURES = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
+"""Columns of CSV about language models, empty for any other bot."""
 FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 
 
 def headers(standings: Standings) -> tuple[str, ...]:
     """Returns the columns."""
-    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
+    models = MODEL_COLUMNS if any(row.model for row in standings.rows) else ()
+    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows)) + models
 
 
 def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
@@ -37,7 +40,8 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
         rating(row.elo),
         f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
         str(row.different),
-        *(str(getattr(row, name)) for name in columns[len(HEADERS) :]),
+        *(str(getattr(row, name)) for name in columns if name in RARE),
+        *(model_cells(row.model) if MODEL_COLUMNS[0] in columns else ()),
     )
 
 
@@ -84,6 +88,8 @@ def _flat(row: Row) -> dict[str, object]:
                 values[column] = None if value is None else getattr(value, end)
         else:
             values[name] = value
+    use = values.pop("model")
+    values |= {name: getattr(use, name, None) for name in MODEL_FIGURES}
     for name in ("name", "file"):
         if str(values[name]).startswith(("=", "+", "-", "@")):
             values[name] = f"'{values[name]}"  # otherwise a spreadsheet would run it as a formula

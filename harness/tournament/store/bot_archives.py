@@ -24,7 +24,7 @@ from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, engine_spec, image, kaggle_spec
+from referee.harness.programs import archive, build_cache, engine_spec, image, kaggle_spec, llm_spec
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
@@ -41,8 +41,8 @@ STAMP = (2020, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that equal content gives equal archives."""
 
 
-LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX, *engine_spec.PREFIXES)
-"""Prefixes of bots that cannot travel, because they name files of this machine."""
+LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX, *engine_spec.PREFIXES, llm_spec.PREFIX)
+"""Prefixes of bots that cannot travel, because they name files or environment variables of this machine."""
 
 
 class Found(Struct, frozen=True):
@@ -74,6 +74,8 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     if rest.startswith(image.PREFIX):
         path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
         return Found(Entry(name or path.stem, "", ident, image.PREFIX + path.name), image=path)
+    if rest.startswith(llm_spec.PREFIX):
+        return Found(Entry(name or llm_spec.read(rest).model, "", _sha256(rest, version()), rest))
     if rest.startswith(LOCAL):
         return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
     path = Path(rest).expanduser()

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.timing import Timing
 
@@ -89,6 +90,8 @@ class Line(Struct, frozen=True, omit_defaults=True):
     """By seat, the share of its calls' time for which the machine kept it from running, in percent; empty = all 0."""
     o: Timing | None = None
     """The worker's machine: only in its first line."""
+    u: tuple[ModelUse | None, ...] = ()
+    """By seat, the tokens and cost of a language model; empty = none took part."""
     j: int | None = None
     """What the case of a test run paid."""
     void: bool = False

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.timing import Timing
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame
@@ -97,6 +98,7 @@ class _Brief(Struct, gc=False):
     n: tuple[int, ...] = ()
     d: tuple[int, ...] = ()
     o: Timing | None = None
+    u: tuple[ModelUse | None, ...] = ()
     j: int = -1
     void: bool = False
     forfeit: bool = False
@@ -124,6 +126,8 @@ class Book:
         self.count = 0
         self.doubles = 0
         self.voids = 0
+        self.models: dict[tuple[str, int], tuple[ModelUse | None, ...]] = {}
+        """By line-up and number of a game with language models: their tokens and cost, in seat order."""
         self.machines: set[Timing] = set()
         """Those of the workers."""
         self.origins: set[_Tournament] = set()
@@ -194,6 +198,8 @@ class Book:
                 if known.at <= brief.at:
                     continue
             games[number] = Game(brief.at, kind, int(brief.a or "0", 16))
+            if brief.u:
+                self.models[line_up, number] = brief.u
         return self.count - before
 
     def of(self, line_ups: dict[str, dict[int, Game]]) -> "Book":
@@ -201,8 +207,13 @@ class Book:
         part = Book()
         part.line_ups, part.kinds, part.doubles, part.voids = line_ups, self.kinds, self.doubles, self.voids
         part.count = sum(map(len, line_ups.values()))
-        part.machines = self.machines
+        part.machines, part.models = self.machines, self.models
         return part
+
+    @property
+    def cost(self) -> float:
+        """The cost of all language models in dollars."""
+        return sum(use.cost or 0.0 for uses in self.models.values() for use in uses if use is not None)
 
     def find(self, line_up: str, seed_group: int, row: int) -> Game | None:
         """Returns the game with these parts of a key."""
@@ -344,7 +355,7 @@ def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
 
 def _check_seats(line: Line) -> None:
     seats = len(line.b)
-    optional = (line.w, line.c, line.m, line.n, line.d)
+    optional = (line.w, line.c, line.m, line.n, line.d, line.u)
     if not len(line.r) == len(line.p) == seats or any(len(each) not in (0, seats) for each in optional):
         raise ValueError(f"it has {seats} bots and other numbers of ranks, points, times or faults")
     if any(not 0 <= fault.seat < seats for fault in line.f):

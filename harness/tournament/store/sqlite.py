@@ -16,13 +16,16 @@ CREATE TABLE games (
 );
 CREATE TABLE seats (
     key TEXT REFERENCES games, seat INTEGER, bot TEXT REFERENCES bots, rank INTEGER, points REAL,
-    charged_us INTEGER, cpu_us INTEGER, faults INTEGER, PRIMARY KEY (key, seat)
+    charged_us INTEGER, cpu_us INTEGER, faults INTEGER, prompt_tokens INTEGER, completion_tokens INTEGER,
+    cost REAL, completions INTEGER, illegal INTEGER, PRIMARY KEY (key, seat)
 ) WITHOUT ROWID;
 CREATE TABLE faults (
     key TEXT REFERENCES games, seat INTEGER, kind TEXT, detail TEXT, penalty TEXT, method TEXT, call INTEGER,
     turn INTEGER, noise INTEGER, words TEXT
 );
 """
+MODEL = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
+"""The columns about language models, null for any other bot."""
 BATCH = 10_000
 
 
@@ -75,10 +78,12 @@ def _insert(database: sqlite3.Connection, batch: list[tuple[str, Line]]) -> None
         for seat, bot in enumerate(line.b):
             used = (line.w[seat] if line.w else None, line.c[seat] if line.c else None)
             count = sum(fault.seat == seat for fault in line.f) + (line.m[seat] if line.m else 0)
-            seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used, count))
+            use = line.u[seat] if line.u else None
+            model = tuple([getattr(use, name, None) for name in MODEL])
+            seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used, count, *model))
         for fault in line.f:
             fields = fault.seat, fault.kind, fault.detail, fault.penalty, fault.method, fault.call, fault.turn
             faults.append((line.k, *fields, fault.noise, "\n".join(fault.words)))
     database.executemany(f"INSERT INTO games VALUES ({', '.join('?' * 14)})", games)
-    database.executemany(f"INSERT INTO seats VALUES ({', '.join('?' * 8)})", seats)
+    database.executemany(f"INSERT INTO seats VALUES ({', '.join('?' * 13)})", seats)
     database.executemany(f"INSERT INTO faults VALUES ({', '.join('?' * 10)})", faults)
