@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -67,6 +68,10 @@ class Request:
         self.handler.wfile.close()
         self.handler.connection.close()
 
+    def wait_for_end(self) -> None:
+        """Waits until the client has closed the connection."""
+        self.handler.connection.recv(1)
+
     def wait(self, seconds: float) -> None:
         """Keeps the client waiting, or less if the service ends."""
         self.handler.server.ended.wait(seconds)  # type: ignore[attr-defined]
@@ -81,11 +86,11 @@ class ModelService:
         """The bodies of all requests."""
         self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
-        self.port = 0
+        self.port, self.scheme = 0, "http"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{self.scheme}://127.0.0.1:{self.port}/v1"
 
     def spec(self, options: str = "", model: str = "stub") -> str:
         """Returns the bot spec of a model of this service."""
@@ -93,8 +98,8 @@ class ModelService:
 
 
 @contextmanager
-def serving(*acts: Act) -> Iterator[ModelService]:
-    """Runs a service on a port of its own."""
+def serving(*acts: Act, tls: ssl.SSLContext | None = None) -> Iterator[ModelService]:
+    """Runs a service on a port of its own, with `tls` if there is a context."""
     service, lock = ModelService(*acts), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -127,6 +132,9 @@ def serving(*acts: Act) -> Iterator[ModelService]:
     server = Server(("127.0.0.1", 0), Handler)
     server.ended = threading.Event()
     service.port = server.server_address[1]
+    if tls is not None:
+        service.scheme = "https"
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

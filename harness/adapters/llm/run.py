@@ -23,6 +23,10 @@ MOST_EVENTS = 100
 """Most notices in a prompt. The last ones are shown."""
 
 
+NOTICE_CHARACTERS = 2000
+"""A longer notice is cut: a rival may have chosen its text."""
+
+
 class Seat:
     """One match: the prompts, and what has happened since the last call."""
 
@@ -36,7 +40,9 @@ class Seat:
         function = FUNCTIONS.get(method)
         if function is not None:
             return function(self, params)
-        self.events.append({"function": method, "params": params})
+        text = msgspec.json.encode(params).decode()
+        shown = params if len(text) <= NOTICE_CHARACTERS else text[:NOTICE_CHARACTERS] + "…"
+        self.events.append({"function": method, "params": shown})
         return None
 
     def prepare(self, params: dict[str, Any]) -> str:
