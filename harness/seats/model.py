@@ -152,8 +152,9 @@ class ModelBot(Bot):
                 answer = AnswerDecoder(call.method.answer_type).typed(answer)
                 refused = self._context.state.check(call.player, answer)
             problem = "" if refused is None else refused.detail
-            spent.use += ModelUse(illegal=refused is not None)
-            spent.exchanges.append(self._exchanged(new, received.completion, use, problem))
+            illegal = ModelUse(illegal=refused is not None)
+            spent.use += illegal
+            spent.exchanges.append(self._exchanged(new, received.completion, use + illegal, problem))
             if self._tokens(spent) > (self.settings.budget or inf):
                 raise _Failed(self._over_budget(spent))
             if refused is None or not rethinks:

@@ -198,9 +198,9 @@ class FrameBuilder:
 
 
 def _seen(step: Step, eyes: frozenset[Player]) -> dict[str, Any]:
-    """Returns a line of the replay with what those seats may know: their answers and notices."""
+    """Returns a line of the replay with what those seats may know: their answers, prompts and notices."""
     line: dict[str, Any] = msgspec.to_builtins(step, str_keys=False)
-    for name in ("answers", "faults"):
+    for name in ("answers", "faults", "transcript"):
         if isinstance(line.get(name), dict):
             line[name] = {player: each for player, each in line[name].items() if int(player) in eyes}
     for name in ("events", "opening"):

@@ -128,6 +128,29 @@ export interface Wrong {
   report: FaultReport | undefined;
 }
 
+/** The tokens and cost of a language model. What is missing is 0, or unknown in the case of the cost. */
+export interface ModelUse {
+  prompt_tokens?: number;
+  completion_tokens?: number;
+  /** Dollars. */
+  cost?: number;
+  completions?: number;
+  /** Completions without a legal answer. */
+  illegal?: number;
+  /** Seconds. */
+  service_s?: number;
+}
+
+/** A prompt for a language model, and its completion. */
+export interface Exchange {
+  /** What was new in the conversation. */
+  messages: { role: string; content: string }[];
+  completion: string;
+  use: ModelUse;
+  /** Why the answer was refused; missing if it was legal. */
+  problem?: string;
+}
+
 /** A line of the replay after the header. Its members depend on its kind. */
 export interface Line<F extends Frames = AnyFrames> {
   opening?: GameEvent<F>[];
@@ -141,6 +164,9 @@ export interface Line<F extends Frames = AnyFrames> {
   cpu_us?: Record<string, number>;
   /** What metered bots used, in units. Their wall time is this. */
   fuel?: Record<string, number>;
+  model?: Record<string, ModelUse>;
+  /** The prompts and completions of language models, if the replay keeps them. */
+  transcript?: Record<string, Exchange[]>;
   /** The length of each seat's standard error when it answered. */
   stderr?: Record<string, number>;
   inject?: number;
@@ -178,7 +204,9 @@ export interface Match {
   };
   steps: Step[];
   closing: Closing | undefined;
-  ending: (Omit<Line, "faults"> & { reports: FaultReport[]; seats?: { encoding: string }[] }) | undefined;
+  ending:
+    | (Omit<Line, "faults"> & { reports: FaultReport[]; seats?: { encoding: string; model?: ModelUse | null }[] })
+    | undefined;
 }
 
 /** A step as it is sent, without duplicates. */

@@ -41,6 +41,8 @@ export class Player {
   readonly panel = signal<"call" | "events" | "calls">("call");
   /** The call panel shows the sent frame. */
   readonly sent = signal(false);
+  /** It shows a language model's prompts and completions. */
+  readonly transcript = signal(false);
   readonly help = signal(false);
   /** The number of steps so far. */
   readonly count = signal(0);

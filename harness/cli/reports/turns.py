@@ -12,11 +12,13 @@ from rich.text import Text
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game
+from referee.harness.adapters.llm.records import Exchange
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.errors import UsageError
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
+from referee.harness.tournament.reports.figures import model_use
 
 SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
 """By seat, from the first again after the last."""
@@ -115,7 +117,7 @@ class Window:
     seat: int | None = None
     """Only turns in which this seat answered."""
     calls: bool = False
-    """Show every call and its answer as JSON frames too."""
+    """Show calls and answers as JSON frames, and kept prompts."""
 
     def within(self, turns: int) -> "Window":
         """Returns this part of a match of so many turns as `first` and `to`. UsageError for turns it does not have."""
@@ -208,6 +210,7 @@ def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
         player, method = call.player, call.method.name
         numbers[player] += 1
         shown.append(f"seat {player} -> {_frame(id=numbers[player], method=method, params=call.params)}")
+        shown += [f"       {each}" for exchange in line.transcript.get(player, ()) for each in _exchanged(exchange)]
         if player in line.answers:
             shown.append(f"seat {player} <- {_frame(id=numbers[player], result=line.answers[player])}")
         else:
@@ -217,6 +220,17 @@ def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
             frame = _frame(method=event["method"], params=event["params"])
             shown += [f"seat {player} -> {frame}" for player in event["to"]]
     return shown
+
+
+def _exchanged(exchange: Exchange) -> Iterator[str]:
+    """Yields the lines of a prompt and its completion."""
+    for message in exchange.messages:
+        yield f"{message['role']}:"
+        yield from message["content"].splitlines()
+    yield f"completion ({model_use(exchange.use)}):"
+    yield from exchange.completion.splitlines()
+    if exchange.problem:
+        yield f"refused: {exchange.problem}"
 
 
 def _frame(**members: Any) -> str:

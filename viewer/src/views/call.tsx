@@ -1,5 +1,6 @@
 import { type Line, type Match, type Wrong, asked, limit, said, sent, wrongs } from "../match";
 import type { Player } from "../player";
+import { Tokens, Transcript } from "./model";
 import { answers, compact, cut, name, spent, visible } from "./words";
 
 const MOST = 60_000;
@@ -77,6 +78,15 @@ function Call({ player }: { player: Player }) {
               fuel={line.fuel?.[seat]}
             />
           </dd>
+          {line.model?.[seat] && (
+            <>
+              <dt>model</dt>
+              <dd>
+                <Tokens use={line.model[seat]} />
+              </dd>
+            </>
+          )}
+          {line.transcript?.[seat] && <Transcript player={player} exchanges={line.transcript[seat]} />}
           {during
             .filter(({ player }) => player === seat)
             .map((each) => (

@@ -1,6 +1,7 @@
 import { painter } from "../games";
 import { limit } from "../match";
 import type { Player } from "../player";
+import { Tokens } from "./model";
 import { name, placed, spent } from "./words";
 
 /** A line for each seat: name, whether it is asked, score, and the time of its last call. */
@@ -9,7 +10,8 @@ export function Seats({ player }: { player: Player }) {
   const step = player.step.value;
   const { scores: scored, scoreName } = painter(match.about.game);
   const scores = step.view === null ? undefined : scored?.(step.view); // people who play see one seat only
-  const result = player.at.value === player.last ? match.ending?.result : undefined;
+  const ending = player.at.value === player.last ? match.ending : undefined;
+  const result = ending?.result;
   return (
     <ol class="seats" aria-label="players">
       {match.about.names.map((_, seat) => (
@@ -27,6 +29,11 @@ export function Seats({ player }: { player: Player }) {
           )}
           {!match.about.original && (
             <span class="time">{spent(step.line.wall_us?.[seat], limit(match, player.at.value, seat))}</span>
+          )}
+          {ending?.seats?.[seat]?.model && (
+            <small>
+              <Tokens use={ending.seats[seat].model} />
+            </small>
           )}
         </li>
       ))}

@@ -57,7 +57,7 @@ export interface FaultCount {
   count: number;
 }
 
-export type FaultKind = "cpu" | "crash" | "error" | "files" | "illegal" | "memory" | "output" | "processes" | "protocol" | "timeout";
+export type FaultKind = "cpu" | "crash" | "error" | "files" | "illegal" | "memory" | "output" | "processes" | "protocol" | "timeout" | "tokens";
 
 /** The game is over. No winner: a draw. */
 export interface GameEnded {
