@@ -291,6 +291,11 @@ def test_an_unknown_opponent_is_refused_with_the_known_ones(spec: str) -> None:
         entrant(spec)
 
 
+def test_only_opponents_of_the_game_are_named() -> None:
+    with pytest.raises(UsageError, match=r"; there are @random, @greedy$"):
+        entrant("@nobody", "aiarena21")
+
+
 @pytest.mark.parametrize("spec", ["@rnadom", "@../random"])
 def test_a_misspelt_opponent_is_refused_with_the_nearest_name(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^unknown opponent '.*'; did you mean @random\?$"):
