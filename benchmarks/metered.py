@@ -34,7 +34,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits
 from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.spec import Entrant, entrant, sized_command
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster, open_roster
@@ -90,9 +90,10 @@ async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
 
 def start_ms(bot: Entrant) -> float:
     """Returns the CPU time of a process that ends as soon as it has started."""
+    argv = sized_command(bot.argv, None)
 
     def run() -> None:
-        subprocess.run(bot.argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)
+        subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)
 
     return statistics.median(_cpu_s(run) * 1000 for _ in range(STARTS))
 
@@ -138,7 +139,7 @@ def compute(folder: Path) -> dict[str, list[tuple[float, float]]]:
 
 def _module_s(module: Path, kernel: str) -> float:
     """Returns the CPU time of the runner that runs a kernel."""
-    argv = webassembly.command(module, BuildContext(), (kernel,))
+    argv = webassembly.started(webassembly.command(module, BuildContext(), (kernel,)), None)
 
     def play() -> None:
         with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from scripted import Arena
 
-from referee.harness.isolation import launcher_build
+from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe
 from referee.harness.programs import toolchains
 
@@ -146,7 +146,7 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
 @pytest.fixture
 def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Isolation as on a machine without some layers; the parameter names them, separated by commas."""
-    monkeypatch.setenv(launcher_build.WITHOUT, request.param)
+    monkeypatch.setenv(c_programs.WITHOUT, request.param)
     probe.cache_clear()
     assert not ("namespaces" in request.param and probe().namespaces in ("own", "user"))
     assert not ("bwrap" in request.param and probe().namespaces == "bwrap")

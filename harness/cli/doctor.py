@@ -262,6 +262,8 @@ def _engine_of_modules() -> Tool:
     command = [*webassembly.PYTHON, webassembly.COMPILER, "--try"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=toolchains.VERSION_TIMEOUT_S)
     version = webassembly.engine(name).removeprefix("wasmtime ")
+    if webassembly.runner_in_c() is None:
+        version += ", slow without a C compiler"
     lack = "" if done.returncode == 0 else f"does not run a module: {(done.stderr.splitlines() or ['?'])[-1]}"
     return Tool(["metered bots"], name, version, lack, install)
 

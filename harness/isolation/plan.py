@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, visible_paths
+from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
-from referee.harness.isolation.launcher_build import without
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Group, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles

@@ -10,9 +10,9 @@ from functools import cache
 
 from msgspec import Struct
 
-from referee.harness.isolation import launcher_build, visible_paths
+from referee.harness.isolation import c_programs, launcher_build, visible_paths
+from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import VisiblePaths
-from referee.harness.isolation.launcher_build import without
 from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
@@ -41,7 +41,7 @@ class Machine(Struct, frozen=True):
 def probe() -> Machine:
     """Tries every layer."""
     if PORTABLE:
-        why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {launcher_build.WITHOUT}"
+        why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {c_programs.WITHOUT}"
         return Machine(None, 0, Groups(()), {"linux": why})
     missing: dict[str, str] = {}
     namespace = _namespaces(missing)

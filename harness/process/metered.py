@@ -1,7 +1,8 @@
 """The transport of a metered bot: a module of WebAssembly, whose time is the fuel that it uses.
 
-The program behind the pipes is `referee.harness.adapters.wasm.run`. It holds the module between two messages, so that
-nothing runs unless the referee grants fuel for it, and nothing that the module can see depends on the machine.
+The program behind the pipes is `run.c` or `run.py` of `referee.harness.adapters.wasm`. It holds the module between two
+messages, so that nothing runs unless the referee grants fuel for it, and nothing that the module can see depends on the
+machine.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from referee.harness.process.transport import Late, Transport
 from referee.protocol.messages import Initialize
 
 RUNNER_BYTES = 128 << 20
-"""Memory that the runner may use beside the module's own: 28 MiB, and the compiled code."""
+"""Memory that the runner may use beside the module's own: 28 MiB in Python, and the compiled code."""
 GUARD_S = 10.0
 GUARD_FACTOR = 20
 """CPU time that a call may take beyond its limit in fuel: so many times its limit, and `GUARD_S`. Fuel does not see

@@ -441,7 +441,7 @@ def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str,
     A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
     """
     if webassembly.is_metered(argv):
-        return webassembly.sized(argv, memory_bytes)
+        return webassembly.started(argv, memory_bytes)
     if memory_bytes is None or Path(argv[0]).name != "java":
         return argv
     heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)

@@ -4,13 +4,15 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from referee.harness import installed
 from referee.harness.adapters.wasm.metering import Metering
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
-from referee.harness.adapters.wasm.prices import PRICES, UNITS_PER_MS
+from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, PRICES, UNITS_PER_MS, UNITS_PER_NS
 from referee.harness.errors import RunError
+from referee.harness.isolation import c_programs
 from referee.harness.paths import HOME
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build import build_source
@@ -20,6 +22,7 @@ SUFFIX = ".wasm"
 COMPILER, RUNNER = (str(HOME / "harness" / "adapters" / "wasm" / name) for name in ("engine.py", "run.py"))
 PYTHON = (sys.executable, "-P")
 """Python, which finds no modules in the folder of the program or of the bot."""
+LIBRARY = "_libwasmtime.so"
 CODE, MODULE = "bot.compiled", "bot.wasm"
 """In the folder of a build: what the engine runs, and the module that it was made from."""
 
@@ -30,6 +33,7 @@ def command(module: Path, context: BuildContext, arguments: Sequence[str] = (), 
     `target`: another engine than the usual one. RunError without wasmtime, or for a module that cannot play.
     """
     kit = f"{engine(module.name)}, prices {PRICES}"
+    runner_in_c()  # takes a moment when it is compiled, which no match should wait for
     options = (target,) if target else ()
 
     def compiler(folder: Path) -> tuple[str, ...]:
@@ -83,6 +87,34 @@ def metering(argv: Sequence[str]) -> Metering:
     return Metering(sha256, " ".join(filter(None, (engine(module.name), target))), PRICES, UNITS_PER_MS)
 
 
-def sized(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
-    """Returns the command of a metered bot with the end of its memory."""
-    return argv if memory_bytes is None else (*argv[:3], f"{MEMORY}{memory_bytes}", *argv[3:])
+def started(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
+    """Returns the command that a metered bot is started with: it says where the memory ends.
+
+    The runner in C takes the place of the one in Python, if there is a C compiler. Pulley runs by Python only.
+    """
+    end = () if memory_bytes is None else (f"{MEMORY}{memory_bytes}",)
+    runner = None if argv[3].startswith(TARGET) else runner_in_c()
+    return (*(argv[:3] if runner is None else (str(runner),)), *end, *argv[3:])
+
+
+def runner_in_c() -> Path | None:
+    """Returns the runner in C, compiled once per machine; None if it cannot be."""
+    folders = libraries()
+    if not folders:
+        return None
+    prices = {"HOST_CALL": HOST_CALL, "HOST_BYTE": HOST_BYTE, "GROWN_BYTE": GROWN_BYTE, "UNITS_PER_NS": UNITS_PER_NS}
+    defined = [f"-D{name}={value}" for name, value in prices.items()]
+    try:
+        linked = [*defined, f"{folders[0]}/{LIBRARY}", f"-Wl,-rpath,{folders[0]}"]
+        return c_programs.compiled(Path(RUNNER).with_suffix(".c"), "metered", linked)
+    except OSError:
+        return None
+
+
+@cache
+def libraries() -> tuple[str, ...]:
+    """Returns the folder of the engine as a library, which its package for Python contains; empty if there is none."""
+    package = find_spec("wasmtime")
+    if package is None or package.origin is None:
+        return ()
+    return tuple([str(each.parent) for each in Path(package.origin).parent.glob(f"*/{LIBRARY}")][:1])

@@ -23,7 +23,7 @@ from referee.harness.process.limits import Limits, rlimits
 from referee.harness.process.metered import Metered, MeteredProcess
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.programs import build_cache
+from referee.harness.programs import build_cache, webassembly
 from referee.harness.programs.spec import (
     PREFIX,
     SETTINGS,
@@ -243,11 +243,11 @@ class Roster(Struct, eq=False):
             words = (*entrant.argv, str(entrant.cwd)) if entrant.image is None else ()
             self._builds[entrant] = build_cache.builds_in(words)
         spec = SandboxSpec(
-            argv=entrant.argv,
+            argv=sized_command(entrant.argv, self.limits.memory_bytes),
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
             scratch=self._folders.shared if entrant.image is None else Path(BASE),
-            whole=self._builds[entrant],
+            whole=(*self._builds[entrant], *(webassembly.libraries() if entrant.metered else ())),
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,

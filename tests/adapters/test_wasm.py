@@ -1,66 +1,21 @@
-"""The runner of metered bots: which modules it takes, what a module sees, and what it pays."""
+"""The runners of metered bots: which modules they take, what a module sees, and what it pays."""
 
-import signal
 import struct
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from modules import IMPORTS, SPIN, module, write
+from runners import MUCH, running
 from wasmtime import Linker, Store, wat2wasm
 
 from referee.harness.adapters.wasm import engine, wasi
 from referee.harness.adapters.wasm.engine import Refused, compile_module, make_engine
-from referee.harness.adapters.wasm.frames import CALL, ENDED, FUEL_USED_UP, GO_ON, MATCH, READS, WROTE, Channel, Message
-from referee.harness.adapters.wasm.options import MEMORY, PULLEY, TARGET
+from referee.harness.adapters.wasm.frames import CALL, ENDED, FUEL_USED_UP, GO_ON, READS, WROTE, Message
+from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, UNITS_PER_MS, UNITS_PER_NS
-from referee.harness.programs.webassembly import RUNNER
 
-MUCH = 10**9
 PAGE = 1 << 16
-
-
-class Runner:
-    """A runner's process, and our end of its pipes."""
-
-    def __init__(self, folder: Path, content: bytes, memory_bytes: int = 256 << 20, target: str = "") -> None:
-        code = folder / f"bot.{target}"
-        code.write_bytes(compile_module(content, *([target] if target else [])))
-        options = [f"{MEMORY}{memory_bytes}", *([TARGET + target] if target else [])]
-        command = [sys.executable, "-P", RUNNER, *options, str(code), "first", "second"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.channel = Channel(self.process.stdout.fileno(), self.process.stdin.fileno())
-
-    def say(self, kind: bytes, number: int = 0, data: bytes = b"") -> Message:
-        """Sends a message and returns the answer."""
-        self.channel.send(kind, number, data)
-        return self.channel.receive()
-
-    def begin(self, fuel: int = MUCH, data: bytes = b"", seed: int = 1) -> Message:
-        """Begins a match with a call."""
-        self.channel.send(MATCH, seed)
-        return self.say(CALL, fuel, data)
-
-    def end(self) -> str:
-        """Ends the runner. Returns its standard error."""
-        return self.process.communicate(timeout=10)[1].decode()
-
-
-@contextmanager
-def running(folder: Path, content: bytes, memory_bytes: int = 256 << 20, target: str = "") -> Iterator[Runner]:
-    """Runs a module."""
-    runner = Runner(folder, content, memory_bytes, target)
-    try:
-        yield runner
-    finally:
-        if runner.process.poll() is None:
-            runner.process.send_signal(signal.SIGKILL)
-        runner.process.communicate()
 
 
 def first(folder: Path, content: bytes, fuel: int = MUCH, memory_bytes: int = 256 << 20) -> Message:

@@ -2,6 +2,8 @@
 
 Everything that a bot sees follows from its input and the match's seed. Its clock is the fuel that it has used, and a
 sleep uses fuel instead of waiting. A path answers as a bad descriptor, a socket as not supported.
+
+`run.c` does the same in C. Change both together; the tests compare what they do.
 """
 
 import ctypes

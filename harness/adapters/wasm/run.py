@@ -1,4 +1,4 @@
-"""Runs a compiled module as a bot: `run.py [OPTION …] CODE [ARGUMENT …]`.
+"""Runs a compiled module as a bot: `run.py [OPTION …] CODE [ARGUMENT …]`. `run.c` is faster, and needs a C compiler.
 
 Standard input and output carry the messages of `frames`. One process plays match after match, each in a new instance.
 """
