@@ -61,4 +61,5 @@ def game(name: str) -> Game:
                 f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.game.Game"
             )
         return found
-    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())}")
+    more = ", ".join(f"{family}:NAME (`referee games {family}`)" for family in families())
+    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())} and {more}")

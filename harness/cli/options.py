@@ -66,7 +66,8 @@ class RuleOptions:
         for setting in self.set:
             key, equals, value = setting.partition("=")
             if not equals or key not in known:
-                raise UsageError(f"--set {setting}: expected KEY=VALUE; options of {game.name}: {', '.join(known)}")
+                wrong = f"there is no option {key!r}" if equals else "expected KEY=VALUE"
+                raise UsageError(f"--set {setting}: {wrong}; options of {game.name}: {', '.join(known)}")
             values[key] = _value(value, f"--set {setting}")
         if self.map is not None:
             if "map" not in known:
@@ -122,11 +123,19 @@ def find_game(name: str) -> Game:
     try:
         return registry.game(name)
     except KeyError as error:
-        near = get_close_matches(name, registry.names(), 1)
-        hint = f"unknown game {name!r}; did you mean {near[0]}?" if near else error.args[0]
+        near = _near(name)
+        hint = f"unknown game {name!r}; did you mean {near}?" if near else error.args[0]
         raise UsageError(hint) from error
     except registry.NotInstalled as error:
         raise not_installed(error) from error
+
+
+def _near(name: str) -> str | None:
+    """Returns a name like this one; None for a game of a family, which suggests names itself."""
+    prefix, colon, rest = name.partition(":")
+    known = registry.families() if colon else [*registry.names(), *registry.families()]
+    near = get_close_matches(prefix, known, 1)
+    return None if prefix in known or not near else near[0] + colon + rest
 
 
 def find_family(name: str) -> Family:

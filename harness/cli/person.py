@@ -81,10 +81,12 @@ class Hands:
         return self.several and state.shown_to(player) != str(state)
 
     def _is_number(self, text: str, answers: Answers) -> bool:
-        """Returns whether a line is the number of a listed answer. A game whose answers are numbers needs the #."""
-        if answers.call.method.result is int and not text.startswith("#"):
+        """Returns whether a line is the number of a listed answer. Where answers are numbers too, it needs the #."""
+        if text.startswith("#"):
+            return True
+        if answers.call.method.result is int or any(map(_NUMBER.fullmatch, answers.words)):
             return False
-        return text.startswith("#") or (answers.complete and _NUMBER.fullmatch(text) is not None)
+        return answers.complete and _NUMBER.fullmatch(text) is not None
 
     def _numbered(self, text: str, answers: Answers) -> Any:
         number = text.removeprefix("#").strip()

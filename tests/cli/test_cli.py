@@ -283,7 +283,7 @@ def test_help_has_every_argument_with_choices_and_defaults(run: Run) -> None:
         (("--game", "tictactoe", "winner.py", "no/bot.py"), "no bot at 'no/bot.py'"),
         (("--game", "tictactoe", "winner.py", "@magnus"), "unknown opponent '@magnus'; there are "),
         (("--game", "tictactoe", "winner.py", "cmd:no-such-program"), "there is no program 'no-such-program'"),
-        ((*MATCH, "--set", "flop=1"), "--set flop=1: expected KEY=VALUE; options of tictactoe: flip, opening"),
+        ((*MATCH, "--set", "flop=1"), "--set flop=1: there is no option 'flop'; options of tictactoe: flip, opening"),
         ((*MATCH, "--set", "flip"), "--set flip: expected KEY=VALUE"),
         ((*MATCH, "--startup", "3s"), "there is no option --startup; use --limit startup=VALUE"),
         ((*MATCH, "--strct"), "there is no option --strct; did you mean --strict?"),
@@ -335,6 +335,9 @@ def test_help_has_every_argument_with_choices_and_defaults(run: Run) -> None:
         (("replay", "export", "aiarena21-replay", "none.jsonl", "x"), "the replay none.jsonl cannot be read: "),
         (("games", "chess"), "unknown game 'chess'; there are "),
         (("games", "tictactoo"), "unknown game 'tictactoo'; did you mean tictactoe?"),
+        (("games", "openspeil:chess"), "unknown game 'openspeil:chess'; did you mean openspiel:chess?"),
+        (("games", "openspiel:tictactoe"), "OpenSpiel has no game 'tictactoe'; did you mean openspiel:tic_tac_toe?"),
+        (("rules", "openspiel"), "openspiel:NAME (`referee games openspiel`)"),
         (("repro", "a", "b", "c"), "c: unexpected argument; see `referee repro --help`"),
         (("--game", "tictactoe", "winner.py", "@randm"), "unknown opponent '@randm'; did you mean @random?"),
         (

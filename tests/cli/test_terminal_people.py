@@ -72,6 +72,12 @@ def test_a_plain_number_help_and_quit_do_what_they_say(tmp_path: Path) -> None:
     assert match["result"]["ranks"] == [2, 1]
 
 
+def test_a_number_is_the_answer_itself_where_answers_are_numbers(tmp_path: Path) -> None:
+    """Mancala's pits: after pit 3, pit 4 is the third answer."""
+    play(tmp_path, ["3", "4", "#1", "quit"], "--game", "openspiel:mancala", "human", "@random")
+    assert [answers["0"]["action"] for answers in moves(tmp_path) if "action" in answers.get("0", {})] == [3, 4, 1]
+
+
 def test_a_person_who_closes_the_input_leaves_the_match(tmp_path: Path) -> None:
     match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
     assert match["result"]["ranks"] == [2, 1]

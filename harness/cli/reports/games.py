@@ -56,7 +56,7 @@ def detailed(game: Game) -> RenderableType:
     schema = game_schema(game)
     parts: list[RenderableType] = [_headline(game), Text(schema["description"])]
     for name, method in schema["methods"].items():
-        parts += ["", *_function(name, method, schema["$defs"])]
+        parts += ["", *_function(game, name, method, schema["$defs"])]
     shown = {referred(method["params"]) for method in schema["methods"].values()} | {"Options"}
     for name, part in schema["$defs"].items():
         if name not in shown:
@@ -70,14 +70,14 @@ def detailed(game: Game) -> RenderableType:
     return Group(*parts)
 
 
-def _function(name: str, method: Schema, defs: Schema) -> Iterator[RenderableType]:
+def _function(game: Game, name: str, method: Schema, defs: Schema) -> Iterator[RenderableType]:
     kind = {"call": "function", "event": "event", "viewer": "for viewers"}[method["kind"]]
     yield Text.assemble((name, "bold"), f"  {kind}: {method['description']}")
     yield from _members(defs[referred(method["params"])])
     if method["kind"] == "call":
         limit = "" if method["time_ms"] is None else f"; its own limit is {method['time_ms'] / 1000:g} s"
         page, _, section = (method["rules"] or "").partition(", ")
-        rules = f"; rules: referee rules {page.removesuffix('.md')} {section}" if page else ""
+        rules = f"; rules: referee rules {game.name} {section}" if page else ""
         yield Text(f"  answer: {in_words(method['result'])}{limit}{rules}")
 
 
