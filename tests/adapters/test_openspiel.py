@@ -352,11 +352,30 @@ def test_a_check_passes_and_a_tournament_is_ranked(
     assert "ranked by points" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        (("hex", "board_size=40"), "OpenSpiel's texts of the actions are not UTF-8 with them"),
+        (("first_sealed_auction", "max_value=0"), "OpenSpiel refuses them: list index out of range"),
+        (("leduc_poker", "starting_player=2"), "OpenSpiel refuses them: tuple index out of range"),
+        (("universal_poker", "numPlayers=3"), "numPlayers is 3, and 2 are named"),
+    ],
+)
+def test_a_parameter_with_which_no_match_begins_is_refused(
+    option: tuple[str, str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, setting = option
+    assert main(["--game", PREFIX + name, "--set", setting, "@random", "@random"]) == 2
+    assert f"referee: options of {PREFIX}{name}: {why}" in capsys.readouterr().err
+
+
 def test_the_list_has_players_information_and_dynamics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["games", "openspiel"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "openspiel:goofspiel simultaneous perfect" in shown
-    assert main(["rules", "openspiel:chess", "4"]) == 0
+    assert main(["games", "openspiel:go"]) == 0
+    assert "rules: referee rules openspiel:go 2" in capsys.readouterr().out
+    assert main(["rules", "openspiel:go", "2"]) == 0
 
 
 def test_a_kit_s_binding_of_act_plays(tmp_path: Path) -> None:

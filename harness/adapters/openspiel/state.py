@@ -55,11 +55,15 @@ class Spiel(State):
         self._trail, self._trailed = blake2b(digest_size=16), 0  # of the first actions, and how many these are
         self._ids: dict[Player, list[int]] = {}
         if history is None:
-            self._settle()
-            self._play_opening(setup.options.opening)
+            try:
+                self._settle()
+                self._play_opening(setup.options.opening)
+                self._await()
+            except REFUSALS as error:
+                raise _refused(error) from error
         else:
             self._replay(history)
-        self._await()
+            self._await()
 
     def _bind(self, state: Any) -> None:
         """Takes this state of OpenSpiel. Its methods are looked up once: for a small game, each look-up counts."""
@@ -294,6 +298,8 @@ def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
     given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
     if "players" in known:
         given["players"] = len(setup.names)
+    if (players := given.get("numPlayers", len(setup.names))) != len(setup.names):  # OpenSpiel itself crashes then
+        raise ValueError(f"numPlayers is {players}, and {len(setup.names)} are named")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # such a game has luck of its own
         given["rng_seed"] = Dice(setup.seed).fork("openspiel").below(SEEDS)
         game, state = _started(name, tuple(given.items()))
@@ -308,9 +314,20 @@ def _started(name: str, given: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
     try:
         with kept_stderr():
             game = pyspiel.load_game(name, dict(given))
-            return game, game.new_initial_state()
+            state = game.new_initial_state()
+            if not state.is_chance_node():
+                for player in range(game.num_players()):  # of a board that is too large, the texts are no UTF-8
+                    [state.action_to_string(player, action) for action in state.legal_actions(player)]
+            return game, state
     except REFUSALS as error:
-        raise ValueError(f"OpenSpiel refuses them: {' '.join(str(error).split())}") from error
+        raise _refused(error) from error
+
+
+def _refused(error: Exception) -> ValueError:
+    """Returns the error for parameters with which OpenSpiel cannot begin a match."""
+    if isinstance(error, UnicodeError):
+        return ValueError("OpenSpiel's texts of the actions are not UTF-8 with them; choose smaller numbers")
+    return ValueError(f"OpenSpiel refuses them: {' '.join(str(error).split())}")
 
 
 _shared = lru_cache(64)(_started)
