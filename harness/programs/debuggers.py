@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from referee.harness.adapters.engines.options import COMMAND
+from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs.spec import Entrant
 
 RUNTIMES = {"python": "python", "pypy": "python", "node": "node", "java": "java", "dlv": "go"}
@@ -73,13 +75,15 @@ def attach_command(pid: int, entrant: Entrant) -> str:
 
 def crash_advice(argv: Sequence[str]) -> str:
     """Returns what to do about a crash of this command by a signal."""
+    if engine := _engine(argv):  # a child of the program that would run under gdb
+        return CRASHES[language(None, engine)]
     known = language(None, argv)
     return CRASHES[known] + ("; `referee repro` shows where, if gdb is installed" if known in TRACED else "")
 
 
 def traced(entrant: Entrant, log: Path) -> Entrant | None:
     """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
-    if shutil.which("gdb") is None or language(None, entrant.argv) not in TRACED:
+    if shutil.which("gdb") is None or _engine(entrant.argv) or language(None, entrant.argv) not in TRACED:
         return None
     return msgspec.structs.replace(entrant, argv=("sh", "-c", GDB, "sh", str(log), *entrant.argv))
 
@@ -91,6 +95,11 @@ def backtrace(log: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple([line for line in lines if line.startswith(("Program received signal ", "#"))])
+
+
+def _engine(argv: Sequence[str]) -> Sequence[str]:
+    """Returns the engine's command within that of the program that runs it; empty for any other program."""
+    return argv[argv.index(COMMAND) + 1 :] if str(ENGINE_RUNNER) in argv else ()
 
 
 def language(pid: int | None, argv: Sequence[str]) -> str:

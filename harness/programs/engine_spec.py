@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.adapters.engines.options import COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
+from referee.harness.adapters.engines.options import BOUNDS, COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
 from referee.harness.errors import RunError, UsageError
 from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs import adapter_options, packages, toolchains
@@ -53,6 +53,8 @@ def read(spec: str, game: str | None) -> Seat:
     for name, value in pairs:
         if name not in (OPTION, DEBUG) and not (value.isascii() and value.isdigit()):
             raise UsageError(f"{spec}: {name} {value}: expected a whole number")
+        if name in BOUNDS and int(value) == 0:
+            raise UsageError(f"{spec}: {name} {value}: expected 1 or more")
         words += [name] if name == DEBUG else [name, value]
     return Seat((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
 

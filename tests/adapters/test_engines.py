@@ -272,7 +272,11 @@ async def test_an_engine_without_any_limit_is_refused(engines: Engines) -> None:
 @pytest.mark.trio
 @pytest.mark.parametrize(
     ("protocol", "game", "message"),
-    [("gtp", CHESS, "gtp: plays openspiel:go"), ("cecp", BREAKTHROUGH, "cecp: plays openspiel:chess")],
+    [
+        ("gtp", CHESS, "gtp: plays openspiel:go"),
+        ("cecp", BREAKTHROUGH, "cecp: plays openspiel:chess"),
+        ("uci", BREAKTHROUGH, "uci: plays openspiel:chess"),
+    ],
 )
 async def test_a_protocol_of_another_game_is_an_error(engines: Engines, protocol: str, game: str, message: str) -> None:
     played = await engines.play(protocol, game=game)

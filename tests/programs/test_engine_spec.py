@@ -72,6 +72,7 @@ def test_options_come_first_in_their_order(engine: Path) -> None:
         ("uci:", "uci:: expected an engine, as in uci:stockfish"),
         ("gtp:--nodes 5 x", "gtp: has no option --nodes; it has --overhead, --debug"),
         ("uci:--depth two x", "uci:--depth two x: --depth two: expected a whole number"),
+        ("uci:--nodes 0 x", "uci:--nodes 0 x: --nodes 0: expected 1 or more"),
         ("uci:--depth", "uci:--depth: --depth: expected a value after it"),
         ("uci:no-such-engine", "there is no program 'no-such-engine'; check the path, or put it on PATH"),
         ("uci:'x", "No closing quotation"),

@@ -2,6 +2,8 @@
 
 NODES, DEPTH, MOVETIME = "--nodes", "--depth", "--movetime"
 OPTION, OVERHEAD, DEBUG = "--option", "--overhead", "--debug"
+BOUNDS = (NODES, DEPTH, MOVETIME)
+"""Those that end a search; engines take 0 as no bound."""
 VALUED = {NODES: True, DEPTH: True, MOVETIME: True, OPTION: True, OVERHEAD: True, DEBUG: False}
 """Each option, with whether it has a value."""
 PROTOCOLS = {

@@ -68,7 +68,7 @@ def main(words: list[str]) -> None:
     place = words.index(options.COMMAND)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("protocol", choices=options.PROTOCOLS)
-    for name in (options.NODES, options.DEPTH, options.MOVETIME):
+    for name in options.BOUNDS:
         parser.add_argument(name, type=int)
     parser.add_argument(options.OPTION, action="append", default=[])
     parser.add_argument(options.OVERHEAD, type=int, default=options.OVERHEAD_MS)

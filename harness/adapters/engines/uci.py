@@ -41,6 +41,8 @@ class Uci(Dialect):
         return names[-1]
 
     def start(self, board: Board, time: Time, seed: int) -> None:
+        if self.word == "uci" and board.name != "chess":
+            raise Refused("uci: plays openspiel:chess; for other games there is ugi:")
         if time.limit_ms is None and not self.settings.bounded:
             raise Refused(f"the engine {NO_TIME}--nodes, --depth or --movetime")
         if board.name == "chess" and board.parameters.get("chess960"):
