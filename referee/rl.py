@@ -3,6 +3,7 @@
 It needs the extra `rl`. `import referee` does not load it.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,8 @@ def gym(
         from referee.harness.rl.gymnasium_env import SeatEnv
     found, limits = game(name), limits or Limits()
     arrays, start = _table(found, options)
+    if isinstance(opponents, str | os.PathLike) or callable(opponents):
+        raise UsageError(f"opponents={opponents!r}: expected a list, with one bot for each other seat")
     bots: list[Bot] = list(opponents)
     bots.insert(_checked_seat(seat, start), learner)
     match = Match(
@@ -144,6 +147,8 @@ def vector(
     count = len(start.names)
     if not isinstance(num_envs, int) or num_envs < 1:
         raise UsageError(f"num_envs={num_envs!r}: expected a number from 1 on")
+    if opponent is not None and not callable(opponent):
+        raise UsageError(f"opponent={opponent!r}: expected a function of observations; `gym` plays against bots")
     seats = [number % count if seat is None else _checked_seat(seat, start) for number in range(num_envs)]
     return VectorMatches(found, arrays, start, seats, opponent, max_cycles)
 
@@ -155,6 +160,8 @@ def policy_bot(policy: "Policy", name: str) -> "PolicyBot":
     """
     with _extra():
         from referee.harness.rl.policy import PolicyBot
+    if not callable(policy):
+        raise UsageError(f"policy={policy!r}: expected a function of an observation")
     return PolicyBot(policy, game(name))
 
 

@@ -31,6 +31,8 @@ class PolicyBot:
 
     def __call__(self, decision: Decision) -> Any:
         """Returns the answer to a call."""
+        if not isinstance(decision.options, self.game.options):
+            raise ValueError(f"this policy plays {self.game.name} only")
         encoding = self._encoding
         if encoding is None or encoding.options != decision.options:
             self._encoding = encoding = encoding_of(self.game, decision.options)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
@@ -70,6 +71,8 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Plays an action in every match, then the opponents up to the next decision of the learner's seat."""
         answer, episodes, seats = self.encoding.answer, self._episodes, self.seats
+        if not episodes:
+            raise ResetNeeded("call reset before step")
         given: Given = {}
         for index, action in enumerate(iterate(self.action_space, actions)):
             seat = seats[index]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -167,12 +168,20 @@ def test_rewards_follow_from_ranks(ranks: tuple[int, ...], expected: list[float]
         (lambda: referee.rl.aec("connectfour", render_mode="human"), "render_mode='human': expected 'ansi', or None"),
         (lambda: referee.rl.gym("connectfour", ["@random"], seat=2), "seat=2: expected 0 to 1"),
         (lambda: referee.rl.gym("connectfour", []), "connectfour is played by 2 bots; 1 was named"),
+        (lambda: referee.rl.gym("connectfour", "@random"), "opponents='@random': expected a list"),
+        (lambda: referee.rl.vector("connectfour", 2, "@random"), "opponent='@random': expected a function"),  # type: ignore[arg-type]
+        (lambda: referee.rl.policy_bot(3, "connectfour"), "policy=3: expected a function"),  # type: ignore[arg-type]
         (lambda: referee.rl.vector("connectfour", 0), "num_envs=0: expected a number from 1 on"),
     ],
 )
 def test_wrong_arguments_are_refused_in_a_line(make: Any, words: str) -> None:
     with pytest.raises(referee.UsageError, match=words):
         make()
+
+
+def test_a_vector_environment_is_reset_before_its_first_step() -> None:
+    with pytest.raises(gymnasium.error.ResetNeeded, match="call reset before step"):
+        referee.rl.vector("connectfour", 2).step([0, 0])
 
 
 @pytest.mark.parametrize("make", ["aec('tictactoe')", "gym('tictactoe', ['@random'])", "policy_bot(max, 'tictactoe')"])

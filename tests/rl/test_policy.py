@@ -72,6 +72,11 @@ def test_a_policy_bot_has_the_name_of_its_policy_and_plays_under_other_options()
         assert verdict.seats[0].name == "<lambda>" and verdict.turns > 5
 
 
+def test_a_policy_of_another_game_says_so() -> None:
+    verdict = referee.play("connectfour", [referee.rl.policy_bot(mixed, "tictactoe"), "@random"], seed=1)
+    assert "this policy plays tictactoe only" in verdict.faults[0].detail
+
+
 def test_a_policy_of_a_game_of_another_package_is_no_program() -> None:
     bot = referee.rl.policy_bot(mixed, "tictactoe")
     bot.game = bot.game.__class__("noughts", "", range(2, 3), {}, dict, referee.TimeControl(), referee.State)

@@ -131,15 +131,7 @@ class Spiel(State):
             self.awaited = dict.fromkeys(players, ACT)
         else:
             self.awaited = {}
-            self.finish(self._outcome(state.returns()))
-
-    def _outcome(self, returns: Sequence[float]) -> Result:
-        """Returns the result: the more a player gets, the better. Of a won, drawn and lost game, the usual points."""
-        if self._for_a_point and len(returns) == 2:
-            first, second = returns
-            return draw("DRAW") if first == second else win(0 if first > second else 1, "WIN")
-        ranks = tuple([1 + sum(other > own for other in returns) for own in returns])
-        return Result(ranks, tuple([float(own) for own in returns]), "RETURNS")
+            self.finish(_outcome(state.returns(), self._for_a_point))
 
     # The contract of every engine.
 
@@ -281,6 +273,15 @@ def _unpickled(name: str, seed: int, names: tuple[str, ...], options: dict[str, 
     state = game.position(Setup(seed, names, msgspec.convert(options, game.options)), view)
     assert isinstance(state, Spiel)
     return state
+
+
+def _outcome(returns: Sequence[float], for_a_point: bool) -> Result:
+    """Returns the result: the more a player gets, the better. Of a won, drawn and lost game, the usual points."""
+    if for_a_point and len(returns) == 2:
+        first, second = returns
+        return draw("DRAW") if first == second else win(0 if first > second else 1, "WIN")
+    ranks = tuple([1 + sum(other > own for other in returns) for own in returns])
+    return Result(ranks, tuple([float(own) for own in returns]), "RETURNS")
 
 
 def _apply(state: Any, actions: Mapping[Player, int]) -> None:
