@@ -131,7 +131,7 @@ class Bridge:
             action = self._board.legal().get(move)
             if action is None:
                 played = " ".join(self._board.moves)
-                raise RunError(f"position: {move} is not legal after {played or 'no move'}")
+                raise RunError(f"position: {move} is not legal {f'after {played}' if played else 'at the start'}")
             self._board.advance([*self._board.actions, action])
 
     async def _go(self, words: Sequence[str]) -> None:

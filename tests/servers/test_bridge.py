@@ -187,7 +187,7 @@ def test_a_bot_at_fault_ends_the_engine(start: Start, body: str, message: str) -
     ("position", "message"),
     [
         ("startpos moves e2e4 e2e4", "e2e4 is not legal after e2e4"),
-        ("startpos moves e2e5", "e2e5 is not legal after no move"),
+        ("startpos moves e2e5", "e2e5 is not legal at the start"),
         ("fen 8/8/8/8/8/8/8/k1K5 w - - 0 1", "games begin at the usual position here"),
     ],
 )
