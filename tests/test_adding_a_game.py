@@ -131,6 +131,26 @@ def test_every_kit_can_have_a_binding(reader: Reader, language: str) -> None:
     assert any("heaps" in path.read_text("utf-8") for path in written)
 
 
+@pytest.mark.parametrize(
+    ("language", "place"),
+    [
+        ("python", "referee_kit/misere_nim.py"),
+        ("c", "referee/misere_nim.c"),
+        ("cpp", "src/misere_nim.cpp"),
+        ("go", "referee/misere_nim/misere_nim.go"),
+        ("java", "src/main/java/referee/kit/misere_nim/MisereNimBot.java"),
+        ("javascript", "referee-kit/src/misere_nim.ts"),
+        ("rust", "referee_kit/src/games/misere_nim.rs"),
+    ],
+)
+def test_a_binding_lies_with_the_kit_in_a_new_bot(reader: Reader, language: str, place: str) -> None:
+    bot = reader.folder / f"bot_{language}"
+    bot.mkdir()
+    (bot / "bot.toml").write_text("")
+    reader.run(f"python -m referee.tools bindings misere_nim --lang {language} {bot}")
+    assert (bot / place).is_file()
+
+
 def test_an_unknown_game_is_refused_in_one_line(reader: Reader) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "referee.tools", "schema", "chess"],

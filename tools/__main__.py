@@ -10,11 +10,13 @@ Exit codes: 0 = made, 1 = a game whose shapes the kits do not know, 2 = wrong us
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from referee.games import registry
 from referee.games.game import Game
 from referee.games.schemas import game_schema
+from referee.harness.new.write import kits
+from referee.harness.programs.build import BOT_FILE
 from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding
 from referee.tools.pages import page
@@ -51,11 +53,20 @@ def _write_binding(game: Game, language: str, folder: Path) -> int:
     except ValueError as error:
         print(f"{game.name}: {error}", file=sys.stderr)
         return 1
-    for path, text in binding_files(binding, language).items():
+    for kit_path, text in binding_files(binding, language).items():
+        path = _place(kit_path, binding.module, language) if (folder / BOT_FILE).is_file() else kit_path
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
         print(f"wrote {folder / path}")
     return 0
+
+
+def _place(path: str, game: str, language: str) -> str:
+    """Returns where `referee new` puts this file of a kit in a bot."""
+    for target, patterns in kits()[language].kit.items():
+        if any(PurePath(path).match(pattern.replace("@game@", game)) for pattern in patterns):
+            return f"{target.replace('@game@', game)}/{PurePath(path).name}"
+    return path
 
 
 if __name__ == "__main__":
