@@ -1,8 +1,5 @@
 """The ways in which a run fails that are not a bot's fault. Each message is one line for the user."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 
 class UsageError(Exception):
     """The request is invalid: an unknown game, a missing path, a bad option. Exit code 2."""
@@ -18,17 +15,3 @@ class RunError(Exception):
 
 class NotIsolated(RunError):
     """This machine cannot keep a required guarantee, so no bot is started. Exit code 5."""
-
-
-@contextmanager
-def ungrouped() -> Iterator[None]:
-    """Unwraps a group that holds only `RunError`s. To be put around a nursery."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        if group.split(RunError)[1] is not None:
-            raise
-        failure: BaseException = group
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise failure from None

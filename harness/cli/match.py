@@ -31,11 +31,12 @@ from referee.harness.cli.screen import Screen, building, err, out, print_json, w
 from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
-from referee.harness.errors import RunError, UsageError, ungrouped
+from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.play_again import keep_modules
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
+from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrants
 from referee.harness.replay.formats import originals

@@ -14,7 +14,6 @@ from msgspec import Struct
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import ungrouped
 from referee.harness.isolation.plan import common_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
@@ -25,6 +24,7 @@ from referee.harness.match.pause import PauseControl
 from referee.harness.match.replay_prefix import ReplayPrefix, prefix_calls
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import Verdict
+from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs import llm_spec

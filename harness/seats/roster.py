@@ -9,7 +9,7 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
-from referee.harness.errors import NotIsolated, RunError, ungrouped
+from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
 from referee.harness.isolation.layers.namespaces import BASE
@@ -17,6 +17,7 @@ from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
 from referee.harness.isolation.spawner import Process, Spawner, open_spawner
+from referee.harness.nurseries import ungrouped
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits

@@ -16,8 +16,9 @@ from referee.games.contract import Call, Fault, Setup
 from referee.games.game import Game, TimeControl
 from referee.harness.adapters.engines.board import Board
 from referee.harness.adapters.engines.uci import CLOCKS
-from referee.harness.errors import RunError, UsageError, ungrouped
+from referee.harness.errors import RunError, UsageError
 from referee.harness.match.turn import Driver
+from referee.harness.nurseries import ungrouped
 from referee.harness.opponents._serve import Refused
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

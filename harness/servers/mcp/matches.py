@@ -15,11 +15,12 @@ from msgspec import Struct
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError, ungrouped
+from referee.harness.errors import RunError, UsageError
 from referee.harness.match import maps, rule_options
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import WORD, check_seats, entrants, split_name
 from referee.harness.replay.writer import claim_folder

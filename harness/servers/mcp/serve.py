@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import trio
 
-from referee.harness.errors import ungrouped
+from referee.harness.nurseries import ungrouped
 from referee.harness.servers.mcp import tools
 from referee.harness.servers.mcp.matches import Conditions, MatchTable, open_matches
 from referee.harness.servers.mcp.messages import (

@@ -1,0 +1,34 @@
+"""Errors that come out of trio's nurseries: a failed run is one `RunError`, not a group."""
+
+import pytest
+import trio
+
+from referee.harness.errors import RunError
+from referee.harness.nurseries import ungrouped
+
+
+async def fail(error: Exception) -> None:
+    raise error
+
+
+async def failing(*errors: Exception) -> None:
+    with ungrouped():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            for error in errors:
+                nursery.start_soon(fail, error)
+
+
+@pytest.mark.trio
+async def test_run_errors_are_unwrapped_and_bugs_are_not() -> None:
+    with pytest.raises(RunError, match="no disk"):
+        await failing(RunError("no disk"))
+    with pytest.raises(ExceptionGroup):
+        await failing(RunError("no disk"), ValueError("a bug"))
+
+
+@pytest.mark.trio
+async def test_a_run_that_fails_while_it_is_cancelled_still_fails_by_its_error() -> None:
+    with pytest.raises(RunError, match="no disk"), trio.CancelScope() as scope:
+        scope.cancel()
+        await failing(RunError("no disk"))
