@@ -44,6 +44,8 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
     replay = Replay(file)
     if bots and not play:
         raise UsageError(f"{bots[0]}: programs are needed for --play alone")
+    if engine != "wasmtime" and not play:
+        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
     origin = replay.header.origin
     forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
     try:

@@ -38,6 +38,8 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
         play: Also let the metered bots play these games again, and compare answers, faults and fuel.
         sample: PERCENT: check only this share of the games, drawn at random.
     """
+    if engine != "wasmtime" and not play:
+        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
     plan = read_plan(folder / PLAN)
     programs: dict[str, Entrant] = {}
     if play:

@@ -37,6 +37,11 @@ def test_a_match_is_the_same_by_both_engines(replay: Path, engine: str, capsys: 
     assert "played again by mine: 4 calls with the same answers and fuel" in " ".join(capsys.readouterr().out.split())
 
 
+def test_an_engine_needs_play(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "verify", str(replay), "--engine", "pulley"]) == 2
+    assert "--engine pulley needs --play" in capsys.readouterr().err
+
+
 def altered(replay: Path, start: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Changes the first line that begins so."""
     lines = replay.read_text().splitlines()

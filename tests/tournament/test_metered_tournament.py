@@ -87,6 +87,8 @@ def test_without_metered_bots_nothing_is_played_again(tmp_path: Path, capsys: py
     assert main(["tournament", "run", *words]) == 0
     assert main(["tournament", "verify", str(tmp_path / "cup"), "--play"]) == 2
     assert "no bot is metered" in capsys.readouterr().err
+    assert main(["tournament", "verify", str(tmp_path / "cup"), "--engine", "pulley"]) == 2
+    assert "--engine pulley needs --play" in capsys.readouterr().err
 
 
 def test_a_bot_that_meets_the_guard_stops_no_tournament(
