@@ -48,6 +48,8 @@ def read(spec: str) -> ModelSettings:
         raise UsageError(f"{spec}: expected the name of a model, as in {PREFIX}gpt-oss-20b")
     if model.startswith("-"):
         raise UsageError(f"{spec}: there is no option {model.split()[0]}; there are {', '.join(OPTIONS)}")
+    if late := next((word for word in model.split()[1:] if word.startswith("--")), None):
+        raise UsageError(f"{spec}: {late} comes after the model; put the options before it")
     values: dict[str, Any] = {}
     for option, text in given.items():
         member, parse, expected = OPTIONS[option]
@@ -144,13 +146,13 @@ def _variable(text: str) -> str:
 
 OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "--url": ("url", _url, "the address of a service without credentials, such as https://api.example.com/v1"),
-    "--rethinks": ("rethinks", _whole(0), "a whole number"),
+    "--rethinks": ("rethinks", _whole(0), "a whole number from 0 on"),
     "--budget": ("budget", _whole(1), "a number of tokens from 1 on"),
-    "--temperature": ("temperature", _number(0, 10), "a number from 0 on"),
-    "--seed": ("seed", _whole(0), "a whole number"),
+    "--temperature": ("temperature", _number(0, 10), "a number from 0 to 10"),
+    "--seed": ("seed", _whole(0), "a whole number from 0 on"),
     "--max-tokens": ("max_tokens", _whole(1), "a number of tokens from 1 on"),
     "--price": ("price", _price, "dollars for a million tokens of prompts and of completions, such as 0.15/0.60"),
-    "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds"),
+    "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds from 0.01 to 86400"),
     "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
 }
 """By option: the setting, how it is parsed, and what was expected instead of a wrong value."""

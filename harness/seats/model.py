@@ -259,7 +259,8 @@ class ModelBot(Bot):
         if trouble is None:
             return _Failed(self._late(spent.limit_s))
         if trouble.unusable and not self._answered:
-            return RunError(f"{self.settings.model} cannot play: {trouble}")
+            advice = "check that the service runs, its address (--url), the key (--key-from) and the model's name"
+            return RunError(f"{self.settings.model} cannot play: {trouble}; {advice}")
         return _Failed(Fault(FaultKind.ERROR, str(trouble)))
 
     def _tokens(self, spent: _Spent) -> int:

@@ -267,7 +267,8 @@ async def test_a_service_that_was_never_of_use_ends_the_run(
     arena: Arena, service: ModelService, act: Callable[[Request], None]
 ) -> None:
     service.acts = (act,)
-    with pytest.raises(RunError, match=r"stub cannot play: the service at http://127\.0\.0\.1:\d+/v1 answered 40"):
+    message = r"stub cannot play: the service at http://127\.0\.0\.1:\d+/v1 answered 40.*; check .*--url.*--key-from"
+    with pytest.raises(RunError, match=message):
         await played(arena, service)
 
 
@@ -564,8 +565,10 @@ def test_a_model_of_a_replay_is_asked_only_if_it_is_named() -> None:
         ("llm:--url http://me:secret@host/v1 stub", "without credentials"),
         ("llm:--url http://host:port/v1 stub", "expected the address"),
         ("llm:--budget 0 stub", "expected a number of tokens from 1 on"),
-        ("llm:--rethinks -1 stub", "expected a whole number"),
-        ("llm:--temperature nan stub", "expected a number from 0 on"),
+        ("llm:--rethinks -1 stub", "--rethinks -1: expected a whole number from 0 on"),
+        ("llm:--timeout 0 stub", "--timeout 0: expected a number of seconds from 0.01 to 86400"),
+        ("llm:stub --budget 3000", "--budget comes after the model; put the options before it"),
+        ("llm:--temperature nan stub", "expected a number from 0 to 10"),
         ("llm:--price free stub", "such as 0.15/0.60"),
         ("llm:--frequency 1 stub", "there is no option --frequency; there are --url, --rethinks"),
         ("llm:--key-from sk-0123 stub", "expected the name of an environment variable, not the key itself"),
