@@ -48,7 +48,7 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
         text = f"{report.noisy_calls:,} of {report.calls:,} calls were slowed by machine load"
         faults = f", {report.noisy_faults:,} of {report.faults:,} faults" if report.faults else ""
         lines.append(Text(text + faults, style="yellow"))
-    if report.away_s:
+    if report.away_s >= 0.005:  # less is shown as zero
         lines.append(Text(f"the referee itself did not run for {report.away_s:.2f} s", style="dim"))
     return lines
 
