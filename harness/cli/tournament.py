@@ -169,7 +169,8 @@ def run_tournament(
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
-        err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}")
+        limit = "" if max_cost is None else f" --max-cost {2 * max_cost if end is End.COSTLY else max_cost:g}"
+        err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}{limit}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
     return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
 

@@ -36,7 +36,7 @@ def test_a_tournament_shows_tokens_cost_and_illegal_answers_and_stops_at_its_cos
     words = ["--games", "8", "--ledger", str(cup), "--max-cost", "0.1", "--transcripts"]
     assert main(["tournament", "run", priced(service), "@random", *GAME, *words]) == 4
     output = capfd.readouterr()
-    assert "stopped by --max-cost; continue with: referee tournament run" in output.err
+    assert f"stopped by --max-cost; continue with: referee tournament run {cup} --max-cost 0.2\n" in output.err
     stopped = reader.read(cup)
     assert 0 < stopped.count < 8
     assert stopped.cost == pytest.approx(0.011 * len(service.requests))
