@@ -19,7 +19,7 @@ from referee.harness.process.transport import Late, Transport
 from referee.protocol.messages import Initialize
 
 RUNNER_BYTES = 128 << 20
-"""Memory that the runner may use beside the module's own: 28 MiB in Python, and the compiled code."""
+"""Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
 GUARD_S = 10.0
 GUARD_FACTOR = 20
 """CPU time that a call may take beyond its limit in fuel: so many times its limit, and `GUARD_S`. Fuel does not see

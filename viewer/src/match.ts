@@ -128,7 +128,7 @@ export interface Wrong {
   report: FaultReport | undefined;
 }
 
-/** The tokens and cost of a language model. What is missing is 0, or unknown in the case of the cost. */
+/** The tokens and cost of a language model. A missing member is 0; a missing cost is not known. */
 export interface ModelUse {
   prompt_tokens?: number;
   completion_tokens?: number;

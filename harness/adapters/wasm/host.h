@@ -80,7 +80,7 @@ static bool put_u32(uint32_t pointer, uint32_t number) { return put(pointer, &nu
 
 typedef struct { uint32_t pointer, size; } Buffer;
 
-// Returns an array of buffers, which stands in the memory. Null: the instance has to end.
+// Returns the place of an array of buffers in the memory. Null: the instance has to end.
 static const void *buffers(uint32_t vectors, uint32_t count) {
     if (count > PAGE) {
         leave_by("passed more than 65,536 buffers to a WASI function");
