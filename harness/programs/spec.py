@@ -239,7 +239,7 @@ def _service(url: str, game: str | None) -> Build:
 def _built_in(spec: str, game: str | None) -> Build:
     name, known = spec.removeprefix("@"), opponents(game)
     if name not in known:
-        playing = [name for name, each in known.items() if game is None or each.any_game or game in each.seats]
+        playing = [each for each, found in known.items() if game is None or found.any_game or game in found.seats]
         near = get_close_matches(name, playing, 1)
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")

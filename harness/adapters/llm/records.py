@@ -6,6 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 MILLION = 1_000_000
+FIGURES = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
+"""The members of `ModelUse` that tables and databases have as columns."""
 
 
 class ModelSettings(Struct, frozen=True):

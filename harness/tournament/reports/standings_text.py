@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from referee.harness.adapters.llm.records import FIGURES
 from referee.harness.markdown import escaped
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
@@ -15,8 +16,6 @@ RARE = ("forfeits", "byes")
 """Columns that appear only if a row has some."""
 DROPPED = ("different", "P(#1)", "byes", "forfeits", "D", "L", "W", "Elo [low, high]", "games")
 """Columns that a narrow terminal leaves out, the first of these first."""
-MODEL_FIGURES = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
-"""Columns of CSV about language models, empty for any other bot."""
 FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 
 
@@ -89,7 +88,7 @@ def _flat(row: Row) -> dict[str, object]:
         else:
             values[name] = value
     use = values.pop("model")
-    values |= {name: getattr(use, name, None) for name in MODEL_FIGURES}
+    values |= {name: getattr(use, name, None) for name in FIGURES}
     for name in ("name", "file"):
         if str(values[name]).startswith(("=", "+", "-", "@")):
             values[name] = f"'{values[name]}"  # otherwise a spreadsheet would run it as a formula

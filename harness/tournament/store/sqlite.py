@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+from referee.harness.adapters.llm.records import FIGURES
 from referee.harness.errors import RunError
 from referee.harness.tournament.model import Plan
 from referee.harness.tournament.store import reader
@@ -24,8 +25,6 @@ CREATE TABLE faults (
     turn INTEGER, noise INTEGER, words TEXT
 );
 """
-MODEL = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
-"""The columns about language models, null for any other bot."""
 BATCH = 10_000
 
 
@@ -79,7 +78,7 @@ def _insert(database: sqlite3.Connection, batch: list[tuple[str, Line]]) -> None
             used = (line.w[seat] if line.w else None, line.c[seat] if line.c else None)
             count = sum(fault.seat == seat for fault in line.f) + (line.m[seat] if line.m else 0)
             use = line.u[seat] if line.u else None
-            model = tuple([getattr(use, name, None) for name in MODEL])
+            model = tuple([getattr(use, name, None) for name in FIGURES])
             seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used, count, *model))
         for fault in line.f:
             fields = fault.seat, fault.kind, fault.detail, fault.penalty, fault.method, fault.call, fault.turn
