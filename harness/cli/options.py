@@ -118,6 +118,12 @@ def _typed(name: str, value: Any) -> Iterator[str]:
         yield from (flag, each.value if isinstance(each, Enum) else str(each))
 
 
+def check_engine(engine: Engine, play: bool) -> None:
+    """Raises UsageError for an engine without `--play`, which would be ignored."""
+    if engine != "wasmtime" and not play:
+        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
+
+
 def find_game(name: str) -> Game:
     """Returns the game with this name; the UsageError for an unknown one suggests a name or lists all."""
     try:

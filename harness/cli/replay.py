@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.games.ending import headline
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Engine
+from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import building, out, paged
@@ -44,8 +44,7 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
     replay = Replay(file)
     if bots and not play:
         raise UsageError(f"{bots[0]}: programs are needed for --play alone")
-    if engine != "wasmtime" and not play:
-        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
+    check_engine(engine, play)
     origin = replay.header.origin
     forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
     try:

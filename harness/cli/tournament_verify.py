@@ -10,7 +10,7 @@ import msgspec
 from referee.games.contract import Result
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Engine
+from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run
@@ -38,8 +38,7 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
         play: Also let the metered bots play these games again, and compare answers, faults and fuel.
         sample: PERCENT: check only this share of the games, drawn at random.
     """
-    if engine != "wasmtime" and not play:
-        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
+    check_engine(engine, play)
     plan = read_plan(folder / PLAN)
     programs: dict[str, Entrant] = {}
     if play:
