@@ -15,7 +15,7 @@ from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
-from referee.harness.isolation.layers.cgroups import Group, Groups
+from referee.harness.isolation.layers.cgroups import Group, GroupLimits, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.probe import Machine, probe, sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
@@ -199,13 +199,14 @@ class SandboxPlan(Struct, frozen=True):
     lists_entries: bool = False
     """Whether it names the entries of a folder, so that files made later are missing."""
 
-    def make(self, scratch: Path, kept_group: Callable[[], Group | None]) -> Sandbox:
+    def make(self, scratch: Path, kept_group: Callable[[GroupLimits], Group | None]) -> Sandbox:
         """Makes the sandbox of one bot. OSError if it gets no kept control group and a new one cannot be made."""
         uid = str(account.draw()) if self.accounts else ""
         if uid and not shares_scratch(self.layers):
             os.chown(scratch, int(uid), int(uid))
             os.chmod(scratch.parent, 0o711)
-        group = kept_group() or self.groups.make(self.spec.memory_bytes, self.spec.processes)
+        limits = GroupLimits(self.spec.memory_bytes, self.spec.processes)
+        group = kept_group(limits) or self.groups.make(limits)
         words = [*self.launcher]
         for place in reversed(self.places):
             if words[place] == GROUP:
@@ -292,7 +293,7 @@ def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes
         if machine is None or machine.namespaces not in ("own", "user"):
             raise OSError("a build without network needs namespaces, which this machine does not offer")
         steps = namespaces.without_network(user=machine.namespaces == "user")
-    group = None if machine is None else machine.groups.make(memory_bytes, processes)
+    group = None if machine is None else machine.groups.make(GroupLimits(memory_bytes, processes))
     steps = [*(() if group is None else group.steps(forks=False)), *steps]
     return Sandbox((*launcher_build.command(), "status", STATUS, *steps, "--") if steps else (), group=group)
 

@@ -17,7 +17,7 @@ import trio
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import portable
-from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.removal import remove
@@ -294,14 +294,13 @@ class Spawner:
         process.isolation, process.group, process.keep_group = sandbox.layers, sandbox.group, self._keep_group
         return process
 
-    def kept_group(self) -> Group | None:
-        """Returns the control group of a bot that has ended; None if no group is good for another bot.
+    def kept_group(self, limits: GroupLimits) -> Group | None:
+        """Returns the control group of a bot with these limits that has ended; None if no group is good for another.
 
-        All bots of a spawner have the same limits. The group that has waited longest comes first, since the kernel
-        frees memory with delay.
+        The group that has waited longest comes first, since the kernel frees memory with delay.
         """
-        while self._groups:
-            group = self._groups.popleft()
+        while group := next((group for group in self._groups if group.limits == limits), None):
+            self._groups.remove(group)
             if group.renew():
                 return group
             group.remove()

@@ -9,19 +9,23 @@ from pathlib import Path
 import pytest
 import trio
 from accounts import ORDINARY, as_account, environment, ordinary_python
+from modules import module, saved
 from msgspec.structs import replace
 from scripted import Arena
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
-from referee.harness.isolation.layers.cgroups import Group, Groups, Hierarchy
+from referee.harness.isolation.layers.cgroups import MOST_LEFT_BYTES, Group, GroupLimits, Groups, Hierarchy
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove_group
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
+from referee.harness.process.metered import RUNNER_BYTES
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
 
 UNSEEN = """
@@ -89,7 +93,7 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     """Their names are from Documentation/admin-guide/cgroup-v2.rst."""
     (tmp_path / "memory.swap.max").touch()
     groups = Groups((Hierarchy(tmp_path, frozenset({"memory", "pids", "cpu"}), unified=True),))
-    group = groups.make(64 << 20, 10)
+    group = groups.make(GroupLimits(64 << 20, 10))
     assert group is not None
     folder = Path(group.paths()[0])
     limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
@@ -140,7 +144,8 @@ def test_a_group_with_traces_of_a_bot_gets_no_other(tmp_path: Path, file: str, t
 
 def written_group(base: Path) -> tuple[Group, Path]:
     """Returns a group of version 2 whose files are ordinary ones, as its first bot leaves them, and its folder."""
-    group = Groups((Hierarchy(base, frozenset({"memory", "pids", "cpu"}), unified=True),)).make(64 << 20, 10)
+    groups = Groups((Hierarchy(base, frozenset({"memory", "pids", "cpu"}), unified=True),))
+    group = groups.make(GroupLimits(64 << 20, 10))
     assert group is not None
     folder = Path(group.paths()[0])
     for file in ("memory.current", "pids.current", "memory.events", "memory.stat", "cpu.stat", "cgroup.kill"):
@@ -202,6 +207,31 @@ async def test_a_kept_group_still_holds_the_memory_limit(arena: Arena) -> None:
     (_, before), (bomb, after) = await play_in_turn(arena, LIGHT, BOMB)
     assert sorted(before) == sorted(after)
     assert [fault.detail for fault in bomb.faults] == ["exceeded the memory limit (32.0 MiB) and was killed"]
+
+
+@pytest.mark.trio
+async def test_no_bot_gets_the_control_group_of_one_with_other_limits(arena: Arena, tmp_path: Path) -> None:
+    """The process of a module may use more memory than a native bot, for the runner."""
+    if plan.layer_by_guarantee(Isolation())["hidden"] != "cgroup":
+        pytest.skip("no control groups here that limit memory: see `referee doctor`")
+    native, metered = arena.bot("greet()"), entrant(str(saved(tmp_path, "module", module(""))))
+    limits: list[int] = []
+    async with open_roster(Limits()) as roster:
+        for each in (native, metered, native, metered):
+            bot = await roster.start(each)
+            assert isinstance(bot.program, BotProcess)
+            limits.append(memory_limit(bot.program.handle.group))
+            await roster.end([bot], orderly=False)
+    assert limits[:2] == [256 << 20, (256 << 20) + RUNNER_BYTES]
+    for before, after in zip(limits[:2], limits[2:], strict=True):
+        assert before <= after <= before + MOST_LEFT_BYTES
+
+
+def memory_limit(group: Group | None) -> int:
+    """Returns the limit that the kernel has for a group."""
+    assert group is not None
+    folder, hierarchy = next(each for each in group.folders if "memory" in each[1].controllers)
+    return int((folder / hierarchy.name("memory.max")).read_text())
 
 
 ENTERS = """

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -53,6 +54,16 @@ class Hierarchy(Struct, frozen=True):
         return name if self.unified else V1_NAMES.get(name, name)
 
 
+class GroupLimits(NamedTuple):
+    """The limits of a group; None = no limit."""
+
+    memory_bytes: int | None = None
+    processes: int | None = None
+
+
+NO_LIMITS = GroupLimits()
+
+
 class Groups:
     """Makes the groups of a run. Without hierarchies, none can be made."""
 
@@ -68,22 +79,25 @@ class Groups:
     def has(self, controller: str) -> bool:
         return any(controller in hierarchy.controllers for hierarchy in self.hierarchies)
 
-    def make(self, memory_bytes: int | None, processes: int | None) -> "Group | None":
-        """Makes a group with its limits, for one bot; None without hierarchies. OSError if that fails."""
+    def make(self, limits: GroupLimits) -> "Group | None":
+        """Makes a group for one bot; None without hierarchies. OSError if that fails."""
         if not self.hierarchies:
             return None
         self.count += 1
-        return _make(self.hierarchies, str(self.count), memory_bytes, processes)
+        return _make(self.hierarchies, str(self.count), limits)
 
 
-def _make(hierarchies: Iterable[Hierarchy], name: str, memory_bytes: int | None, processes: int | None) -> "Group":
-    group = Group([], memory_bytes)
+def _make(hierarchies: Iterable[Hierarchy], name: str, limits: GroupLimits) -> "Group":
+    group = Group([], limits)
     try:
         for hierarchy in hierarchies:
             folder = hierarchy.base / f"referee-{os.getpid()}-{name}"
             folder.mkdir()
             group.folders.append((folder, hierarchy))
-            for file, value in (*_memory_limits(hierarchy, memory_bytes), *_task_limit(hierarchy, processes)):
+            for file, value in (
+                *_memory_limits(hierarchy, limits.memory_bytes),
+                *_task_limit(hierarchy, limits.processes),
+            ):
                 (folder / hierarchy.name(file)).write_text(str(value))
     except OSError:
         group.remove()
@@ -104,11 +118,14 @@ def _task_limit(hierarchy: Hierarchy, processes: int | None) -> Iterator[tuple[s
 
 
 class Group:
-    """The control group of a bot, which holds everything that the bot starts. Another bot may have it later."""
+    """The control group of a bot, which holds everything that the bot starts.
 
-    def __init__(self, folders: list[tuple[Path, Hierarchy]], memory_limit_bytes: int | None = None) -> None:
+    Another bot with the same limits may have it later.
+    """
+
+    def __init__(self, folders: list[tuple[Path, Hierarchy]], limits: GroupLimits = NO_LIMITS) -> None:
         self.folders = folders
-        self._memory_limit_bytes = memory_limit_bytes
+        self.limits = limits
         self._files: dict[str, int] = {}
         """Open files: opening one takes five times as long as reading it."""
         self._was_killed = False
@@ -137,10 +154,11 @@ class Group:
 
     def _raise_limit(self) -> None:
         """Makes room for what earlier bots have left, so that the next one has as much memory as the first."""
-        if self._is_raised or self._memory_limit_bytes is None:
+        limit_bytes = self.limits.memory_bytes
+        if self._is_raised or limit_bytes is None:
             return
         for folder, hierarchy in self.folders:
-            limits = [*_memory_limits(hierarchy, self._memory_limit_bytes + MOST_LEFT_BYTES)]
+            limits = [*_memory_limits(hierarchy, limit_bytes + MOST_LEFT_BYTES)]
             for file, value in reversed(limits):  # version 1 keeps memory below the sum of memory and swap
                 (folder / hierarchy.name(file)).write_text(str(value))
         self._is_raised = True
@@ -311,7 +329,7 @@ def find() -> tuple[Groups, dict[str, str]]:
                 hierarchy = Hierarchy(base, _controllers(base) | {"cpu"}, True, needs_move=base == _move.base)
             _sweep(base)
             try:
-                _make([hierarchy], "trial", 64 << 20, 64).remove()
+                _make([hierarchy], "trial", GroupLimits(64 << 20, 64)).remove()
                 usable.append(hierarchy)
             except OSError as error:
                 missing |= dict.fromkeys(hierarchy.controllers, f"{base}: {error.strerror}")
