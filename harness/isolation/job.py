@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
-from referee.harness.isolation.self_protection import end_strays, guarded
+from referee.harness.isolation.self_protection import end_strays, guarded, known_children
 from referee.harness.isolation.spawner import end_spawner, start_spawner
 from referee.harness.isolation.supervisor import KILL
 from referee.harness.isolation.supervisor_messages import decode, make_request, send_request
@@ -58,7 +58,7 @@ def run(
             theirs.close()
             os.set_blocking(read_end.fileno(), False)
             try:
-                return _wait(control, read_end.fileno(), look)
+                return _wait(control, read_end.fileno(), look, open_files)
             except BaseException:
                 _kill(control)
                 raise
@@ -66,7 +66,7 @@ def run(
             open_files.close()
             end_spawner(spawner, requests, mark)
             if spawner.returncode != 0:  # the program has killed it, and we have adopted its processes
-                end_strays({mark})
+                end_strays()
 
 
 def _kill(control: socket.socket) -> None:
@@ -80,8 +80,11 @@ def _kill(control: socket.socket) -> None:
         pass
 
 
-def _wait(control: socket.socket, read_end: int, look: Callable[[int], None]) -> Done:
-    """Waits for the exit of the program, then for the end of everything that it has started."""
+def _wait(control: socket.socket, read_end: int, look: Callable[[int], None], at_end: ExitStack) -> Done:
+    """Waits for the exit of the program, then for the end of everything that it has started.
+
+    The supervisor counts as known until `at_end` is closed.
+    """
     output = bytearray()
     poll = select.poll()
     for descriptor in (control.fileno(), read_end):
@@ -101,6 +104,9 @@ def _wait(control: socket.socket, read_end: int, look: Callable[[int], None]) ->
                     return Done(None, b"it wrote to the control socket of its supervisor")
                 if message.error is not None:
                     return Done(None, message.error.encode())
+                if message.supervisor is not None:
+                    known_children.add(message.supervisor)
+                    at_end.callback(known_children.discard, message.supervisor)
                 root = message.root or root
                 if message.exit is not None:
                     code = message.exit

@@ -9,7 +9,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import psutil
@@ -66,18 +66,22 @@ def new_mark() -> int:
 
     It is slightly below our own limit, which not every account can raise.
     """
-    limit = sys.maxsize if PORTABLE else resource.getrlimit(RLIMIT_LOCKS)[1]
-    limit = sys.maxsize if limit == resource.RLIM_INFINITY else limit
+    limit = sys.maxsize if PORTABLE else _own_locks()
     return limit - 1 - secrets.randbelow(max(1, limit >> 8))
 
 
-def end_strays(marks: Collection[int], survivors: Collection[int] = ()) -> None:
+known_children: set[int] = set()
+"""Spawners of this process, and supervisors of bots at play, which become our children when their spawner is killed."""
+
+
+def end_strays() -> None:
     """Ends the children that we have adopted from killed spawners, with everything below them.
 
-    `marks`: the spawners' marks, which no other child of our program has. `survivors`: supervisors of bots at play.
+    Every child with a limit `RLIMIT_LOCKS` below ours counts: a bot can only lower the mark of its spawner. A program
+    that calls us must not lower the limit of its own children.
     """
     deadline = time.monotonic() + STRAYS_S
-    while not PORTABLE and (strays := _strays(marks, survivors)) and time.monotonic() < deadline:
+    while not PORTABLE and (strays := _strays()) and time.monotonic() < deadline:
         pids = [*strays, *(pid for stray in strays for pid in descendants(stray))]
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in pids:
@@ -88,21 +92,25 @@ def end_strays(marks: Collection[int], survivors: Collection[int] = ()) -> None:
         time.sleep(0.001)
 
 
-def _strays(marks: Collection[int], survivors: Collection[int]) -> list[int]:
-    """Returns our children with one of the marks, zombies included."""
-    return [
-        child.pid for child in psutil.Process().children() if child.pid not in survivors and _mark(child.pid) in marks
-    ]
+def _strays() -> list[int]:
+    """Returns our children with a limit below ours, zombies included, except the known ones."""
+    limit, children = _own_locks(), psutil.Process().children()
+    return [child.pid for child in children if child.pid not in known_children and _locks(child.pid) < limit]
 
 
-def _mark(pid: int) -> int:
-    """Returns the mark of a process; -1 = it has none, or is gone."""
+def _own_locks() -> int:
+    limit = resource.getrlimit(RLIMIT_LOCKS)[1]
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
+
+
+def _locks(pid: int) -> int:
+    """Returns the limit of a process; the highest number if it has none, or is gone."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as limits:
             match = _LOCKS.search(limits.read())
     except OSError:
-        return -1
-    return -1 if match is None else int(match[1])
+        return sys.maxsize
+    return sys.maxsize if match is None else int(match[1])
 
 
 _LOCKS = re.compile(rb"^Max file locks +\S+ +(\d+)", re.MULTILINE)

@@ -21,7 +21,7 @@ from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.removal import remove
-from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, new_mark, no_room
+from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, known_children, new_mark, no_room
 from referee.harness.isolation.supervisor import KILL, PORTABLE, QUIT, Request, kill
 from referee.harness.isolation.supervisor_messages import NO_RLIMITS, Message, decode, make_request, send_request
 
@@ -91,6 +91,7 @@ class Process:
         if message is None or message.supervisor is None:
             return False
         self.pid = self.root = self.supervisor = message.supervisor
+        known_children.add(self.supervisor)
         while True:
             with trio.move_on_after(SUPERVISOR_S):
                 message = await self._read_message()
@@ -189,6 +190,7 @@ class Process:
             kill(self.supervisor, signal.SIGKILL)
 
     def close(self) -> None:
+        known_children.discard(self.supervisor)
         self.close_stdin()
         for descriptor in (self.stdout, self.stderr):
             os.close(descriptor)
@@ -267,10 +269,9 @@ class Spawner:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._started: set[Process] = set()  # processes with open descriptors
         self._idle: list[IdleSupervisor] = []
         self._groups: deque[Group] = deque()  # of bots that have ended, for the next ones
-        self._killed_marks = set[int]()  # of killed spawners: we have adopted the processes of their bots
+        self._was_killed = False  # so that we have adopted the processes of its bots
         self._start_process()
 
     async def start(
@@ -360,7 +361,6 @@ class Spawner:
         """Returns whether a supervisor has taken the request. RunError if the program cannot be started."""
         try:
             if await process.started():
-                self._started = {process, *(other for other in self._started if not other.closed)}
                 return True
         except BaseException:
             await process.abandon()
@@ -382,17 +382,17 @@ class Spawner:
 
     def end_strays(self) -> None:
         """Ends the processes of bots that have killed the spawner."""
-        if self._process.poll() not in (None, 0):
-            self._killed_marks.add(self._mark)
-        if self._killed_marks:
+        self._was_killed |= self._process.poll() not in (None, 0)
+        if self._was_killed:
             self._end_idle()
-            end_strays(self._killed_marks, {process.supervisor for process in self._started if not process.closed})
+            end_strays()
 
     def _replace(self) -> None:
         """Starts another spawner. Kills the old one, since its orderly end would end the bots that play."""
         self._process.kill()
         self._process.wait()
-        self._killed_marks.add(self._mark)
+        known_children.discard(self._process.pid)
+        self._was_killed = True
         self._end_idle()
         self._requests.close()
         self._start_process()
@@ -447,6 +447,7 @@ def start_spawner(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
+    known_children.add(process.pid)
     return process, requests, mark
 
 
@@ -462,6 +463,7 @@ def end_spawner(process: subprocess.Popen[bytes], requests: socket.socket, mark:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    known_children.discard(process.pid)
     if PORTABLE and process.returncode != 0:
         portable.end_marked(str(mark))
 

@@ -15,7 +15,8 @@ starts it and then
   without `KILL` too, as soon as the program has exited and no process is left; its exit may be in the same message.
 
 A bot of the same account can kill its supervisor: then the spawner adopts and ends its processes. If a bot kills the
-spawner too, the referee adopts them and recognises them by MARK, a resource limit that every child inherits.
+spawner too, the referee adopts them and recognises them by MARK, a resource limit that every child inherits and can
+only lower.
 
 When the referee closes FD, the spawner ends everything. If it has not sent `QUIT` before, it was killed: then the
 spawner becomes `removal.py`, which removes FOLDER, with the scratch folders, and the control groups.

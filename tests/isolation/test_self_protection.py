@@ -36,14 +36,20 @@ os.wait(); greet(); call()
 """
 
 
+LOWERS_MARK = "import resource; resource.setrlimit(10, (5, 5))\n"  # RLIMIT_LOCKS
+
+
 def dumpable() -> int:
     state: int = ctypes.CDLL(None).prctl(PR_GET_DUMPABLE, 0, 0, 0, 0)
     return state
 
 
 @pytest.mark.trio
-async def test_a_daemon_ends_with_the_match_even_if_the_bot_kills_supervisor_and_spawner(arena: Arena) -> None:
-    match = arena.match(arena.bot(KILLER), arena.bot("greet(); put('C'); put('E'); call()", name="rival"))
+@pytest.mark.parametrize("before", ["", LOWERS_MARK])
+async def test_a_daemon_ends_with_the_match_even_if_the_bot_kills_supervisor_and_spawner(
+    arena: Arena, before: str
+) -> None:
+    match = arena.match(arena.bot(before + KILLER), arena.bot("greet(); put('C'); put('E'); call()", name="rival"))
     others = set(psutil.Process().children())
     async with open_roster(Limits(isolation=OFF)) as roster:
         for _ in range(2):
