@@ -1,24 +1,31 @@
 """`referee mcp`: a Model Context Protocol server on standard input and output."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from referee.games.game import Game
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.cli.options import NO_REPLAY, RuleOptions, SetupOptions
+from referee.harness.cli.serve import BIND, remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.standard_streams import read_input, write_output
+from referee.harness.servers.mcp.allowed import Allowed, named
 from referee.harness.servers.mcp.matches import Conditions
 from referee.harness.servers.mcp.serve import serve
 
 
-def mcp(*, replay: Path | None = None, limits: LimitOptions = LimitOptions()) -> int:
+def mcp(*, bot: Sequence[str] = (), replay: Path | None = None, limits: LimitOptions = LimitOptions()) -> int:
     """Lets an assistant play, over the Model Context Protocol.
 
     The assistant starts this command itself and speaks to it on standard input and output.
 
+    It may name built-in bots, and bots and maps in the folder in which it starts the command.
+
     Args:
+        bot: NAME=BOT: another bot that the assistant may play against, by its NAME: a bot of any kind, such as
+            Gpt='llm:--key-from KEY gpt-5'. May be repeated.
         replay: The folder for the replays, one per match; none: write no replays. Default: a new folder in ./replays.
     """
 
@@ -26,11 +33,13 @@ def mcp(*, replay: Path | None = None, limits: LimitOptions = LimitOptions()) ->
         return SetupOptions(rules=RuleOptions(map=map, set=settings), limits=limits).command(game)
 
     conditions = Conditions(
+        allowed=Allowed(Path.cwd().resolve(), named(tuple(bot))),
         limits=limits.limits(),
         time=limits.time,
         command=command,
         folder=None if replay == NO_REPLAY else replay,
         keeps=replay != NO_REPLAY,
+        services=partial(remote_seats, bind=BIND["arena"]),
     )
     run(serve, read_input, write_output, conditions)
     return PLAYED

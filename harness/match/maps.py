@@ -5,6 +5,9 @@ from pathlib import Path
 from referee.harness.errors import UsageError
 from referee.harness.paths import MAPS
 
+MAX_BYTES = 4 << 20
+"""The largest map. The largest of ours has 30 kB."""
+
 
 def names(game: str) -> list[str]:
     """Returns the names of a game's bundled maps, without suffix, sorted."""
@@ -14,17 +17,21 @@ def names(game: str) -> list[str]:
 def read(game: str, name: str) -> str:
     """Returns the content of a map: the file at that path, or else the bundled map of that name (suffix optional).
 
-    UsageError if there is neither, or if the file is empty or cannot be read.
+    UsageError if there is neither, or if the file is empty, too large or cannot be read.
     """
     path = Path(name)
     try:
         if not path.exists() or path.is_dir():
             path = next((bundled for bundled in _bundled(game) if name in (bundled.name, bundled.stem)), path)
-        content = path.read_text("utf-8")
+        with path.open("rb") as file:
+            found = file.read(MAX_BYTES + 1)  # of /dev/zero, too
+        if len(found) > MAX_BYTES:
+            raise UsageError(f"--map {name}: has more than {MAX_BYTES >> 20} MiB; expected a map of {game}")
+        content = found.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError as error:
         known = ", ".join(names(game)) or "none"
         raise UsageError(f"--map {name}: there is no such file; bundled maps of {game}: {known}") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
         raise UsageError(f"--map {name}: {error}") from error
     if not content:  # to the games this would mean that no map was named
         raise UsageError(f"--map {name}: the file is empty; expected a map of {game}")

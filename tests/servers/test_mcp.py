@@ -1,5 +1,7 @@
 """`referee mcp`, used by a client of another implementation: `mcp` from PyPI."""
 
+import json
+import os
 import random
 import sys
 from collections.abc import AsyncIterator
@@ -14,12 +16,13 @@ import trio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from scripted import PREAMBLE, PYTHON
+from model_service import serving
+from scripted import PREAMBLE
 
 from referee.games import registry
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
-from referee.harness.servers.mcp.matches import MAX_RUNNING
+from referee.harness.servers.mcp.matches import MAX_ENDED, MAX_RUNNING
 from referee.harness.servers.mcp.tools import TOOLS
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
@@ -68,7 +71,7 @@ async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIte
 def bot(folder: Path, body: str) -> str:
     """Writes a bot and returns its spec."""
     (folder / "bot.py").write_text(PREAMBLE + body)
-    return f"cmd:{' '.join(PYTHON)} {folder / 'bot.py'}"
+    return "bot.py"
 
 
 # Whole matches.
@@ -225,7 +228,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("new_match", {"game": "tictactoe", "options": {"size": 4}}, "there is no size; there are flip, opening"),
     ("new_match", {"game": "connectfour", "options": {"inarow": 9}}, "inarow=9 does not fit"),
     ("new_match", {"game": "tictactoe", "map": "1"}, "there is no such file"),
-    ("new_match", {"game": "tictactoe", "opponents": ["http://127.0.0.1:1"]}, "a web service plays"),
+    ("new_match", {"game": "tictactoe", "opponents": ["http://127.0.0.1:1"]}, "expected @NAME or a path"),
     ("position", {"game": "tictactoe"}, "unknown field"),
     ("legal", {"match": "x", "limit": 0}, "at `$.limit`"),
 ]
@@ -278,7 +281,7 @@ async def test_opponents_play_under_the_limits_of_the_command_line(tmp_path: Pat
         assert result["faults"][0]["kind"] == "timeout"
         assert result["replay"] == "games/tictactoe-1.jsonl"
         assert result["again"].startswith("referee --game tictactoe --call-time 200ms --seed ")
-        assert result["again"].endswith(f"assistant=human 'mine={opponent}'")
+        assert result["again"].endswith(f"assistant=human mine={opponent}")
 
 
 async def test_a_client_may_resign_and_may_stop_waiting(tmp_path: Path) -> None:
@@ -308,6 +311,116 @@ async def test_everything_ends_when_the_client_goes(tmp_path: Path) -> None:
     (replay,) = tmp_path.glob("replays/*/*.jsonl")
     assert Replay(replay).ending is not None
     assert Replay(replay).ending.result is None  # type: ignore[union-attr]
+
+
+# What a client may name.
+
+
+async def test_a_client_names_no_bot_that_opens_a_connection_or_runs_a_command(tmp_path: Path) -> None:
+    """`llm:` with --url and --key-from would send any environment variable to any address."""
+    with serving() as service:
+        url = f"--url {service.url}"
+        kinds = [f"llm:{url} --key-from HOME m", f"Gpt=llm:{url} m", service.url, "cmd:sh -c id", "uci:sh", "oci:a.tar"]
+        async with connected(tmp_path, "--replay", "none") as assistant:
+            for spec in [
+                *kinds,
+                "kaggle:a.py",
+                "original:--python /bin/sh a.py",
+                "script:a.txt",
+                "https://example.org",
+            ]:
+                message = await assistant.refused("new_match", game="tictactoe", opponents=[spec])
+                assert "expected @NAME or a path" in message, spec
+        assert service.requests == []
+
+
+async def test_a_client_plays_against_the_bots_that_the_user_added(tmp_path: Path) -> None:
+    with serving() as service:
+        added = ("--bot", f"Gpt=llm:--url {service.url} m", "--bot", "cmd:sh -c true")
+        async with connected(tmp_path, "--replay", "none", *added) as assistant:
+            assert (await assistant.call("matches"))["bots"] == ["Gpt", "cmd:sh -c true"]
+            position = await assistant.call("new_match", game="tictactoe", opponents=["Gpt"])
+            assert position["names"] == ["assistant", "Gpt"]
+            assert (await assistant.finish(position))["ended"] is not None
+        assert service.requests
+
+
+async def test_a_client_names_no_file_outside_the_servers_folder(tmp_path: Path) -> None:
+    inside, secret = tmp_path / "inside", tmp_path / "secret.txt"
+    inside.mkdir()
+    secret.write_text("a secret")
+    (tmp_path / "bot.py").write_text("a secret")
+    (inside / "link.py").symlink_to(tmp_path / "bot.py")
+    (inside / "link.txt").symlink_to(secret)
+    async with connected(inside, "--replay", "none") as assistant:
+        for path in (str(tmp_path / "bot.py"), "../bot.py", "link.py", "~/bot.py", "x=../bot.py", "/bin/sh"):
+            message = await assistant.refused("new_match", game="tictactoe", opponents=[path])
+            assert "the folder of this server" in message, path
+        for path in (str(secret), "../secret.txt", "link.txt", "/dev/zero", "/dev/stdin"):
+            message = await assistant.refused("new_match", game="aiarena21", opponents=["@random"], map=path)
+            assert "the folder of this server" in message, path
+
+
+async def test_a_file_that_is_endless_huge_or_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "folder").mkdir()
+    with (tmp_path / "huge.txt").open("wb") as file:
+        file.truncate(1 << 40)
+    wrong = {"pipe.txt": "neither a file nor", "folder": "is a folder", "huge.txt": "more than 4 MiB", "a\0": "no path"}
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        for path, message in wrong.items():
+            assert message in await assistant.refused("new_match", game="aiarena21", map=path), path
+        for path in ("pipe.py", "a\0b", "x" * 5000):
+            assert await assistant.refused("new_match", game="tictactoe", opponents=[path])
+
+
+# Hostile lines.
+
+
+MALFORMED: list[Any] = [
+    {"method": "tools/call", "params": {"name": []}},
+    {"method": "tools/call", "params": {"name": {}}},
+    {"method": "tools/call", "params": {"name": "new_match", "arguments": {"game": "aiarena21", "map": "\0"}}},
+    {"method": "tools/call", "params": {"name": "new_match", "arguments": []}},
+    {"method": "tools/call", "params": {"name": "rules", "arguments": {"game": "\0", "section": "\0"}}},
+    {"method": "tools/call", "params": {"name": "position", "arguments": {"match": "x" * 100_000}}},
+    {"method": "tools/call", "params": {"name": "new_match", "arguments": {"game": "tictactoe", "seed": 10**400}}},
+]
+
+
+async def test_no_line_of_a_client_ends_the_server(tmp_path: Path) -> None:
+    lines: list[Any] = [
+        {"id": "a", "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+        *({"method": "notifications/cancelled", "params": {"requestId": each}} for each in ([], {}, None, 1.5)),
+        *({"id": number, **message} for number, message in enumerate(MALFORMED)),
+    ]
+    sent = [json.dumps({"jsonrpc": "2.0", **line}).encode() for line in lines]
+    sent += [b'{"jsonrpc":"2.0","id":"d","method":"' + b"x" * (5 << 20) + b'"}', b"\xff", b"[" * 100_000]
+    sent += [b'{"jsonrpc":"2.0","id":"b","method":"ping"}', b""]
+    done = await trio.run_process(
+        [*COMMAND, "mcp", "--replay", "none"], stdin=b"\n".join(sent), capture_stdout=True, cwd=tmp_path
+    )
+    received = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+    assert {message["id"] for message in received} == {"a", "b", None, *range(len(MALFORMED))}
+    assert "a line of more than 4 MiB" in str(received)
+
+
+# The list of matches.
+
+
+async def test_matches_are_listed_and_old_ones_that_are_over_are_forgotten(tmp_path: Path) -> None:
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        await assistant.call("new_match", game="quoridor")
+        for number in range(MAX_ENDED + 3):
+            await assistant.call("new_match", game="tictactoe")
+            await assistant.call("resign", match=f"tictactoe-{number + 1}")
+        await assistant.call("new_match", game="tictactoe", seat=1)
+        lines = (await assistant.call("matches"))["matches"]
+        assert lines[0] == {"match": "quoridor-1", "game": "quoridor", "seat": 0, "your_turn": True, "over": False}
+        assert [line["over"] for line in lines] == [False, *[True] * MAX_ENDED, False]
+        assert lines[-1]["match"] == f"tictactoe-{MAX_ENDED + 4}", "no name is used twice"
+        assert "there is no match 'tictactoe-1'" in await assistant.refused("position", match="tictactoe-1")
 
 
 async def test_requests_are_answered_although_the_client_writes_no_more(tmp_path: Path) -> None:

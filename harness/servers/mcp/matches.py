@@ -1,8 +1,10 @@
 """The matches of a client, in each of which it has a seat. They end when the client goes."""
 
+import logging
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,22 +18,28 @@ from referee.games.contract import Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match import maps, rule_options
+from referee.harness.match import rule_options
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import WORD, check_seats, entrants, split_name
+from referee.harness.programs.spec import WORD, check_seats, entrants
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.person import Person
+from referee.harness.seats.roster import MakeSeat, in_processes
+from referee.harness.servers.mcp.allowed import Allowed
 
 NAME = "assistant"
 """The client's name at its seat."""
 MAX_RUNNING = 8
 """Most matches at a time. Each has its own processes."""
+MAX_ENDED = 32
+"""Most matches that are over and can still be looked at. Those that began first are forgotten first."""
 RESIGNED_S = 5.0
 """How long a resignation waits for the end of the match, which goes on if others are left."""
+
+log = logging.getLogger("referee.servers.mcp")
 
 
 class ClientSeat(Person):
@@ -108,23 +116,35 @@ class ClientMatch:
         if self.failure is not None:
             raise RunError(self.failure)
 
-    async def play(self, series: Series, limits: Limits) -> None:
-        """Plays the match to its end."""
+    async def play(self, series: Series, conditions: "Conditions") -> None:
+        """Plays the match to its end. A match that fails does not end the others, whatever the reason."""
         try:
             with ungrouped():
-                outcome = await play_series(series, limits, people=People(lambda entrant: self.seat))
+                async with conditions.services(series.match) as services:
+                    people = People(lambda entrant: self.seat)
+                    outcome = await play_series(series, conditions.limits, people=people, services=services)
             self.verdict = outcome.matches[0]
-        except RunError as error:
+        except (RunError, UsageError) as error:
             self.failure = str(error)
+        except Exception as error:
+            log.exception("match %s failed", self.ident)
+            self.failure = f"{self.ident} failed: {type(error).__name__}: {error}; the server's log has the place"
         finally:
             self.seat.asked = None
             self.ended.set()
             self.seat.changed.set()
 
 
+@asynccontextmanager
+async def _no_services(match: Match) -> AsyncIterator[MakeSeat]:
+    yield in_processes
+
+
 class Conditions(Struct, frozen=True):
     """How all matches are played."""
 
+    allowed: Allowed
+    """What the client may name."""
     limits: Limits = Limits()
     time: Callable[[TimeControl], TimeControl] = lambda time: time
     """Returns the time control of the programs, from the game's own."""
@@ -134,16 +154,23 @@ class Conditions(Struct, frozen=True):
     """The folder for replays; None: a new one in ./replays, made with the first match."""
     keeps: bool = True
     """Whether there are replays."""
+    services: Callable[[Match], AbstractAsyncContextManager[MakeSeat]] = _no_services
+    """Returns what makes the seats of web services."""
 
 
 class MatchTable:
     """All matches of the client. Made by `open_matches`."""
 
     def __init__(self, conditions: Conditions, nursery: trio.Nursery, at_end: ExitStack) -> None:
+        self.allowed = conditions.allowed
         self._conditions = conditions
         self._nursery, self._at_end = nursery, at_end
         self._folder: Path | None = None
         self._matches: dict[str, ClientMatch] = {}
+        self._begun: Counter[str] = Counter()
+        """How many matches of each game have begun."""
+        self._starting = 0
+        """How many matches are being prepared, which may take a build."""
 
     async def start(
         self,
@@ -158,25 +185,57 @@ class MatchTable:
 
         UsageError for wrong arguments, RunError for a failed build or start.
         """
-        if sum(not match.ended.is_set() for match in self._matches.values()) >= MAX_RUNNING:
+        if len(self.running) + self._starting >= MAX_RUNNING:
             raise UsageError(f"{MAX_RUNNING} matches are running; finish or resign one first")
-        specs = _seated(game, opponents, player)
+        self._starting += 1
+        try:
+            match = await self._begun_match(game, opponents, player, seed, map, options)
+        finally:
+            self._starting -= 1
+        await match.settled()
+        return match
+
+    async def _begun_match(
+        self,
+        game: Game,
+        opponents: Sequence[str],
+        player: Player,
+        seed: int | None,
+        map: str | None,
+        options: Mapping[str, Any],
+    ) -> ClientMatch:
         conditions = self._conditions
-        content = {} if map is None else {"map": maps.read(game.name, map)}
+        specs = _seated(game, [conditions.allowed.bot(each) for each in opponents], player)
+        content = {} if map is None else {"map": conditions.allowed.map(game.name, map)}
         values = rule_options.options(game, {**options, **content}, len(specs))
         seed = secrets.randbits(64) if seed is None else rule_options.checked_seed(seed)
         build = partial(entrants, specs, game.name, conditions.limits, people=True)
         programs = await trio.to_thread.run_sync(build, abandon_on_cancel=True)
-        ident = f"{game.name}-{1 + sum(match.game is game for match in self._matches.values())}"
+        self._begun[game.name] += 1
+        ident = f"{game.name}-{self._begun[game.name]}"
         replay = self._replay(ident) if conditions.keeps else None
         first = Match(game, programs, seed, values, conditions.time(game.time), replay=replay, bundles=True)
         rule_options.first_position(game, first.setup)
+        self._forget()
         match = self._matches[ident] = ClientMatch(ident, game, player)
         settings = [f"{name}={_typed(value)}" for name, value in options.items()]
         series = Series(first, again=conditions.command(game, map, settings), bots=tuple(specs))
-        self._nursery.start_soon(match.play, series, conditions.limits)
-        await match.settled()
+        self._nursery.start_soon(match.play, series, conditions)
         return match
+
+    @property
+    def running(self) -> list[ClientMatch]:
+        """The matches that go on."""
+        return [match for match in self._matches.values() if not match.ended.is_set()]
+
+    def all(self) -> list[ClientMatch]:
+        """Returns the matches that go on and the latest that are over, in the order in which they began."""
+        return list(self._matches.values())
+
+    def _forget(self) -> None:
+        over = [ident for ident, match in self._matches.items() if match.ended.is_set()]
+        for ident in over[: max(0, len(over) - MAX_ENDED)]:
+            del self._matches[ident]
 
     def _replay(self, ident: str) -> Path:
         """Returns the file of a match, whose name is new."""
@@ -204,9 +263,6 @@ def _seated(game: Game, opponents: Sequence[str], player: Player) -> list[str]:
     rule_options.check_count(game, len(bots) + 1)
     if not 0 <= player <= len(bots):
         raise UsageError(f"seat={player}: expected a seat from 0 to {len(bots)}")
-    for bot in bots:
-        if split_name(bot)[1] == WORD:
-            raise UsageError(f"{bot}: the other seats are for programs; name a built-in bot or a file")
     specs = [*bots[:player], f"{NAME}={WORD}", *bots[player:]]
     check_seats(specs, game.name)
     return specs

@@ -20,12 +20,13 @@ PREFIX = "io.modelcontextprotocol/"
 VERSION, CAPABILITIES = f"{PREFIX}protocolVersion", f"{PREFIX}clientCapabilities"
 """Members of `_meta` that a request of a stateless revision must have."""
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
 KEPT_MS = 3_600_000
 """How long a client may keep the list of tools, which never changes."""
 INSTRUCTIONS = (
     "Referee plays board and card games between bots. list_games and rules explain a game. new_match starts a match in "
-    "which you have a seat and built-in bots or the user's programs have the others. Then, until the match is over: "
+    "which you have a seat and built-in bots or the user's bots have the others. Then, until the match is over: "
     "look at position, choose one of legal, and give it to answer."
 )
 
@@ -60,7 +61,7 @@ class Request(Struct, frozen=True):
 class Cancelled(Struct, frozen=True):
     """The client no longer waits for a request."""
 
-    id: Any
+    id: str | int
 
 
 class Connection:
@@ -101,7 +102,8 @@ class Connection:
             raise Refused(INVALID_REQUEST, f"method is {method!r}; expected a text")
         if "id" not in message:
             is_cancellation = method == "notifications/cancelled" and isinstance(params, dict)
-            return Cancelled(params.get("requestId")) if is_cancellation else None
+            cancelled = params.get("requestId") if is_cancellation else None
+            return Cancelled(cancelled) if isinstance(cancelled, str | int) else None
         if not isinstance(ident, str | int) or isinstance(ident, bool):
             raise Refused(INVALID_REQUEST, f"id is {ident!r}; expected a text or an integer")
         if not isinstance(params, dict):

@@ -1,6 +1,7 @@
 """Serves one client over lines. Tools run side by side, so that the client can use several matches at once."""
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -10,7 +11,9 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.servers.mcp import tools
 from referee.harness.servers.mcp.matches import Conditions, MatchTable, open_matches
 from referee.harness.servers.mcp.messages import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     Cancelled,
     Connection,
     Message,
@@ -24,6 +27,10 @@ Read = Callable[[], Awaitable[bytes]]
 Write = Callable[[bytes], Awaitable[None]]
 LAST_S = 0.5
 """How long the requests that are open when the client goes may still take."""
+MAX_LINE = 4 << 20
+"""The longest line in bytes. The rest of a longer one is read and dropped."""
+
+log = logging.getLogger("referee.servers.mcp")
 
 
 async def serve(read: Read, write: Write, conditions: Conditions) -> None:
@@ -32,16 +39,32 @@ async def serve(read: Read, write: Write, conditions: Conditions) -> None:
         with ungrouped():
             async with trio.open_nursery() as nursery:
                 client = Client(matches, write)
-                rest = bytearray()
+                lines = Lines()
                 while chunk := await read():
-                    *lines, last = chunk.split(b"\n")
-                    for line in lines:
-                        rest += line
-                        if rest.strip():
-                            client.take(bytes(rest), nursery)
-                        rest.clear()
-                    rest += last
+                    for line in lines.split(chunk):
+                        client.take(line, nursery)
                 nursery.cancel_scope.deadline = trio.current_time() + LAST_S
+
+
+class Lines:
+    """Splits what a client sends into lines."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        """The beginning of the next line: one byte more than a line may have is enough to refuse it."""
+
+    def split(self, chunk: bytes) -> Iterator[bytes]:
+        """Yields the lines that end in this chunk, without blank ones. One that is too long is cut."""
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
+            self._add(line)
+            if self._rest.strip():
+                yield bytes(self._rest)
+            self._rest.clear()
+        self._add(last)
+
+    def _add(self, piece: bytes) -> None:
+        self._rest += piece[: MAX_LINE + 1 - len(self._rest)]
 
 
 class Client:
@@ -56,6 +79,10 @@ class Client:
 
     def take(self, line: bytes, nursery: trio.Nursery) -> None:
         """Begins to answer a line. A handshake and a cancellation take effect at once."""
+        if len(line) > MAX_LINE:
+            refused = Refused(INVALID_REQUEST, f"a line of more than {MAX_LINE >> 20} MiB")
+            nursery.start_soon(self._send, failure(None, refused))
+            return
         read, is_batch = self._connection.read(line)
         responses: list[Message] = []
         calls: list[Request] = []
@@ -102,13 +129,16 @@ class Client:
         if request.method == "tools/list":
             return request.result({"tools": [tool.described() for tool in tools.TOOLS.values()]}, kept=True)
         name, arguments = request.params.get("name"), request.params.get("arguments", {})
-        if name not in tools.TOOLS:
+        if not isinstance(name, str) or name not in tools.TOOLS:
             known = ", ".join(tools.TOOLS)
             return failure(request.id, Refused(INVALID_PARAMS, f"Unknown tool: {name}; there are {known}"))
         with trio.CancelScope() as scope:
             self._open[request.id] = scope
             try:
                 return request.result(await tools.call(self._matches, name, arguments))
+            except Exception as error:
+                log.exception("the tool %s failed", name)
+                return failure(request.id, Refused(INTERNAL_ERROR, f"{name} failed: {type(error).__name__}: {error}"))
             finally:
                 self._open.pop(request.id, None)
         return None

@@ -53,23 +53,29 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
 class NewMatch(Struct, frozen=True, forbid_unknown_fields=True):
     """Starts a match in which you have a seat, and waits for your first turn. Returns the position.
 
-    You have no clock. The opponents are programs under limits of time and memory, isolated from the machine.
+    You have no clock. The opponents are under the limits and the isolation that the user chose for the server.
     """
 
     game: GameName
     opponents: Annotated[
         Sequence[str],
         Meta(
-            description="a bot for each of the other seats, in seat order: a built-in one such as @random, or a path "
-            "to the user's bot; default: @random everywhere"
+            description="a bot for each of the other seats, in seat order: a built-in one such as @random, a path "
+            "in the server's folder, or a bot of `matches`; default: @random everywhere"
         ),
     ] = ()
     seat: Annotated[int, Meta(ge=0, description="your seat; seat 0 moves first")] = 0
     seed: Annotated[
         Annotated[int, Meta(ge=0)] | None, Meta(description="the seed of all luck, to repeat a match; default: drawn")
     ] = None
-    map: Annotated[str | None, Meta(description="a map's name, for games that have maps")] = None
+    map: Annotated[
+        str | None, Meta(description="a map's name or a path in the server's folder, for games that have maps")
+    ] = None
     options: Annotated[dict[str, Any], Meta(description="options of the rules, which list_games shows")] = {}
+
+
+class ListMatches(Struct, frozen=True, forbid_unknown_fields=True):
+    """Lists the matches that go on and the latest that are over, and the bots that the user added for you."""
 
 
 class LookAt(Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,6 +172,23 @@ class Happened(Struct, frozen=True):
     function: str
     params: Any
     words: str | None
+
+
+class MatchLine(Struct, frozen=True):
+    """A match in a few words."""
+
+    match: str
+    game: str
+    seat: Annotated[int, Meta(description="your seat")]
+    your_turn: bool
+    over: bool
+
+
+class Matches(Struct, frozen=True):
+    """The matches."""
+
+    matches: Annotated[list[MatchLine], Meta(description="in the order in which they began")]
+    bots: Annotated[list[str], Meta(description="opponents for new_match besides built-in ones and paths")]
 
 
 class Ended(Struct, frozen=True):
@@ -314,6 +337,14 @@ async def _new_match(matches: MatchTable, asked: NewMatch) -> Position:
     return _position(await matches.start(game, asked.opponents, asked.seat, asked.seed, asked.map, asked.options))
 
 
+async def _list_matches(matches: MatchTable, asked: ListMatches) -> Matches:
+    lines = [
+        MatchLine(each.ident, each.game.name, each.player, each.seat.asked is not None, each.ended.is_set())
+        for each in matches.all()
+    ]
+    return Matches(lines, list(matches.allowed.bots))
+
+
 async def _look_at(matches: MatchTable, asked: LookAt) -> Position:
     match = matches.find(asked.match)
     position = _position(match)
@@ -441,6 +472,7 @@ TOOLS: dict[str, Tool] = {
         Tool("list_games", ListGames, Games, _list_games),
         Tool("rules", Rules, RulesText, _rules),
         Tool("new_match", NewMatch, Position, _new_match, read_only=False),
+        Tool("matches", ListMatches, Matches, _list_matches),
         Tool("position", LookAt, Position, _look_at),
         Tool("legal", Legal, LegalAnswers, _legal),
         Tool("answer", Answer, Position, _answer, read_only=False),
