@@ -1,7 +1,7 @@
 """Prints all benchmarks as Markdown: `python -m referee.benchmarks`.
 
-They measure the cost of a turn and of a match, pinned to one core and free, the cost of a call in each starter kit,
-the speed of the engines, and the time from an edit to a match.
+They measure the cost of a turn and of a match, pinned to one core and free, the cost of a game of `referee play`, the
+cost of a call in each starter kit, the speed of the engines, and the time from an edit to a match.
 """
 
 import json
@@ -17,6 +17,7 @@ from typing import Any
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.calls import Figures, ratios
 from referee.benchmarks.cluster import table_of_clusters
+from referee.benchmarks.command import table_of_command
 from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
@@ -36,6 +37,8 @@ def main() -> None:
     pinned = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.calls"])
     free = run([sys.executable, "-m", "referee.benchmarks.calls"])
     print(table_of_calls(pinned, free), flush=True)
+    command = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.command"])
+    print(f"\n{table_of_command(command)}", flush=True)
     aibg5 = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.aibg5"])
     print(f"\n{table_of_aibg5(aibg5)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])

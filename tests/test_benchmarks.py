@@ -13,6 +13,8 @@ from referee.benchmarks import openspiel, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
+from referee.benchmarks.command import ROWS as COMMAND_ROWS
+from referee.benchmarks.command import table_of_command
 from referee.benchmarks.edits import SOURCES, table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
@@ -46,6 +48,16 @@ def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
     figures["a step of a missing package"] = []
     table = table_of_calls(figures, figures)
     assert f"| {YARDSTICK} | 1.00 |" in table and "| a step of a missing package | not installed |" in table
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+def test_a_game_of_the_command_is_measured() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.command", "--rounds", "1", "--games", "300"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures.keys() == COMMAND_ROWS.keys()
+    assert figures["without replays"][0] > 0
+    assert "| without replays | " in table_of_command(figures)
 
 
 @pytest.mark.slow

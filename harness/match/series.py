@@ -3,6 +3,7 @@
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -101,10 +102,15 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
 def missing(entrants: Iterable[Entrant]) -> str | None:
     """Returns a message if the build of one of these bots was removed from the cache."""
     for entrant in entrants:
-        for build in sorted(build_cache.builds_named_in((*entrant.argv, str(entrant.cwd)))):
+        for build in _builds_of((*entrant.argv, str(entrant.cwd))):
             if not os.path.exists(build):
                 return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None
+
+
+@lru_cache(maxsize=256)  # asked before every match, and finding the cache's folder takes longer than a turn
+def _builds_of(words: tuple[str, ...]) -> list[str]:
+    return sorted(build_cache.builds_named_in(words))
 
 
 async def play_series(

@@ -57,7 +57,8 @@ def builds_in(words: Iterable[str]) -> tuple[str, ...]:
 
 def builds_named_in(words: Iterable[str]) -> set[str]:
     """Returns the folders of the builds in the words of a command line. A class path holds several in one word."""
-    return {build for word in words for build in re.findall(rf"{re.escape(str(root()))}/[^/:]+/[^/:]+", word)}
+    build = re.compile(rf"{re.escape(str(root()))}/[^/:]+/[^/:]+")
+    return {found for word in words for found in build.findall(word)}
 
 
 def key(parts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The work of the referee for a turn stays within a budget."""
+"""The work of the referee for a turn, and for a game of the command that people type, stays within a budget."""
 
 import os
 import shutil
@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
-"""Prints the current values: `python tests/support/counted_turns.py calls`, and the same with `instructions`."""
+"""Prints the current values: `python tests/support/counted_turns.py calls`, and the same with `game` or `instructions`."""
 CALLS = 47
 """Python calls of a turn."""
+GAME_CALLS = 656
+"""Python calls of a game of `referee play`, its 9 turns included."""
 INSTRUCTIONS = 129_000
 """Instructions of a turn with the Python of `BUILD`."""
 MARGIN = 0.02
@@ -20,7 +22,7 @@ BUILD = "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]"
 
 
 def counted(what: str) -> float:
-    """Returns the work of a turn, counted in a process without pytest."""
+    """Returns the work of a turn or game, counted in a process without pytest."""
     command = [sys.executable, str(COUNTED_TURNS), what]
     return float(subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=250).stdout)
 
@@ -28,6 +30,12 @@ def counted(what: str) -> float:
 def test_python_calls_of_a_turn() -> None:
     calls = counted("calls")
     assert calls <= CALLS, f"a turn takes {calls} Python calls, and the budget is {CALLS}"
+
+
+@pytest.mark.slow
+def test_python_calls_of_a_game_of_the_command() -> None:
+    calls = counted("game")
+    assert calls <= GAME_CALLS, f"a game of `referee play` takes {calls} Python calls, and the budget is {GAME_CALLS}"
 
 
 # CI fails a test that is skipped, so there another build does without this one.

@@ -1,32 +1,42 @@
-"""Counts the work of the referee for a turn of tic-tac-toe, in Python calls or in instructions.
+"""Counts the work of the referee for a turn or a game of tic-tac-toe, in Python calls or in instructions.
 
     python tests/support/counted_turns.py calls          prints the Python calls of a turn
     python tests/support/counted_turns.py instructions   prints the instructions of a turn, counted by valgrind
+    python tests/support/counted_turns.py game           prints the Python calls of a game of 9 turns by `referee play`
 
 A turn is the difference between a match of 9 turns and one of 5, divided by 4. Bots are real processes, are used again
 and speak JSON; replays are in memory. Only the cheapest match of each length counts, since a disturbance only adds
-work. Work that depends on the speed of the machine is kept out of the matches: see `play_matches`.
+work. A game is the cheapest of a series of the command that people type: it includes everything that the command does
+from one game to the next. Work that depends on the speed of the machine is kept out: see `undisturbed`.
 """
 
 import gc
+import io
 import math
 import os
 import select
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import msgspec
 import trio
 from scripted import Arena
 
 from referee.games import registry
+from referee.harness.cli.main import main
 from referee.harness.isolation.plan import OFF
+from referee.harness.match import series
 from referee.harness.match.match import Match, play
+from referee.harness.match.series import match_of
 from referee.harness.process import bot_process, pipes
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
@@ -54,26 +64,35 @@ while (message := read())["method"] != "exit":
 """
 
 
-def play_matches(before: Callable[[], None], after: Callable[[int], None]) -> None:
-    """Plays all matches, and calls `before` and `after` around each that counts, the latter with its turns.
+class Prompt(Pipes):
+    """Waits for the bot before each look at its pipes."""
 
-    The referee finds every answer at its first look, which costs a turn one more call. Its background tasks sleep, and
-    Python collects no garbage.
-    """
+    def receive(self, at: float) -> bytes | None:
+        select.select([self.process.handle.stdout], [], [])
+        return super().receive(at)
 
-    class Prompt(Pipes):
-        """Waits for the bot before each look at its pipes."""
-
-        def receive(self, at: float) -> bytes | None:
-            select.select([self.process.handle.stdout], [], [])
-            return super().receive(at)
-
-        def rests(self) -> bool:
-            self.send()
+    def rests(self) -> bool:
+        self.send()
+        time.sleep(READS_S)
+        while not super().rests():
             time.sleep(READS_S)
-            while not super().rests():
-                time.sleep(READS_S)
-            return True
+        return True
+
+
+def undisturbed() -> None:
+    """Lets the referee's background tasks sleep, and Python collect no garbage.
+
+    With `Prompt`, the referee finds every answer at its first look, which costs a turn one more call.
+    """
+    # Times at which other tasks get a turn and readings of /proc are due: never.
+    StallClock.beat = lambda self: trio.sleep_forever()  # type: ignore[method-assign]
+    pipes.NEAR_S = math.inf
+    bot_process.SAMPLE_EVERY_S = math.inf
+    gc.disable()
+
+
+def play_matches(before: Callable[[], None], after: Callable[[int], None]) -> None:
+    """Plays all matches, and calls `before` and `after` around each that counts, the latter with its turns."""
 
     async def main() -> None:
         arena, game = Arena(Path(folder)), registry.game("tictactoe")
@@ -91,11 +110,7 @@ def play_matches(before: Callable[[], None], after: Callable[[int], None]) -> No
                     assert not verdict.faults, verdict.faults
                     assert sum(seat.calls for seat in verdict.seats) == turns
 
-    # Times at which other tasks get a turn and readings of /proc are due: never.
-    StallClock.beat = lambda self: trio.sleep_forever()  # type: ignore[method-assign]
-    pipes.NEAR_S = math.inf
-    bot_process.SAMPLE_EVERY_S = math.inf
-    gc.disable()
+    undisturbed()
     with tempfile.TemporaryDirectory() as folder:
         trio.run(main)
 
@@ -126,6 +141,45 @@ def calls() -> float:
 
     play_matches(before, after)
     return per_turn(costs)
+
+
+def game() -> float:
+    """Returns the Python functions that the main thread calls for a game of `referee play`, reports included."""
+    counted = 0
+    at_starts: list[int] = []
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal counted
+        if event == "call":
+            counted += 1
+            if frame.f_code is match_of.__code__:  # called once, before each game
+                at_starts.append(counted)
+
+    undisturbed()
+    series.Pipes = Prompt  # type: ignore[misc]
+    with tempfile.TemporaryDirectory() as folder:
+        arena = Arena(Path(folder))
+        bots = [" ".join(map(shlex.quote, arena.bot(BOT, " ".join(ORDERS[9]), name=seat).argv)) for seat in "xo"]
+        options = [
+            "--game",
+            "tictactoe",
+            "--games",
+            str(MATCHES),
+            "--jobs",
+            "1",
+            "--isolation",
+            "off",
+            "--replay",
+            "none",
+            "--json",
+        ]
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO())) as output:
+            sys.setprofile(profile)
+            main([*options, *(f"{seat}=cmd:{bot}" for seat, bot in zip("xo", bots, strict=True))])
+            sys.setprofile(None)
+    played = msgspec.json.decode(output.buffer.getvalue())["matches"]
+    assert [match["turns"] for match in played] == [9] * MATCHES, played
+    return min(after - before for before, after in pairwise(at_starts))
 
 
 def instructions() -> float:
@@ -170,4 +224,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "marked":
         marked()
     else:
-        print({"calls": calls, "instructions": instructions}[sys.argv[1]]())
+        print({"calls": calls, "instructions": instructions, "game": game}[sys.argv[1]]())
