@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
-"""Prints the current values: `python tests/support/counted_turns.py calls`, and the same with `game` or `instructions`."""
+"""Prints the current values: `python tests/support/counted_turns.py calls`, the same with `game` and `instructions`."""
 CALLS = 47
 """Python calls of a turn."""
 GAME_CALLS = 656
