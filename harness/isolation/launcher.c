@@ -234,9 +234,12 @@ static void bind_mount(char **a, int optional) {
     make_parents(place);
     if (S_ISDIR(info.st_mode)) {
         if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[1]);
-    } else {
+    } else if (lstat(place, &info) != 0) {
         int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-        if (file < 0 && errno != EROFS) fail("create %s", a[1]);
+        if (file < 0) {
+            if (optional) return;
+            fail("create %s", a[1]);
+        }
         close(file);
     }
     if (mount(source, place, NULL, MS_BIND | MS_REC, NULL) != 0) {

@@ -180,6 +180,10 @@ class SandboxSpec(Struct, frozen=True):
 
 GROUP = "\0group"
 """Stands for the steps into a control group in the sandbox launcher's command line."""
+GROUP_FOLDER = "\0folder"
+"""With a number, stands for a folder of that group."""
+NO_FOLDER = "/sys/fs/cgroup/none"
+"""A folder that does not exist."""
 
 
 class SandboxPlan(Struct, frozen=True):
@@ -188,7 +192,7 @@ class SandboxPlan(Struct, frozen=True):
     spec: SandboxSpec
     layers: Mapping[str, str]
     launcher: tuple[str, ...] = ()
-    """The command line, with `GROUP`, `account.ACCOUNT` and the scratch folder of `spec` in it."""
+    """The command line, with `GROUP`, `GROUP_FOLDER`, `account.ACCOUNT` and the scratch folder of `spec` in it."""
     places: tuple[int, ...] = ()
     """Where these are in the command line."""
     groups: Groups = Groups(())
@@ -207,10 +211,14 @@ class SandboxPlan(Struct, frozen=True):
             os.chmod(scratch.parent, 0o711)
         limits = GroupLimits(self.spec.memory_bytes, self.spec.processes)
         group = kept_group(limits) or self.groups.make(limits)
+        paths = [] if group is None else group.paths()
         words = [*self.launcher]
         for place in reversed(self.places):
             if words[place] == GROUP:
                 words[place : place + 1] = () if group is None else group.steps(self.forks)
+            elif words[place].startswith(GROUP_FOLDER):
+                number = int(words[place].removeprefix(GROUP_FOLDER))
+                words[place] = paths[number] if number < len(paths) else NO_FOLDER
             else:
                 word = words[place].replace(account.ACCOUNT, uid)
                 words[place] = str(scratch) if word == str(self.spec.scratch) else word
@@ -243,7 +251,7 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     _require(isolation, layers)
     group = [GROUP] if machine.groups.hierarchies else []
     command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
-    places = [place for place, word in enumerate(command) if word in (GROUP, files.scratch) or account.ACCOUNT in word]
+    places = [place for place, word in enumerate(command) if word == files.scratch or "\0" in word]
     forks = machine.namespaces in ("own", "user")
     return SandboxPlan(
         spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts, bool(visible.partial_folders)
@@ -260,13 +268,28 @@ def _files(isolation: Isolation, spec: SandboxSpec, machine: Machine) -> Sandbox
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
         owner=account.ACCOUNT if _accounts(spec, machine, visible) else None,
+        group_folders=_group_folders(machine),
     )
+
+
+def _group_folders(machine: Machine) -> list[str]:
+    """Returns placeholders for the folders of a bot's control group; bubblewrap shows none."""
+    return [f"{GROUP_FOLDER}{number}" for number, _ in enumerate(machine.groups.hierarchies)]
 
 
 def _image_files(spec: SandboxSpec, machine: Machine) -> SandboxFiles:
     """Returns the files of a bot in an image. All of them are open to every account."""
     owner = account.ACCOUNT if machine.has("account") else None
-    return SandboxFiles(VisiblePaths(()), (), (), str(spec.scratch), spec.scratch_bytes, owner, root=str(spec.cwd))
+    return SandboxFiles(
+        visible=VisiblePaths(()),
+        link_paths=(),
+        writable=(),
+        scratch=str(spec.scratch),
+        scratch_bytes=spec.scratch_bytes,
+        owner=owner,
+        group_folders=_group_folders(machine),
+        root=str(spec.cwd),
+    )
 
 
 def obstacle_to_images(isolation: Isolation) -> str | None:
@@ -336,7 +359,7 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
     if machine.landlock:
         visible = files.visible
         readable = [path for path in visible.paths if not os.path.islink(path)]  # a link needs no right
-        read = ["/"] if inside else [*readable, *(f"/proc/{name}" for name in PROC)]
+        read = ["/"] if inside else [*readable, *files.group_folders, *(f"/proc/{name}" for name in PROC)]
         listed = () if inside else visible.partial_folders
         shared_memory = [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
         write = [files.scratch, *files.writable, *(["/tmp"] if inside else []), *shared_memory]

@@ -13,9 +13,12 @@ from pathlib import Path
 from referee.harness.adapters.engines.options import COMMAND, OPTION
 from referee.harness.paths import ENGINE_RUNNER, HOME, KITS, RUNNER
 
+MACHINE_FOLDERS = ("/sys/devices/system", "/sys/kernel/mm")
+"""The processors and the memory. The rest of /sys shows devices, network traffic, and the control groups of others."""
 SYSTEM_FOLDERS = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
-    *("/etc", "/opt", "/sys", "/nix", "/gnu"),
+    *("/etc", "/opt", "/nix", "/gnu"),
+    *MACHINE_FOLDERS,
 )
 INSTALLATION = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
 """Files and folders next to `bin` that its programs need."""

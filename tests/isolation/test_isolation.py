@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
-from referee.harness.isolation.layers import seccomp
+from referee.harness.isolation.layers import cgroups, seccomp
 from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
@@ -131,7 +132,7 @@ async def test_an_attack_during_a_match_fails(ring: Ring, name: str) -> None:
     assert list(shared.iterdir()) == []
 
 
-SETS = ["", "namespaces", "namespaces,account", "cgroup,account", "landlock", "seccomp,compiler"]
+SETS = ["", "namespaces", "namespaces,account", "cgroup,account", "landlock", "landlock,namespaces", "seccomp,compiler"]
 """Layers to do without."""
 
 
@@ -143,6 +144,49 @@ def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, wi
     assert [attack["name"] for attack in attacks] == list(ATTACKS)
     for attack in attacks:
         assert not (attack["reached"] and guarantees[attack["guarantee"]] != NONE), attack
+
+
+SEES = """
+greet(); put('NW'); call()
+from glob import glob
+def content(path):
+    try: return open(path).read()
+    except OSError: return ""
+groups = {os.path.basename(name) for name in glob("/sys/fs/cgroup/**/referee-*", recursive=True)}
+own = {line.rpartition("/")[2].strip() for line in open("/proc/self/cgroup")}
+seen = sorted(groups - own), glob("/sys/class/net/*/address"), [content("/proc/" + name) for name in sys.argv[1:]]
+print(json.dumps(seen), file=sys.stderr, flush=True)
+sys.exit(3)
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.usefixtures("layers_without")
+@pytest.mark.parametrize("layers_without", ["", "namespaces", "namespaces,bwrap"], indirect=True)
+async def test_a_bot_sees_no_control_group_network_or_process_of_others(ring: Ring) -> None:
+    need("files")
+    verdict = await ring.play(ring.bot("attacker", SEES, "keys", "key-users", "timer_list"))
+    assert json.loads(verdict.faults[0].last_words[-1]) == [[], [], ["", "", ""]]
+
+
+HEAP = """
+console.error(process.constrainedMemory());
+process.exit(3);
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+async def test_a_runtime_finds_its_memory_limit_in_its_control_group(ring: Ring) -> None:
+    """Without it, a JavaScript bot collects no garbage before it is killed."""
+    need("files")
+    if LAYERS["memory"] != "cgroup":
+        pytest.skip("no control groups here that limit memory: see `referee doctor`")
+    folder = ring.bot("attacker", "").cwd
+    (folder / "bot.js").write_text(HEAP)
+    node = shutil.which("node")
+    verdict = await ring.play(Entrant("attacker", (str(node), str(folder / "bot.js")), folder))
+    assert MEMORY_BYTES <= int(verdict.faults[0].last_words[-1]) <= MEMORY_BYTES + cgroups.MOST_LEFT_BYTES
 
 
 @pytest.mark.trio

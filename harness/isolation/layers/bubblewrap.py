@@ -32,7 +32,9 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     assert bwrap is not None
     tmpfs = (*(() if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))), "--tmpfs")
     words = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *tmpfs, "/tmp"]
-    devices = ["--proc", "/proc", "--dev", "/dev"]
+    devices = ["--proc", "/proc", "--dev", "/dev", *tmpfs, namespaces.SHARED_MEMORY]
+    for path in filter(os.path.exists, namespaces.HIDDEN_PROC):
+        devices += ["--dev-bind", "/dev/null", path]
     if not is_inside("/dev", files.visible.paths):
         words, devices = words + devices, []  # first, because what the bot sees may lie below /dev/shm
     for step in namespaces.shown(files):

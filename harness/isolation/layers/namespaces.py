@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from referee.harness.isolation.hidden_files import VisiblePaths
-from referee.harness.isolation.visible_paths import is_inside, links
+from referee.harness.isolation.visible_paths import MACHINE_FOLDERS, is_inside, links
 
 NEW_NS, NEW_UTS, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
@@ -23,6 +23,8 @@ MOST_FILES = 16384
 """Limit of files and folders in a scratch folder. `referee.harness.process.scratch` counts them."""
 INODES = 2 * MOST_FILES
 """The kernel's limit, above ours, so that the count can notice a bot that exceeds it."""
+HIDDEN_PROC = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
+"""Files that the kernel fills with keys, accounts and processes of the whole machine, in every namespace."""
 EMPTY = "mode=0555,size=4096,nr_inodes=1"
 """Options of a tmpfs in which nothing can be made: its only inode is its root."""
 
@@ -41,8 +43,10 @@ class SandboxFiles(Struct, frozen=True):
     """Size of the scratch folder; None = no limit of ours."""
     owner: str | None = None
     """The bot's own account, which owns the scratch folder; None = ours."""
+    group_folders: Sequence[str] = ()
+    """The folders of the bot's own control group, from which runtimes read its limits."""
     root: str | None = None
-    """The files of a container image, which the bot sees as `/`. Then nothing of the machine is visible but /sys."""
+    """The files of a container image, which the bot sees as `/`. It sees only `MACHINE_FOLDERS` of the machine."""
 
 
 def enter(user: bool) -> list[str]:
@@ -77,13 +81,16 @@ def mount(files: SandboxFiles) -> list[str]:
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
-    return [word for step in (*steps, ("proc", "/proc"), ("enter",)) for word in step]
+    steps += [("bind_optional", folder, folder, "ro") for folder in files.group_folders]
+    steps.append(("proc", "/proc"))
+    steps += [("bind_optional", "/dev/null", path, "dev") for path in HIDDEN_PROC if os.path.exists(path)]
+    return [word for step in (*steps, ("enter",)) for word in step]
 
 
 def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
     """Returns the steps that show the files of the machine, or those of an image."""
     if files.root is not None:
-        return [*_image_files(files.root), ("bind_optional", "/sys", "/sys", "ro")]
+        return [*_image_files(files.root), *(("bind_optional", path, path, "ro") for path in MACHINE_FOLDERS)]
     visible, steps = files.visible, list[tuple[str, ...]]()
     for path in visible.partial_folders:
         if path not in (BASE, "/"):
@@ -92,7 +99,7 @@ def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
         if os.path.islink(path):
             steps.append(("symlink", os.readlink(path), path))
         else:  # a bot can start without /sys, or an entry that may have gone since it was listed
-            optional = is_inside("/sys", [path]) or os.path.dirname(path) in visible.partial_folders
+            optional = path in MACHINE_FOLDERS or os.path.dirname(path) in visible.partial_folders
             steps.append(("bind_optional" if optional else "bind", path, path, "ro"))
     steps += [("symlink", *link) for link in links((*files.link_paths, files.scratch), visible.paths)]
     steps += [("bind", path, path, "rw") for path in files.writable]
