@@ -13,7 +13,7 @@ from rich.text import Text
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import NO_REPLAY
-from referee.harness.cli.screen import err, out
+from referee.harness.cli.screen import err, out, warn
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
 from referee.harness.cli.view import web_extra
@@ -33,6 +33,7 @@ def serve(
     alias: Sequence[str] = (),
     compat: Literal["seed", "original"] | None = None,
     allow: Sequence[str] = (),
+    coordinator: str | None = None,
     test: bool = False,
     replay: Path | None = None,
     users: Path | None = None,
@@ -49,6 +50,8 @@ def serve(
         compat: Arena: which rules apply where the competition's document and its server differ: seed (default) or
             original.
         allow: Arena: a host with teams or coordinators that may be called, or *. Repeatable. Default: this machine.
+        coordinator: URL: Arena: the coordinator's address. Callbacks to it or below it get the environment variable
+            AUTH_TOKEN as Authorization; no other address gets it.
         test: Arena: let requests set the time, for the original's own tests. Never use it in a contest.
         replay: The folder for the replays, one per match; none: write no replays. Default: a new folder in ./replays.
         users: AIBG: the file of users, which `referee user` writes.
@@ -56,7 +59,7 @@ def serve(
         token_time: AIBG: how long a token is valid.
     """
     foreign = (
-        {"compat": compat, "allow": allow, "test": test}
+        {"compat": compat, "allow": allow, "coordinator": coordinator, "test": test}
         if server == "aibg"
         else {"users": users, "secret": secret, "token-time": token_time != "12h"}
     )
@@ -68,7 +71,7 @@ def serve(
     kept = None if replay == NO_REPLAY else replay
     with claim_folder(server) if replay is None else nullcontext(kept) as folder:
         if server == "arena":
-            run(_arena, address, names, compat or "seed", frozenset(allow), test, folder)
+            run(_arena, address, names, compat or "seed", frozenset(allow), coordinator, test, folder)
         else:
             run(_aibg, address, names, keeper, folder)
     return PLAYED
@@ -120,12 +123,26 @@ async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | N
 
 
 async def _arena(
-    bind: str, names: tuple[str, ...], compat: Any, allow: frozenset[str], test: bool, folder: Path | None
+    bind: str,
+    names: tuple[str, ...],
+    compat: Any,
+    allow: frozenset[str],
+    coordinator: str | None,
+    test: bool,
+    folder: Path | None,
 ) -> None:
     with web_extra("referee serve"):
         from referee.harness.servers.arena.arena_routes import open_arena
+        from referee.harness.servers.arena.callbacks import CallFailed, Coordinator
         from referee.harness.servers.arena.runs import Settings
-    settings = Settings(Settings().allow | allow, os.environ.get("AUTH_TOKEN"), folder)
+    token = os.environ.get("AUTH_TOKEN")
+    if token is not None and coordinator is None:
+        warn("AUTH_TOKEN is set, but goes to nobody; name the coordinator by --coordinator URL")
+    try:
+        known = None if coordinator is None else Coordinator(coordinator)
+    except CallFailed as error:
+        raise UsageError(f"--coordinator {coordinator}: {error}") from None
+    settings = Settings(Settings().allow | allow, known, token, folder)
     async with open_arena(bind, settings, compat, names, test) as (address, arena):
         _announce(address, "".join(f" /{name}" for name in arena.games), folder)
         await trio.sleep_forever()

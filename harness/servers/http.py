@@ -4,7 +4,7 @@ import gc
 import json
 import socket
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +21,7 @@ from referee.harness.isolation.self_protection import allow_descriptors
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web import server
-from referee.harness.web.guard import bracketed
+from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -140,6 +140,17 @@ class Gate:
             return 403, "this server does not have that name; --alias adds one"
         scope["path"] = "/" + path.strip("/")
         return None
+
+
+def own_pages(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Returns the endpoint without requests from pages of another origin, which could send them as a form."""
+
+    async def guarded(request: Request) -> Response:
+        if is_foreign(request.scope):
+            return reply(403, {"error": FOREIGN, "message": FOREIGN})
+        return await endpoint(request)
+
+    return guarded
 
 
 async def refused(request: Request, error: HTTPException) -> Response:

@@ -28,6 +28,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
+FOREIGN = "pages of another origin may not send requests here"
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -83,12 +84,16 @@ class Guarded:
 
 def _refusal(scope: Scope, hosts: frozenset[str]) -> str | None:
     """Returns why a request is refused; None if it is not."""
-    host, origins, sites = _values(scope, b"host"), _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
+    host = _values(scope, b"host")
     if len(host) != 1 or host[0] not in hosts:
         return "this server has another name"
-    if not all(_is_own(origin, host[0], sites) for origin in origins):
-        return "pages of another origin may not send requests here"
-    return None
+    return FOREIGN if is_foreign(scope) else None
+
+
+def is_foreign(scope: Scope) -> bool:
+    """Tells whether a request comes from a page of another origin. Programs send no `Origin`, browsers do."""
+    host, sites = "".join(_values(scope, b"host")), _values(scope, b"sec-fetch-site")
+    return not all(_is_own(origin, host, sites) for origin in _values(scope, b"origin"))
 
 
 def _is_own(origin: str, host: str, sites: Sequence[str]) -> bool:

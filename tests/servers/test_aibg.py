@@ -297,6 +297,34 @@ async def test_a_token_may_be_quoted(server: Server) -> None:
     assert (await in_thread(player.get, "/game/joinGame")).status_code == 401
 
 
+STRANGE = ["NaN", "nan", "Infinity", "-inf", "1e400", 1e308, -1, 0, 10**30, "²", "٣", "", [], {}, None, True]
+
+
+@pytest.mark.parametrize("value", STRANGE)
+async def test_a_strange_number_is_a_bad_request_and_no_error_of_ours(server: Server, value: Any) -> None:
+    player, chief = await server.client("team1"), await server.client("chief")
+    training = {"mapName": "final", "playerIdx": 1, "time": 1}
+    for name in ("playerIdx", "time"):
+        answer = await in_thread(player.post, "/game/train", {**training, name: value})
+        assert answer.status_code == 400, (name, answer.text)
+    names = [f"team{number}" for number in range(1, 5)]
+    game = {"playerUsernames": names, "mapName": "final", "time": value}
+    answer = await in_thread(chief.post, "/game/createGame", game)
+    assert answer.status_code == 400, answer.text
+    for name in ("gameId", "training"):
+        answer = await in_thread(chief.post, "/game/deleteGame", {"gameId": 5, "training": False, name: value})
+        assert answer.status_code == 400, answer.text
+    seen = await in_thread(partial(requests.get, f"{server.url}/game", {"gameId": str(value), "password": PASSWORD}))
+    assert seen.status_code in (200, 400), seen.text
+
+
+async def test_a_foreign_page_may_not_log_in(server: Server) -> None:
+    body = {"username": "team1", "password": PASSWORD}
+    for origin, status in (("http://evil.example", 403), ("null", 403), (server.url, 202)):
+        send = partial(requests.post, f"{server.url}/user/login", json=body, headers={"Origin": origin}, timeout=30)
+        assert (await in_thread(send)).status_code == status
+
+
 @pytest.mark.parametrize(
     ("who", "path", "why"),
     [

@@ -30,6 +30,7 @@ from referee.harness.seats.roster import open_roster
 from referee.harness.servers.arena import runs
 from referee.harness.servers.arena.arena_routes import open_arena
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
+from referee.harness.servers.arena.callbacks import Coordinator
 from referee.harness.servers.arena.judge import JUDGE_PLANS
 from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
 from referee.harness.servers.builtin_rivals import THINKING
@@ -61,6 +62,11 @@ class Server:
         assert answer.status_code == 200, answer.text
         assert answer.json()["errors"] == {}
         return list(answer.json()["battleIds"])
+
+    def coordinate(self, url: str) -> None:
+        """Makes this the coordinator's address, as `--coordinator` does."""
+        known = Coordinator(url)
+        self.arena.settings = msgspec.structs.replace(self.arena.settings, coordinator=known)
 
     async def view(self, battle: str, game: str = "tic-tac-toe") -> dict[str, Any]:
         answer = await self.get(f"/{game}/admin/view/{battle}")
@@ -129,6 +135,7 @@ in_test_by_the_document = pytest.mark.parametrize(
 async def test_a_team_that_plays_well_gets_all_points(server: Server, tmp_path: Path, waits: bool) -> None:
     with team(LIBRARIES["requests"], lambda: server.url, waits) as strong:
         server.team = strong
+        server.coordinate(strong.url)
         battles = await server.order()
         report = await server.report()
     assert (report["runId"], report["score"]) == ("run", 100), [(await server.view(battle)) for battle in battles]
@@ -778,6 +785,7 @@ async def test_without_test_mode_requests_cannot_set_the_time(server: Server) ->
 
 
 async def test_a_team_that_refuses_or_cannot_be_reached_ends_the_run(server: Server) -> None:
+    server.coordinate(server.team.url)
     with team(lambda url, battle: None, lambda: "", status=503) as refusing:
         for url in (refusing.url, "http://127.0.0.1:9"):
             told = {"runId": url, "teamUrl": url, "callbackUrl": f"{server.team.url}/callback"}
@@ -807,6 +815,82 @@ async def test_a_cancelled_battle_is_reported_as_broken_off(server: Server) -> N
     (battle,) = await server.order("BASE_AI_X")
     server.arena.battles[battle].scope.cancel()
     assert (await server.report())["message"] == f"{battle}: the battle was broken off"
+
+
+COORDINATORS = [
+    ("http://127.0.0.1:{port}", "ours"),
+    ("http://127.0.0.1:{port}/", "ours"),
+    ("HTTP://127.0.0.1:{port}/callback", "ours"),
+    ("http://127.0.0.1:{port}/call", None),
+    ("http://127.0.0.1:{port}/callback/more", None),
+    ("http://localhost:{port}", None),
+    ("http://127.0.0.1:1", None),
+    ("https://127.0.0.1:{port}", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("coordinator", "token"), COORDINATORS)
+async def test_only_the_coordinator_gets_our_token(server: Server, coordinator: str | None, token: str | None) -> None:
+    if coordinator is not None:
+        server.coordinate(coordinator.format(port=server.team.url.rpartition(":")[2]))
+    (battle,) = await server.order("BASE_AI_X")
+    server.arena.battles[battle].scope.cancel()
+    await server.report()
+    assert server.team.reports[0][1] == token
+
+
+@pytest.mark.parametrize(
+    ("url", "inside"),
+    [
+        ("http://c/a", True),
+        ("http://c:80/a/b?run=1", True),
+        ("http://c/ab", False),
+        ("http://c/a/../b", False),
+        ("http://c/a/%2e%2e/b", False),
+        ("http://c/a\\..\\b", False),
+        ("http://c@d/a", False),
+        ("http://c\\@d/a", False),
+        ("http://u:p@c/a", False),
+        ("http://c.d/a", False),
+        ("http://c:81/a", False),
+        ("http://\0/a", False),
+    ],
+)
+async def test_the_coordinator_is_an_address_and_all_below_it(url: str, inside: bool) -> None:
+    assert Coordinator("http://C/a").has(url) is inside
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.example:8080", "null", "http://127.0.0.1:1"])
+async def test_a_foreign_page_orders_nothing(server: Server, origin: str) -> None:
+    """A browser sends a form without asking first."""
+    body = f"runId=r&teamUrl={server.team.url}&callbackUrl={server.team.url}/callback"
+    for kind in (FORM, "text/plain", "application/json"):
+        for path in ("evaluate", "tryout"):
+            headers = {"Content-Type": kind, "Origin": origin}
+            answer = await server.post(f"/tic-tac-toe/{path}", None, data=body, headers=headers)
+            assert (answer.status_code, answer.json()["error"]) == (
+                403,
+                "pages of another origin may not send requests here",
+            )
+    assert server.arena.runs == {}
+    own = {"Content-Type": FORM, "Origin": server.url}
+    assert (await server.post("/tic-tac-toe/evaluate", None, data=body, headers=own)).status_code == 200
+    (battle,) = await server.order("BASE_AI_X", "other")
+    assert (await server.play(battle, put("C"), headers={"Origin": origin})).status_code == 200, "any page may play"
+
+
+async def test_a_team_whose_name_or_port_cannot_be_looked_up_is_an_error_of_its_run(server: Server) -> None:
+    server.arena.settings = Settings(allow=frozenset({"*"}))
+    for url in (f"http://{'x' * 70}.example", "http://a..b", f"http://{'é' * 70}", "http://%"):
+        told = {"runId": url, "teamUrl": url, "callbackUrl": url}
+        answer = await server.post("/tic-tac-toe/evaluate", told)
+        assert answer.status_code == 400 or answer.json()["errors"], url
+    for url in ("http://a:0", "http://a:99999", "http://a:-1", "http:///x"):
+        assert (await server.post("/tic-tac-toe/evaluate", {**told, "teamUrl": url})).status_code == 400, url
 
 
 async def test_only_allowed_hosts_are_called(server: Server) -> None:

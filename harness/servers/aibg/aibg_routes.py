@@ -1,5 +1,6 @@
 """AIBG's requests: aibg5.md, 13.3. Quirks of the original that clients may rely on are kept."""
 
+import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from referee.harness.errors import RunError
 from referee.harness.servers.aibg.aibg_seat import PendingReply
 from referee.harness.servers.aibg.lobby import AibgGame, Lobby
-from referee.harness.servers.http import ON_ERROR, json_object, reply, serving, until_gone
+from referee.harness.servers.http import ON_ERROR, json_object, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
 from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file
@@ -212,7 +213,7 @@ class Endpoints:
 
     def _game(self, text: str) -> AibgGame:
         """Returns the game of that number. Raises HTTPException."""
-        game = self.lobby.games.get(int(text)) if text.isdigit() and len(text) < 10 else None
+        game = self.lobby.games.get(int(text)) if re.fullmatch("[0-9]{1,9}", text) else None
         if game is None:
             raise HTTPException(400, "there is no such game")
         return game
@@ -254,15 +255,15 @@ def app(lobby: Lobby, keeper: Gatekeeper) -> Starlette:
     """Returns the application."""
     endpoints = Endpoints(lobby, keeper)
     routes = [
-        Route("/user/login", endpoints.log_in, methods=["POST"]),
-        Route("/game/joinGame", endpoints.join),
-        Route("/game/doAction", endpoints.do_action, methods=["POST"]),
-        Route("/game/train", endpoints.train, methods=["POST"]),
-        Route("/game/actionTrain", endpoints.action_train, methods=["POST"]),
-        Route("/game/createGame", endpoints.create, methods=["POST"]),
-        Route("/game/deleteGame", endpoints.delete, methods=["POST"]),
-        Route("/game", endpoints.view),
-        Route("/", endpoints.screen),
+        Route("/user/login", own_pages(endpoints.log_in), methods=["POST"]),
+        Route("/game/joinGame", own_pages(endpoints.join)),
+        Route("/game/doAction", own_pages(endpoints.do_action), methods=["POST"]),
+        Route("/game/train", own_pages(endpoints.train), methods=["POST"]),
+        Route("/game/actionTrain", own_pages(endpoints.action_train), methods=["POST"]),
+        Route("/game/createGame", own_pages(endpoints.create), methods=["POST"]),
+        Route("/game/deleteGame", own_pages(endpoints.delete), methods=["POST"]),
+        Route("/game", own_pages(endpoints.view)),
+        Route("/", own_pages(endpoints.screen)),
         *(Route(path, file) for path in FILES),
         WebSocketRoute("/streaming", endpoints.stream),
     ]
@@ -326,13 +327,13 @@ async def posted_action(request: Request) -> str | None:
 
 
 def number(value: Any) -> float | None:
-    """Returns a number, also from text; None for anything else."""
-    if isinstance(value, str) and len(value) <= 20:
+    """Returns a number, also from text; None for anything else, such as NaN and numbers of 1e9 or more."""
+    if isinstance(value, str) and len(value) <= 20 and value.isascii():
         try:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) >= 1e9:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e9:
         return None
     return float(value)
 

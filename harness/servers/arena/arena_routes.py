@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from referee.games.game import Game
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings
-from referee.harness.servers.http import ON_ERROR, members, reply, serving, until_gone
+from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
 from referee.harness.web.server import arrived_at
 
@@ -173,21 +173,21 @@ def app(arena: Arena, test: bool = False) -> ASGIApp:
     endpoints = Endpoints(arena)
     routes = [
         *player_routes(endpoints.client),
-        Route("/", endpoints.root),
-        Route("/{game}/evaluate", endpoints.evaluate, methods=["POST"]),
-        Route("/{game}/tryout", endpoints.tryout, methods=["POST"]),
-        Route("/{game}/result/{run}", endpoints.result),
-        Route("/{game}/admin/view/{battle}", endpoints.view),
-        Route("/{game}/hi", endpoints.greet),
-        Route("/{game}", endpoints.ok, methods=["POST"]),
-        Route("/{game}", endpoints.to_root),
+        Route("/", own_pages(endpoints.root)),
+        Route("/{game}/evaluate", own_pages(endpoints.evaluate), methods=["POST"]),
+        Route("/{game}/tryout", own_pages(endpoints.tryout), methods=["POST"]),
+        Route("/{game}/result/{run}", own_pages(endpoints.result)),
+        Route("/{game}/admin/view/{battle}", own_pages(endpoints.view)),
+        Route("/{game}/hi", own_pages(endpoints.greet)),
+        Route("/{game}", own_pages(endpoints.ok), methods=["POST"]),
+        Route("/{game}", own_pages(endpoints.to_root)),
     ]
     if not test:
         return Starlette(routes=routes, exception_handlers=ON_ERROR)
     routes += [
-        Route("/test/sweep/{game}/{battle}", endpoints.sweep, methods=["POST"]),
-        Route("/test/pause", endpoints.pause, methods=["POST"]),
-        Route("/test/resume", endpoints.resume, methods=["POST"]),
+        Route("/test/sweep/{game}/{battle}", own_pages(endpoints.sweep), methods=["POST"]),
+        Route("/test/pause", own_pages(endpoints.pause), methods=["POST"]),
+        Route("/test/resume", own_pages(endpoints.resume), methods=["POST"]),
     ]
     inner = Starlette(routes=routes, exception_handlers=ON_ERROR)
 

@@ -15,6 +15,40 @@ class CallFailed(Exception):
     """The URL could not be reached, or its server refused."""
 
 
+class Coordinator:
+    """The address of the coordinator, which alone gets our token."""
+
+    def __init__(self, url: str) -> None:
+        """Raises CallFailed if that is no plain http address."""
+        self._url = plain_url(url)
+
+    def has(self, url: str) -> bool:
+        """Tells whether an address is the coordinator's or below it."""
+        try:
+            asked = plain_url(url)
+        except CallFailed:
+            return False
+        path, below = asked.path, self._url.path.rstrip("/")
+        is_below = path == below or path.startswith(f"{below}/")
+        return _origin(asked) == _origin(self._url) and is_below and ".." not in path.split("/") and "\\" not in path
+
+
+def plain_url(url: str) -> httpx.URL:
+    """Reads an address as `call` does. Raises CallFailed unless it is http or https, with a host and no user."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        raise CallFailed(f"{url[:100]} is not a URL") from None
+    is_plain = parsed.scheme in ("http", "https") and parsed.host and not parsed.userinfo
+    if not is_plain or parsed.port not in (None, *range(1, 1 << 16)):
+        raise CallFailed(f"{url[:100]} is not a plain http URL")
+    return parsed
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int]:
+    return url.scheme, url.host, url.port or {"http": 80, "https": 443}[url.scheme]
+
+
 async def call(
     url: str, body: dict[str, Any], headers: dict[str, str], reply_s: float, sent: trio.Event | None = None
 ) -> None:
@@ -38,7 +72,7 @@ async def call(
             raise CallFailed(f"answered with status {answer.status_code}")
     except httpx.TimeoutException:
         raise CallFailed("the request timed out") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: for a name that is too long
         raise CallFailed(_reason(error)) from None
 
 

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import trio
@@ -24,7 +23,7 @@ from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
-from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
+from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, Coordinator, call, plain_url
 from referee.harness.servers.arena.judge import JUDGE_PLANS, Case, JudgePlan
 from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost
@@ -139,8 +138,9 @@ class Settings(Struct, frozen=True):
 
     allow: frozenset[str] = frozenset({"127.0.0.1", "localhost", "::1"})
     """The hosts of teams and coordinators that we may call."""
+    coordinator: Coordinator | None = None
     callback_token: str | None = None
-    """Sent to coordinators as `Authorization`."""
+    """Sent to the coordinator as `Authorization`, and to no other address."""
     replays: Path | None = None
     """The folder for the replays, one per battle; None keeps none."""
     seed: int | None = None
@@ -171,8 +171,9 @@ class Arena:
 
         The callback reports the score later. Raises HTTPException.
         """
-        for url in filter(None, (team_url, callback_url)):
-            self.check_url(url)
+        self.check_url(team_url)
+        if callback_url is not None and not self._is_coordinator(callback_url):
+            self.check_url(callback_url)
         course = JUDGE_PLANS[game.name]
         cases = [case for case in course.cases if case.name == case_type] or list(course.cases)
         if self._open + len(cases) > BATTLES:
@@ -192,15 +193,14 @@ class Arena:
     def check_url(self, url: str) -> None:
         """Raises HTTPException 400 unless we may call this URL."""
         try:
-            parts = urlsplit(url)
-            host = parts.hostname or ""
-            _ = parts.port
-        except ValueError:
-            raise HTTPException(400, f"{url[:100]} is not a URL") from None
-        if parts.scheme not in ("http", "https") or parts.username is not None:
-            raise HTTPException(400, f"{url[:100]} is not a plain http URL")
+            host = plain_url(url).host
+        except CallFailed as error:
+            raise HTTPException(400, str(error)) from None
         if "*" not in self.settings.allow and host not in self.settings.allow:
             raise HTTPException(400, f"{host} may not be called from here; --allow adds it")
+
+    def _is_coordinator(self, url: str) -> bool:
+        return self.settings.coordinator is not None and self.settings.coordinator.has(url)
 
     # One battle.
 
@@ -276,7 +276,7 @@ class Arena:
             return
         run.reported = True
         token = self.settings.callback_token
-        headers = {} if token is None else {"Authorization": token}
+        headers = {"Authorization": token} if token is not None and self._is_coordinator(run.callback_url) else {}
         report = {"runId": run.ident, "score": run.score, "message": run.message()}
         try:
             await call(run.callback_url, report, headers, CALL_S)
