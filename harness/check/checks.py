@@ -15,6 +15,8 @@ from referee.harness.check.findings import (
     BASIC_RULES,
     NOT_TRIED,
     RULES,
+    UNDECIDED,
+    UNDECIDED_NOTE,
     CheckReport,
     Finding,
     Level,
@@ -68,7 +70,7 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
             if progress is not None:
                 progress(_with_findings(attempts[-1], trial))
     results = tuple(_with_findings(attempt, trial) for attempt in attempts)
-    passed = all(result.status is not Status.FAILED for result in results)
+    passed = all(result.status not in (Status.FAILED, Status.UNDECIDED) for result in results)
     return CheckReport(
         game=request.game.name,
         seed=request.seed,
@@ -77,12 +79,14 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
         passed=passed,
         checks=results,
         costs=trial.costs(),
+        games=trial.games,
+        decided_by_machine=trial.decided_by_machine,
     )
 
 
 async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
     if is_broken:
-        return RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED)
+        return RuleResult(rule, Status.SKIPPED, 0.0, UNDECIDED if trial.undecided else NOT_TRIED)
     started, trial.rule = time.perf_counter(), rule
     try:
         status, note = Status.PASSED, await RULE_FUNCTIONS[rule](trial)
@@ -95,6 +99,9 @@ async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
 def _with_findings(attempt: RuleResult, trial: Trial) -> RuleResult:
     """Adds the findings for a rule, some of which come from the attempts of other rules."""
     findings = tuple(finding for finding in trial.findings if finding.rule == attempt.rule)
-    is_failed = any(finding.level is Level.ERROR for finding in findings)
-    status = Status.FAILED if is_failed else attempt.status
-    return msgspec.structs.replace(attempt, status=status, findings=findings)
+    if any(finding.level is Level.ERROR for finding in findings):
+        note = "" if attempt.note in (NOT_TRIED, UNDECIDED) else attempt.note
+        return msgspec.structs.replace(attempt, status=Status.FAILED, note=note, findings=findings)
+    if attempt.rule in trial.undecided:
+        return msgspec.structs.replace(attempt, status=Status.UNDECIDED, note=UNDECIDED_NOTE, findings=findings)
+    return msgspec.structs.replace(attempt, findings=findings)

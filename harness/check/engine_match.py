@@ -9,18 +9,19 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from referee.games.contract import Call, Fault, Notice, Player, Setup
+from referee.games.contract import Call, Fault, FaultKind, Notice, Player, Setup
 from referee.games.dice import derive_seed
 from referee.harness.check.request import Check
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
+from referee.harness.match.verdict import core_wait_words, delayed
 from referee.harness.process.limits import exit_words
 from referee.harness.process.metered import Metered
 from referee.harness.process.usage import living_below
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import MatchContext, Reply, Seat
+from referee.harness.seats.seat import CallCost, MatchContext, Reply, Seat
 from referee.protocol import messages
 from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding, Initialize
@@ -32,22 +33,55 @@ LINGER_S = 0.1
 NAMES = ("checked", "rival", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-async def end_bot(bot: Bot, says_exit: bool) -> str | None:
+class Delay(Struct, frozen=True):
+    """A time-out that the machine may have caused."""
+
+    took_s: float
+    waited_s: float
+    limit_s: float
+
+    @property
+    def had_its_time(self) -> bool:
+        """Whether the bot had its limit, nearly, without the time in which no core was free."""
+        return self.took_s - self.waited_s >= 0.9 * self.limit_s
+
+    def __str__(self) -> str:
+        return core_wait_words(self.waited_s, self.took_s)
+
+
+def delay(took_s: float, waited_s: float, limit_s: float) -> Delay | None:
+    """Returns the delay of a time-out, or None if the machine is not its cause."""
+    return Delay(took_s, waited_s, limit_s) if delayed(took_s, waited_s) else None
+
+
+class Defect(Struct, frozen=True):
+    """What is wrong with the way in which a bot ends."""
+
+    text: str
+    delay: Delay | None = None
+    """If it ended too late, and the machine may be the cause."""
+
+
+async def end_bot(bot: Bot, says_exit: bool) -> Defect | None:
     """Ends a bot, with `exit` or by closing its input. Returns what is wrong with the way in which it ends.
 
     None if nothing is wrong, and if the bot is at fault already or may still be busy with a call.
     """
     if bot.fault is not None or bot.wire.owes_answers:
         return None
+    core_wait, exit_s = bot.transport.core_wait, bot.limits.exit_s
+    core_wait.start()
     code = await bot.leave(says_exit)
+    wait = core_wait.read(answered=False) if code is None else None
+    core_wait.stop()
     survivors = 0 if code is None else await _survivors(bot)
     if (output := bot.check_unasked()) is not None:
-        return f"after its last answer: {output.detail}"
+        return Defect(f"after its last answer: {output.detail}")
     if code is None:
-        return f"did not exit within {bot.limits.exit_s:g} s"
+        return Defect(f"did not exit within {exit_s:g} s", wait and delay(exit_s, min(exit_s, wait.waited_s), exit_s))
     if code != 0:
-        return f"ended with {exit_words(code)}; expected exit code 0"
-    return f"left {survivors} process{'' if survivors == 1 else 'es'} running" if survivors else None
+        return Defect(f"ended with {exit_words(code)}; expected exit code 0")
+    return Defect(f"left {survivors} process{'' if survivors == 1 else 'es'} running") if survivors else None
 
 
 async def _survivors(bot: Bot) -> int:
@@ -94,6 +128,8 @@ class CallRecord(Struct, frozen=True):
     method: str
     answer: Any
     wall_s: float
+    waited_s: float = 0.0
+    """For how much of that time no core was free, if it was measured."""
 
 
 class EngineGame(Struct):
@@ -103,6 +139,13 @@ class EngineGame(Struct):
     fault: Fault | None = None
     """The first fault, which ends the game."""
     startup_s: float = 0.0
+    delay: Delay | None = None
+    """If the fault is a time-out that the machine may have caused."""
+
+    def is_late(self, cost: CallCost, limit_s: float) -> None:
+        """Notes what the machine had to do with a fault in the last call, if that is a time-out."""
+        if self.fault is not None and self.fault.kind is FaultKind.TIMEOUT and cost.fuel is None:
+            self.delay = delay(cost.wall_s, cost.waited_s, limit_s)
 
     @property
     def method(self) -> str:
@@ -138,13 +181,16 @@ class CheckedSeat(Seat):
             await self.engine.greet(match, context)
         reply = await self.bot.greet(match, context)
         self.result.fault = reply.value
+        self.result.is_late(reply.cost, self.bot.limits.startup_s)
         return reply
 
     async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Reply:
         reply = await self.bot.ask(call, clock, limit_s)
         answer = reply.value
-        self.result.calls.append(CallRecord(call.method.name, answer, reply.cost.wall_s))
+        cost = reply.cost
+        self.result.calls.append(CallRecord(call.method.name, answer, cost.wall_s, cost.waited_s))
         self.result.fault = answer if isinstance(answer, Fault) else self.context.state.check(call.player, answer)
+        self.result.is_late(cost, limit_s)
         if self.engine is None:
             return reply
         return Reply((await self.engine.ask(call, clock, limit_s)).value, reply.cost)

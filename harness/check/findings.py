@@ -132,9 +132,16 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
+    UNDECIDED = "not decided"
+    """The bot was late in every attempt, and the machine may be the cause."""
 
 
 NOT_TRIED = "not tried: fix the findings above first"
+UNDECIDED = "not decided: the machine was busy"
+"""The verdict on a bot that is neither accepted nor refused."""
+
+
+UNDECIDED_NOTE = "the machine was busy"
 
 
 class RuleResult(Struct, frozen=True):
@@ -172,6 +179,21 @@ class CheckReport(Struct, frozen=True):
     passed: bool
     checks: tuple[RuleResult, ...]
     costs: Costs | None
+    games: int = 0
+    """How many games were played, repeated ones included."""
+    decided_by_machine: int = 0
+    """Of these, those in which the bot was late and the machine may be the cause."""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the bot is neither accepted nor refused, because the machine was busy: try again."""
+        statuses = [check.status for check in self.checks]
+        return Status.UNDECIDED in statuses and Status.FAILED not in statuses
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return "passed" if self.passed else UNDECIDED if self.undecided else "refused"
 
     def count(self, level: Level) -> int:
         """Returns the number of findings of that level."""

@@ -10,9 +10,19 @@ from xml.etree import ElementTree
 import msgspec
 
 from referee.harness import installed
-from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Finding, Level, RuleResult, Status
+from referee.harness.check.findings import (
+    NOT_TRIED,
+    RULES,
+    UNDECIDED,
+    CheckReport,
+    Finding,
+    Level,
+    RuleResult,
+    Status,
+)
 from referee.harness.errors import RunError
 from referee.harness.markdown import escaped
+from referee.harness.match.verdict import machine_share
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -21,7 +31,7 @@ def junit(report: CheckReport, strict: bool = False) -> bytes:
     """Returns JUnit XML with a test case for each rule, as Jenkins, GitLab and others read it."""
     duration = _seconds(sum(check.duration_s for check in report.checks))
     failed = sum(_refused(check, strict) for check in report.checks)
-    skipped = sum(check.status is Status.SKIPPED and not _refused(check, strict) for check in report.checks)
+    skipped = sum(_is_skipped(check) and not _refused(check, strict) for check in report.checks)
     counts = {"tests": str(len(report.checks)), "failures": str(failed), "errors": "0", "time": duration}
     name = f"referee check {report.game}"
     root = ElementTree.Element("testsuites", {"name": name, **counts})
@@ -36,7 +46,9 @@ def junit(report: CheckReport, strict: bool = False) -> bytes:
 def _case(suite: ElementTree.Element, check: RuleResult, classname: str, strict: bool) -> None:
     attributes = {"classname": classname, "name": check.rule, "time": _seconds(check.duration_s)}
     case = ElementTree.SubElement(suite, "testcase", attributes)
-    if check.status is Status.SKIPPED and not check.findings:
+    if check.status is Status.UNDECIDED:
+        ElementTree.SubElement(case, "skipped", {"message": UNDECIDED})
+    elif check.status is Status.SKIPPED and not check.findings:
         ElementTree.SubElement(case, "skipped", {"message": _text(check.note)})
     others = []
     for finding in check.findings:
@@ -111,20 +123,21 @@ def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:
 
 def summary(report: CheckReport) -> str:
     """Returns the job's summary in Markdown: the verdict, each rule's outcome, and the findings in full."""
-    verdict = "passed" if report.passed else "refused"
-    lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {verdict}", ""]
+    lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {report.verdict}", ""]
     lines += ["| rule | | what |", "| --- | --- | --- |"]
-    tried = [check for check in report.checks if check.note != NOT_TRIED or check.findings]
+    tried = [check for check in report.checks if was_tried(check)]
     for check in tried:
         what = RULES[check.rule].title + (f": {check.note}" if check.note else "")
         lines.append(f"| {check.rule} | {check.status} | {escaped(what)} |")
     if len(tried) < len(report.checks):
-        lines += ["", f"{len(report.checks) - len(tried)} rules not tried: fix the findings above first."]
+        why = "the machine was busy" if report.undecided else "fix the findings above first"
+        lines += ["", f"{len(report.checks) - len(tried)} rules not tried: {why}."]
     for check in report.checks:
         for finding in check.findings:
             body = in_full(finding).replace("```", "` ` `")
             lines += ["", f"**{finding.level} {finding.rule}**", "", "```text", body, "```"]
-    return "\n".join([*lines, "", f"seed {report.seed}", ""])
+    share = machine_share(report.decided_by_machine, report.games)
+    return "\n".join([*lines, "", *([share, ""] if share else []), f"seed {report.seed}", ""])
 
 
 def outputs(report: CheckReport, passed: bool) -> str:
@@ -152,6 +165,11 @@ def in_full(finding: Finding) -> str:
     return _text("\n".join(lines))
 
 
+def was_tried(check: RuleResult) -> bool:
+    """Whether a rule was tried, or has a finding of another one."""
+    return check.status is not Status.SKIPPED or check.note not in (NOT_TRIED, UNDECIDED)
+
+
 def write(path: Path, content: bytes) -> None:
     """Writes a file. RunError if that fails."""
     try:
@@ -167,6 +185,10 @@ def _refuses(finding: Finding, strict: bool) -> bool:
 
 def _refused(check: RuleResult, strict: bool) -> bool:
     return any(_refuses(finding, strict) for finding in check.findings)
+
+
+def _is_skipped(check: RuleResult) -> bool:
+    return check.status in (Status.SKIPPED, Status.UNDECIDED)
 
 
 def _seconds(duration_s: float) -> str:

@@ -12,9 +12,9 @@ from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.check.engine_match import EngineGame, GamePlan, params_sizes, play_engine_game
 from referee.harness.check.findings import Level
-from referee.harness.check.trial import PLAIN, Skip, Trial
+from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
-from referee.harness.match.verdict import Verdict
+from referee.harness.match.verdict import Verdict, decided_by_machine
 from referee.harness.opponents import opponents
 from referee.harness.process.limits import mebibytes
 from referee.harness.programs import webassembly
@@ -34,8 +34,6 @@ GAMES, MAX_GAMES = 2, 4
 """Games at the first seat: one for each encoding, and more until every method was called."""
 CLOSE_TO = 0.5
 """The part of a limit that causes a warning: another machine may be slower."""
-TRIES = 3
-"""A match is repeated if a built-in opponent times out, because that is the machine's fault."""
 MATCHES_S = 24.0
 """The time for all matches of one rule; a longer match is stopped."""
 BOTH = (Encoding.MSGPACK, Encoding.JSON)
@@ -175,14 +173,17 @@ async def many_games(trial: Trial) -> str:
         trial.plan(calls=REPEATED_CALLS, number=number, seat=number % seats, encodings=first_encoding)
         for number in (0, 1, 2, 0)
     ]
-    bot = await trial.start(PLAIN)
-    games: list[EngineGame] = []
-    for plan in plans:
-        games.append(await play_engine_game(bot, plan))
-        trial.count_costs(games[-1], bot)
-        if games[-1].fault is not None:
+    for attempt in range(TRIES):
+        bot = await trial.start(PLAIN, attempt=attempt)
+        games: list[EngineGame] = []
+        for plan in plans:
+            games.append(await play_engine_game(bot, plan))
+            trial.count_costs(games[-1], bot)
+            if games[-1].fault is not None:
+                break
+        await trial.roster.end([bot])
+        if trial.is_settled(attempt, games[-1].delay):
             break
-    await trial.roster.end([bot])
     trial.report_fault(plan, games[-1], bot, prefix=f"game {len(games)} in one process: ")
     if games[-1].fault is None and trial.repeats and (difference := _difference(games[0], games[-1])):
         text = f"played the same game differently after {len(games) - 2} more in the same process: {difference}"
@@ -291,9 +292,12 @@ async def _match(trial: Trial, rival: str, seat: int) -> Verdict:
         time=time,
         encodings=tuple(reversed(BOTH)),
     )
-    for _ in range(TRIES):
+    for _ in range(TRIES):  # a built-in opponent that is late is so because of the machine
         verdict = await play(match, trial.roster)
-        if not any(fault.player != seat and fault.kind is FaultKind.TIMEOUT for fault in verdict.faults):
+        late = decided_by_machine(verdict)
+        trial.games += 1
+        trial.decided_by_machine += late
+        if not late and not any(each.player != seat and each.kind is FaultKind.TIMEOUT for each in verdict.faults):
             break
     return verdict
 

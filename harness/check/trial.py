@@ -7,18 +7,29 @@ import msgspec
 
 from referee.games.contract import FaultKind, Player
 from referee.games.dice import derive_seed
-from referee.harness.check.engine_match import EngineGame, GamePlan, end_bot, pipes, play_engine_game
+from referee.harness.check.engine_match import (
+    Delay,
+    EngineGame,
+    GamePlan,
+    delay,
+    end_bot,
+    pipes,
+    play_engine_game,
+)
 from referee.harness.check.findings import BASIC_RULES, RULES, Costs, Finding, Level
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import OnNoise
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.chaos import Manner
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster
 from referee.protocol.messages import Encoding
 
+TRIES = 3
+"""How often a game is played if the machine may be the cause of its end."""
 CALLS = 60
 """The number of calls in one game against the engine."""
 PLAIN = Manner()
@@ -50,6 +61,10 @@ class Trial:
         """How many games ended with `exit`."""
         self.startup_s = 0.0
         self.peak_bytes = 0
+        self.games = self.decided_by_machine = 0
+        """All games, and those in which the bot was late and the machine may be the cause."""
+        self.undecided: set[str] = set()
+        """Rules with such a game in every attempt."""
         self._call_times: list[tuple[float, str]] = []
 
     # Games against the engine.
@@ -74,11 +89,22 @@ class Trial:
             breaks_off=breaks_off,
         )
 
-    async def start(self, manner: Manner, program: Entrant | None = None) -> Bot:
-        """Starts the bot with frames of that manner, or `program` in its place."""
+    async def start(self, manner: Manner, program: Entrant | None = None, attempt: int = 0) -> Bot:
+        """Starts the bot with frames of that manner, or `program` in its place.
+
+        From the second attempt on, the time in which no core is free is not charged.
+        """
         bot = await self.roster.start(program or self.request.bot)
         pipes(bot).manner = manner
+        if attempt:
+            bot.limits = msgspec.structs.replace(bot.limits, on_noise=OnNoise.FORGIVE)
         return bot
+
+    def is_settled(self, attempt: int, delay: Delay | None) -> bool:
+        """Counts a game. Returns whether it decides, or need not be tried again."""
+        self.games += 1
+        self.decided_by_machine += delay is not None
+        return delay is None or (attempt > 0 and delay.had_its_time)
 
     async def play(
         self,
@@ -88,11 +114,17 @@ class Trial:
         level: Level | None = Level.ERROR,
         program: Entrant | None = None,
     ) -> tuple[EngineGame, Bot]:
-        """Plays one game in a new process. A fault becomes a finding; with the `level` None, the caller reports it."""
-        bot = await self.start(manner, program)
-        game = await play_engine_game(bot, plan)
-        defect = await end_bot(bot, says_exit)
-        await self.roster.end([bot])
+        """Plays one game in a new process. A fault becomes a finding; with the `level` None, the caller reports it.
+
+        A game that the machine may have decided is tried again.
+        """
+        for attempt in range(TRIES):
+            bot = await self.start(manner, program, attempt)
+            game = await play_engine_game(bot, plan)
+            defect = await end_bot(bot, says_exit)
+            await self.roster.end([bot])
+            if self.is_settled(attempt, game.delay or (None if defect is None else defect.delay)):
+                break
         self.count_costs(game, bot)
         if level is not None:
             self.report_fault(plan, game, bot, level)
@@ -100,7 +132,8 @@ class Trial:
             self.exits += says_exit
             if defect is not None:
                 rule = "exit" if says_exit else "end-of-file"
-                self.report(Level.ERROR, defect, plan, stderr=bot.account().process.last_lines, rule=rule)
+                level, text = self.weighed(Level.ERROR, defect.text, rule, defect.delay)
+                self.report(level, text, plan, stderr=bot.account().process.last_lines, rule=rule)
         return game, bot
 
     # Costs.
@@ -109,7 +142,7 @@ class Trial:
         """Adds the costs of a game."""
         if not self._call_times:
             self.startup_s = max(self.startup_s, game.startup_s)
-        self._call_times += [(call.wall_s, call.method) for call in game.calls]
+        self._call_times += [(max(0.0, call.wall_s - call.waited_s), call.method) for call in game.calls]
         self.peak_bytes = max(self.peak_bytes, bot.account().process.usage.peak_memory_bytes)
 
     def costs(self) -> Costs | None:
@@ -133,7 +166,17 @@ class Trial:
 
     def is_broken(self) -> bool:
         """Whether there is an error that would make the next rules fail too."""
-        return any(finding.level is Level.ERROR and finding.rule != "exit" for finding in self.findings)
+        broken = {finding.rule for finding in self.findings if finding.level is Level.ERROR}
+        return bool((broken | self.undecided) - {"exit"})
+
+    def weighed(self, level: Level, text: str, rule: str, delay: Delay | None) -> tuple[Level, str]:
+        """Returns the level and the text of a finding, with the machine's part in it."""
+        if delay is None:
+            return level, text
+        if not delay.had_its_time and level is Level.ERROR:
+            self.undecided.add(rule)
+            level = Level.NOTE
+        return level, f"{text}; {delay}"
 
     def report(
         self,
@@ -178,7 +221,7 @@ class Trial:
             rule = "time-limit"
         elif game.calls and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
             rule = "answers-every-call"  # the handshake itself was fine
-        text = f"{prefix}{fault.kind}: {fault.detail}"
+        level, text = self.weighed(level, f"{prefix}{fault.kind}: {fault.detail}", rule, game.delay)
         self.report(level, text, plan, game, bot.account().process.last_lines, rule)
 
     def report_match(self, verdict: Verdict, seat: Player, rival: str) -> None:
@@ -188,10 +231,14 @@ class Trial:
             if fault.player != seat:
                 raise RunError(f"{fault.name} failed in seat {fault.player}: {fault.kind}: {fault.detail}")
             section = fault.rules if fault.kind is FaultKind.ILLEGAL else ""
+            text = f"{fault.kind}: {fault.detail}; {fault.penalty} (match with seed {verdict.seed})"
+            is_late = fault.kind is FaultKind.TIMEOUT and fault.fuel is None
+            late = delay(fault.wall_s, fault.waited_s, fault.wall_s) if is_late else None
+            level, text = self.weighed(Level.ERROR, text, self.rule, late)
             finding = Finding(
                 rule=self.rule,
-                level=Level.ERROR,
-                text=f"{fault.kind}: {fault.detail}; {fault.penalty} (match with seed {verdict.seed})",
+                level=level,
+                text=text,
                 seat=seat,
                 call=fault.call,
                 method=fault.method,

@@ -12,7 +12,7 @@ from referee.harness.check.checks import check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.unpack import bot_in
-from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
+from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, find_game, path_of
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
@@ -40,7 +40,7 @@ def check_bot(
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
     Exit codes: 0 passed, 1 refused (also if the bot is missing or does not build), 2 usage error, 3 the check itself
-    failed, for example because of a missing compiler.
+    failed, for example because of a missing compiler, 4 not decided: the machine was busy.
 
     Args:
         bot: As for a match, or a zip file of a bot's folder. NAME= before it names the bot.
@@ -61,6 +61,8 @@ def check_bot(
     except RunError as error:
         raise SoFar(error, report, shown) from error
     print_result(report, shown, json)
+    if report.undecided:
+        return INCONCLUSIVE
     return PLAYED if accepted else AT_FAULT
 
 

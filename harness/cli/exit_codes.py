@@ -21,7 +21,7 @@ MEANINGS = {
     str(AT_FAULT): "A bot had a fault under --strict, a replay differs, or a check refuses the bot.",
     str(USAGE): "The command line is wrong. Nothing was started.",
     str(FAILED): "The run itself failed, such as a build or a full disk.",
-    str(INCONCLUSIVE): "A limit of games or minutes ended a gate or a tournament early.",
+    str(INCONCLUSIVE): "Not decided: a limit of games or minutes came first, or the machine was busy.",
     str(NOT_ISOLATED): "--isolation required needs a layer that this machine does not have. No bot was started.",
     str(NO_ROOM): "The system allows too few file descriptors.",
     f"{BY_SIGNAL}+N": "Ended by signal N.",

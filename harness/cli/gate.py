@@ -32,7 +32,9 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
 from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.reports import gate_report
-from referee.harness.tournament.reports.standings import models_used
+from referee.harness.tournament.reports.fairness import fairness
+from referee.harness.tournament.reports.gate_faults import fault_groups
+from referee.harness.tournament.reports.standings import endings, models_used, of_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 
@@ -132,12 +134,13 @@ def gate(
             folder = ledger or Path(stack.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
             request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
+            varying = {} if no_vary else varied(rules, setup)
             request = msgspec.structs.replace(
                 request,
                 format="two-player",
                 seating=Seating.SEED_GROUP,
                 games=terms.max_games // seats * seats,
-                options=({} if no_vary else varied(rules, setup)) | dict(request.options),
+                options=varying | dict(request.options),
             )
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
@@ -150,6 +153,13 @@ def gate(
             games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
             contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
             report = decided(games, workers.opened(contest), terms, rules.title, names)
+            settings = [f"{name}={value}" for name, value in varying.items()]
+            command = [*setup.command(rules), *(word for each in settings for word in ("--set", each))]
+            report = msgspec.structs.replace(
+                report,
+                faults=fault_groups(plan, folder, games.book, report.games, (new, old), command),
+                varied=f"games begin from varied positions ({', '.join(settings)})" if varying else "",
+            )
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run matters more
             why = str(error)
@@ -183,9 +193,12 @@ def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, name
 
     def so_far() -> Report:
         report = deciding.report(title, names, games.plan.seed, games.book.count, time.monotonic() - started)
-        used = models_used(games.plan, games.book)
+        book = of_plan(games.plan, games.book)  # `improve` keeps the games of all versions in one folder
+        used = models_used(games.plan, book)
         new = used.pop(0, None)
-        return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()))
+        kinds = ((kind, times) for _, kind, times in endings(games.plan, book))
+        by_machine = fairness(kinds, book.voids, book.machines).text
+        return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()), fairness=by_machine)
 
     try:
         run(_play, games, opening, deciding)

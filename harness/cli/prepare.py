@@ -10,8 +10,8 @@ from msgspec import Struct
 from rich.console import Console, Group
 from rich.text import Text
 
-from referee.harness.check.findings import CheckReport
-from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.check.findings import UNDECIDED, CheckReport
+from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
 from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn, find_game
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.rows import Sheet
@@ -38,6 +38,8 @@ class Prepared(Struct, frozen=True):
     accepted: list[str]
     refused: dict[str, str]
     """The reason for each."""
+    undecided: list[str]
+    """Those that the machine was too busy to check; the next run checks them again."""
     unchanged: list[str]
     """Those that were not checked again."""
     took_s: float
@@ -62,7 +64,7 @@ def prepare(
     Submissions are checked side by side, and those that pass take part. Run it again when a team hands in again: only
     what has changed is checked, and a new version replaces the old one. `referee tournament run FOLDER` plays.
 
-    Exit codes: 0 all accepted, 1 some refused, 2 usage, 3 the intake failed.
+    Exit codes: 0 all accepted, 1 some refused, 2 usage, 3 the intake failed, 4 none refused but some not decided.
 
     Args:
         handed_in: A folder with a zip file, a folder or an image.tar for each bot, or a text file. Each of its lines is
@@ -87,7 +89,7 @@ def prepare(
 
             def on_outcome(name: str, outcome: Outcome, is_new: bool) -> None:
                 checked.update({name} if is_new else ())
-                show(f"{name}: {'accepted' if outcome.accepted else 'refused'}")
+                show(f"{name}: {_decision(outcome)}")
 
             duration = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
@@ -96,13 +98,18 @@ def prepare(
     result = Prepared(
         str(into),
         [name for name, outcome in outcomes.items() if outcome.accepted],
-        {name: outcome.reason for name, outcome in outcomes.items() if not outcome.accepted},
+        {name: each.reason for name, each in outcomes.items() if not each.accepted and not each.undecided},
+        [name for name, outcome in outcomes.items() if outcome.undecided],
         [name for name in outcomes if name not in checked],
         duration.took_s,
         duration.builds_s,
     )
     print_result(result, _shown(result, record, duration, plan, into), json)
-    return AT_FAULT if result.refused else PLAYED
+    return AT_FAULT if result.refused else INCONCLUSIVE if result.undecided else PLAYED
+
+
+def _decision(outcome: Outcome) -> str:
+    return "accepted" if outcome.accepted else "not decided" if outcome.undecided else "refused"
 
 
 def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: FormatOptions, setup: SetupOptions) -> Plan:
@@ -137,9 +144,12 @@ def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, fol
     for name, why in result.refused.items():
         earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
         sheet.add(printable(name), Text(printable(why) + earlier))
-    count = len(result.accepted) + len(result.refused)
+    count = len(result.accepted) + len(result.refused) + len(result.undecided)
     checked = count - len(result.unchanged)
     lines = [f"{counted(count, 'submission')}: {len(result.accepted)} accepted, {len(result.refused)} refused"]
+    if result.undecided:
+        names = ", ".join(map(printable, result.undecided))
+        lines.append(f"{len(result.undecided)} {UNDECIDED}: {names}; run this command again")
     if result.unchanged:
         lines.append(f"{len(result.unchanged)} unchanged, not checked again")
     if duration.builds_s:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from referee.games.contract import Result
+from referee.games.contract import FaultKind, Result
 from referee.harness.adapters.llm.records import ModelUse, total
 from referee.harness.replay.lines import FaultReport, SeatSummary
 
@@ -44,6 +44,36 @@ class NoiseReport(Struct, frozen=True):
     """How long bots waited for a core in their calls of more than 5 ms."""
     away_s: float
     """How long the referee itself was stopped or busy with something else."""
+
+
+DELAYED_PERCENT = 1
+"""A time-out may be the machine's if it took this share of the time that was up, or more."""
+
+
+def delayed(took_s: float, waited_s: float) -> bool:
+    """Whether the machine may be the cause of a time-out."""
+    return 0 < took_s * DELAYED_PERCENT <= 100 * waited_s
+
+
+def decided_by_machine(match: Verdict) -> bool:
+    """Whether the machine may have decided a match: a bot ran out of time in a call that machine load had delayed."""
+    late = (fault for fault in match.faults if fault.kind is FaultKind.TIMEOUT and fault.fuel is None)
+    return any(seat.noisy_faults for seat in match.seats) or any(
+        delayed(fault.wall_s, fault.waited_s) for fault in late
+    )
+
+
+def machine_share(decided: int, games: int) -> str:
+    """Says how many games the machine may have decided; empty if none. Every report says it in these words."""
+    return (
+        f"the machine may have decided {decided:,} of {games:,} {'game' if games == 1 else 'games'}" if decided else ""
+    )
+
+
+def core_wait_words(waited_s: float, took_s: float) -> str:
+    """Says for how much of a call no core was free."""
+    waited = f"{waited_s * 1000:.0f} of {took_s * 1000:.0f} ms"
+    return f"slowed by machine load: no core was free for {waited}"
 
 
 def noise_report(matches: Iterable[Verdict]) -> NoiseReport:

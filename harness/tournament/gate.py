@@ -20,6 +20,11 @@ from referee.harness.tournament.statistics.score import strength as strength_of
 LOOK_EVERY = 8
 """Seed groups between two looks at the likelihood ratio: every look is a chance to err."""
 
+MACHINE_SHARE = 0.05
+"""A gate decides nothing while the machine may have decided more than this share of its games, one in twenty."""
+MACHINE_FEW = 8
+"""With at most so many of them, it plays on, because the share may still fall."""
+
 FURTHEST = 3000.0
 """The largest bound in Elo: one game in thirty million. Much further out, a float cannot hold the odds."""
 
@@ -40,7 +45,7 @@ class Decision(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     INCONCLUSIVE = "inconclusive"
-    """The limit of games or minutes came first."""
+    """A limit of games, minutes or dollars came first, or the machine may have decided too many games."""
 
 
 class Terms(Struct, frozen=True):
@@ -122,6 +127,22 @@ class Game(Struct, frozen=True):
     """The hash of the course of the game; 0 = unknown."""
     at_fault: tuple[int, ...] = ()
     """The seats with a fault."""
+    by_machine: bool = False
+    """The machine may have decided it."""
+
+
+class FaultGroup(Struct, frozen=True):
+    """All faults of one bot of one kind, with the same words."""
+
+    bot: str
+    """`new` or `old`."""
+    kind: str
+    detail: str
+    count: int
+    first_game: int
+    """The number of the first game with it, from 1."""
+    reproduce: tuple[str, ...] = ()
+    """The command line that reproduces the first one."""
 
 
 class Report(Struct, kw_only=True):
@@ -159,6 +180,14 @@ class Report(Struct, kw_only=True):
     behind: int = 0
     faults_new: int = 0
     faults_old: int = 0
+    faults: tuple[FaultGroup, ...] = ()
+    """Which faults, in the games that count: of the new bot, then of the old one, the most frequent first."""
+    by_machine: int = 0
+    """Of the games that count, those that the machine may have decided."""
+    fairness: str = ""
+    """How many games that were played the machine may have decided, in words, as for a tournament."""
+    varied: str = ""
+    """How the beginnings of games vary, in words; empty = they do not."""
     model_new: ModelUse | None = None
     """The tokens and cost of the new bot in all games that were played; None if it is no language model."""
     model_old: ModelUse | None = None
@@ -227,6 +256,7 @@ class Gate:
             new = game.seat in game.at_fault
             so_far.faults_new += new
             so_far.faults_old += len(game.at_fault) - new
+            so_far.by_machine += game.by_machine
             so_far.different += not game.content or (game.seat, game.content) not in self._contents
             self._contents.add((game.seat, game.content))
         so_far.seed_groups += 1
@@ -242,8 +272,16 @@ class Gate:
             so_far.wealth = self._bets[0].wealth, self._bets[1].wealth
 
     def _decide(self) -> Decision | None:
+        so_far = self.so_far
+        last = so_far.games + so_far.seats > so_far.terms.max_games
+        decision = self._proven(last)
+        if decision is not None and too_much_by_machine(so_far):
+            decision = Decision.INCONCLUSIVE if so_far.by_machine > MACHINE_FEW else None
+        return decision or (Decision.INCONCLUSIVE if last else None)
+
+    def _proven(self, last: bool) -> Decision | None:
+        """Returns the hypothesis that the games prove, whoever has decided them."""
         so_far, terms = self.so_far, self.so_far.terms
-        last = so_far.games + so_far.seats > terms.max_games
         if terms.bets:
             if so_far.wealth[0] >= -math.log(terms.alpha):
                 return Decision.ACCEPTED
@@ -256,7 +294,12 @@ class Gate:
                 return Decision.ACCEPTED
             if so_far.llr <= rejected:
                 return Decision.REJECTED
-        return Decision.INCONCLUSIVE if last else None
+        return None
+
+
+def too_much_by_machine(run: Report) -> bool:
+    """Whether the machine may have decided more games than a gate accepts."""
+    return run.by_machine > MACHINE_SHARE * run.games
 
 
 def _share(points: float, other: float) -> float:

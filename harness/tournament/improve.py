@@ -159,8 +159,8 @@ def comparison(report: Report) -> Comparison:
 def refusal(report: CheckReport) -> str:
     """Returns in one line why a check refuses a bot."""
     errors = (finding for check in report.checks for finding in check.findings if finding.level is Level.ERROR)
-    first = next(errors)
-    return f"{first.rule}: {' '.join(first.text.split())}"
+    first = next(errors, None)
+    return report.verdict if first is None else f"{first.rule}: {' '.join(first.text.split())}"
 
 
 def faults(folder: Path, book: Book, ident: str, bot: str) -> Iterator[GameFault]:

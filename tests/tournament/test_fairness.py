@@ -197,7 +197,7 @@ def test_the_sentence_says_what_was_counted_and_what_was_not() -> None:
     assert "computed" not in certified([a_line(0, o=STEADY, f=late(0, ran=50_000))]).text
     assert some.text.endswith("Not measured: the clock speed (turbo) and threads that share a core (SMT)")
     for unknown in ([a_line(0)], [a_line(0, o=Timing())]):
-        assert "decided none of 1 games, as far as it was measured; " in certified(unknown).text
+        assert "decided none of 1 game, as far as it was measured; " in certified(unknown).text
     assert certified([]).text == "" and certified([a_line(0, o=STEADY, forfeit=True)]).text == ""
 
 

@@ -317,7 +317,7 @@ def test_markdown_begins_with_the_outcome_in_a_sentence() -> None:
     )
     worse = finished(Terms(), [seed_group(0, 0)] * 200)
     assert worse.decision is Decision.REJECTED
-    assert sentence(worse).startswith("Not better: -∞ Elo, 95 % between -∞ and ")
+    assert sentence(worse).startswith("Worse: -∞ Elo, 95 % between -∞ and ")
     assert sentence(finished(Terms(), [])) == "Undecided: no game counts"
 
 
@@ -349,3 +349,36 @@ def test_json_has_all_figures() -> None:
     assert run["strength"]["elo"]["high"] is None  # infinite
     assert run["surplus"] == 6
     assert run["counts"] == [0, 0, 0, 0, run["seed_groups"]]
+
+
+# The machine.
+
+
+def by_machine(games: Sequence[Game]) -> list[Game]:
+    return [msgspec.structs.replace(game, by_machine=True) for game in games]
+
+
+def test_a_gate_is_inconclusive_when_the_machine_may_have_decided_more_than_one_game_in_twenty() -> None:
+    gate = Gate(Terms(), 2)
+    assert decided(gate, [seed_group(1, 1), by_machine(seed_group(1, 0.5))] * 100) is INCONCLUSIVE
+    report = gate.report("g", ("new", "old"), 1, 400, 1.0)
+    share = f"the machine may have decided {report.by_machine} of {report.games} games"
+    assert share in sentence(report) and "more than 5%" in sentence(report)
+    case = ElementTree.fromstring(junit(report)).find(".//skipped")
+    assert case is not None and str(case.get("message")).endswith("the machine was busy")
+
+
+def test_a_gate_plays_on_while_the_share_of_the_machine_may_still_fall() -> None:
+    groups = [by_machine(seed_group(1, 1)), *[seed_group(1, 1), seed_group(1, 0.5)] * 100]
+    gate = Gate(Terms(), 2)
+    assert decided(gate, groups) is ACCEPTED
+    assert gate.so_far.by_machine == 2 and gate.so_far.games >= 40
+
+
+def test_a_bot_that_is_certainly_weaker_is_called_worse() -> None:
+    gate = Gate(Terms(), 2)
+    decided(gate, [seed_group(0, 0), seed_group(0, 0.5)] * 100)
+    assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith("Worse: -")
+    gate = Gate(Terms(), 2)
+    decided(gate, [seed_group(1, 0)] * 100)
+    assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith("Not better: +0 Elo")

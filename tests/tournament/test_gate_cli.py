@@ -1,6 +1,7 @@
 """`referee gate` from argv to exit code, with real workers and bots."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from contests import drawing_bot
 
 from referee.harness.cli.main import main
 
@@ -75,6 +77,25 @@ def test_a_bot_that_cannot_be_built_is_an_error_in_every_report(
     assert (root.get("failures"), root.get("errors")) == ("0", "1")
     (error,) = root.iter("error")
     assert error.get("message") == "mine against @random: the run failed" and "semicolon" in str(error.text)
+
+
+def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_path: Path) -> None:
+    new = drawing_bot(tmp_path, "clumsy", 1, "def choose(): return 'nowhere'")
+    argv = (new, "Old=@random", *TICTACTOE, "--elo", "0", "100")
+    code, out, _ = run(*argv, "--json")
+    assert code == 1
+    report = json.loads(out)
+    (group,) = report["faults"]
+    assert (group["bot"], group["kind"], group["first_game"]) == ("new", "illegal", 1)
+    assert group["count"] == report["faults_new"]
+    assert group["reproduce"][:3] == ["referee", "--game", "tictactoe"] and "--seed" in group["reproduce"]
+    assert main(tuple(group["reproduce"][1:])) == 0
+    code, out, _ = run(*argv, "--ledger", "kept")
+    (line,) = [line for line in out.splitlines() if line.startswith("Faults|")]
+    assert line.startswith(f"Faults| new: {group['count']} × illegal ") and "first in game 1, referee repro " in line
+    assert main(tuple(shlex.split(line.partition(", referee ")[2]))) == 1
+    assert "Start | games begin from varied positions (opening=2)" in out
+    assert "Start |" not in run(*argv, "--no-vary")[1]
 
 
 def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:

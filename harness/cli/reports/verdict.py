@@ -12,7 +12,13 @@ from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.match.series import Outcome
-from referee.harness.match.verdict import Verdict, noise_report
+from referee.harness.match.verdict import (
+    Verdict,
+    core_wait_words,
+    decided_by_machine,
+    machine_share,
+    noise_report,
+)
 from referee.harness.process.limits import died_of_error, mebibytes
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
@@ -41,13 +47,15 @@ def verdict(match: Verdict, game: Game) -> RenderableType:
 
 
 def noise(matches: Sequence[Verdict]) -> list[Text]:
-    """Returns how many calls machine load slowed down, and how long the referee itself did not run, if it did."""
+    """Returns what the machine has done: the games that it may have decided, slowed calls, and time of the referee."""
     report = noise_report(matches)
     lines = []
     if report.noisy_calls:
         text = f"{report.noisy_calls:,} of {report.calls:,} calls were slowed by machine load"
         faults = f", {report.noisy_faults:,} of {report.faults:,} faults" if report.faults else ""
         lines.append(Text(text + faults, style="yellow"))
+    if share := machine_share(sum(map(decided_by_machine, matches)), len(matches)):
+        lines.append(Text(share, style="yellow"))
     if report.away_s >= 0.005:  # less is shown as zero
         lines.append(Text(f"the referee itself did not run for {report.away_s:.2f} s", style="dim"))
     return lines
@@ -111,8 +119,7 @@ def _fault(fault: FaultReport, game: Game) -> Text:
     text.append(f" by seat {fault.player} ({printable(fault.name)}), call {call}: ")
     text.append(f"{printable(fault.detail)}; {fault.penalty}")
     if fault.host_noise:
-        waited = f"{fault.waited_s * 1000:.0f} of {fault.wall_s * 1000:.0f} ms"
-        text.append(f"\n  slowed by machine load: no core was free for {waited}", style="yellow")
+        text.append(f"\n  {core_wait_words(fault.waited_s, fault.wall_s)}", style="yellow")
     if fault.exit is not None:
         text.append(f"\n  the process had exited: {fault.exit}")
     if fault.answer:

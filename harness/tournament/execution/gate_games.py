@@ -10,6 +10,7 @@ from referee.harness.tournament.execution.tournament_games import TournamentGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.gate import Game, Gate
 from referee.harness.tournament.store.reader import Game as Played
+from referee.harness.tournament.store.reader import Touch
 
 
 async def play_gate(
@@ -45,4 +46,4 @@ def _finished_groups(games: TournamentGames) -> Iterator[list[Game] | None]:
 
 def _game(seat: int, game: Played) -> Game:
     at_fault = tuple(place for place in range(len(game.kind.r)) if game.kind.faults >> place & 1)
-    return Game(seat, game.kind.r, game.kind.p, game.content, at_fault)
+    return Game(seat, game.kind.r, game.kind.p, game.content, at_fault, game.kind.touch is Touch.DECIDED)

@@ -117,8 +117,9 @@ async def _checked(
         submission.source,
         entry is not None,
         "" if entry is not None else reason(report, submission),
-        key,
+        "" if report.undecided else key,  # the next intake tries it again
         entry or (before.entry if before is not None else None),
+        report.undecided,
     )
     output.write(report_path(intake.folder, submission.name, "xml"), output.junit(report))
     write(report, report_path(intake.folder, submission.name, "txt"))
@@ -188,7 +189,7 @@ def reason(report: CheckReport, submission: Submission) -> str:
     errors = (finding for check in report.checks for finding in check.findings if finding.level is Level.ERROR)
     first = next(errors, None)
     if first is None:
-        return "it was refused"
+        return report.verdict
     text = first.text.removeprefix(f"{submission.source}: ").replace(submission.source, submission.name)
     line = " ".join(text.split())
     return line if len(line) <= REASON else f"{line[: REASON - 1]}…"

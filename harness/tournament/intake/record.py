@@ -23,6 +23,8 @@ class Outcome(Struct, omit_defaults=True):
     """Identifies its content and the check. A submission with the same key is not checked again."""
     entry: Entry | None = None
     """Its last accepted version, which plays on if a later one is refused."""
+    undecided: bool = False
+    """Neither accepted nor refused, because the machine was busy: the next intake checks it again."""
 
 
 class Record(Struct):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import Struct
 
+from referee.harness.match.verdict import machine_share
 from referee.harness.process.timing import Timing
 from referee.harness.tournament.statistics.proportion import upper_bound
 from referee.harness.tournament.store.reader import Kind, Touch
@@ -51,10 +52,10 @@ def fairness(kinds: Iterable[tuple[Kind, int]], voids: int, machines: Collection
 
 def _sentences(found: Fairness, machines: Collection[Timing]) -> Iterable[str]:
     games, decided, measured, voids = found.games, found.decided, found.measured, found.voids
-    count = f"may have decided {decided:,} of {games:,} games" if decided else f"decided none of {games:,} games"
+    count = machine_share(decided, games) or f"the machine decided none of {_games(games)}"
     played = "" if measured else ", as far as it was measured"
-    most = f"with {100 * CONFIDENCE:.0f} % confidence, the rate is at most {100 * found.most:.2g} %"
-    yield f"The machine {count}{played}; {most}"
+    most = f"with {100 * CONFIDENCE:.0f} % confidence, the rate is at most {_percent(found.most)}"
+    yield f"{count[0].upper()}{count[1:]}{played}; {most}"
     if found.slowed:
         yield f"It slowed a bot by a tenth or more in {_games(found.slowed, 'other ')}"
     if voids:
@@ -65,6 +66,12 @@ def _sentences(found: Fairness, machines: Collection[Timing]) -> Iterable[str]:
     if unseen := [name for name, flag in causes.items() if any(getattr(each, flag) for each in machines)]:
         late = f"; a bot that computed was late in {_games(found.computed, 'other ')}" if found.computed else ""
         yield f"Not measured: {' and '.join(unseen)}{late}"
+
+
+def _percent(share: float) -> str:
+    """Formats a share like `0.31 %`, `4.2 %` or `100 %`, never as `1e+02 %`."""
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
 def _games(count: int, which: str = "") -> str:

@@ -1,11 +1,21 @@
 """Reports on a gate: lines for a terminal, Markdown for a pull request, JUnit XML for other programs."""
 
 import math
+import shlex
 from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
-from referee.harness.tournament.gate import Decision, Report, Unit
+from referee.harness.match.verdict import machine_share
+from referee.harness.tournament.gate import (
+    MACHINE_SHARE,
+    Decision,
+    FaultGroup,
+    Report,
+    Unit,
+    too_much_by_machine,
+)
 from referee.harness.tournament.reports.figures import interval, los, model_use, number
+from referee.harness.tournament.statistics.score import Strength
 from referee.protocol.text import printable
 
 FAILED = "the run failed"
@@ -37,8 +47,18 @@ def lines(run: Report) -> list[str]:
         if use is not None:
             texts.append(f"Model | {who}: {model_use(use)}")
     if run.seats == 2:
-        return [*texts, f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
-    return [*texts, f"Games | {run.games:,}: {different}", f"Rivals| {results}"]
+        texts += [f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
+    else:
+        texts += [f"Games | {run.games:,}: {different}", f"Rivals| {results}"]
+    return [*texts, *([f"Start | {run.varied}"] if run.varied else []), *map(_fault, run.faults)]
+
+
+def _fault(group: FaultGroup) -> str:
+    """Returns, for example, `Faults| new: 45 × illegal 'that wall is …', first in game 3, referee repro …`."""
+    how = f", {shlex.join(group.reproduce)}" if group.reproduce else ""
+    return (
+        f"Faults| {group.bot}: {group.count:,} × {group.kind} {group.detail!r}, first in game {group.first_game}{how}"
+    )
 
 
 def compared(run: Report) -> str:
@@ -62,6 +82,8 @@ def warnings(run: Report) -> list[str]:
         )
     if run.faults_new or run.faults_old:
         texts.append(f"faults count as the rules say: {run.faults_new} of {run.new}, {run.faults_old} of {run.old}")
+    if run.by_machine:
+        texts.append(run.fairness)
     return texts
 
 
@@ -86,9 +108,21 @@ def sentence(run: Report) -> str:
     if run.decision is Decision.ACCEPTED:
         return f"Better: {figure}; proven to be above {bounds[0]} within {run.games:,} games"
     if run.decision is Decision.REJECTED:
-        return f"Not better: {figure}; proven to be below {bounds[1]} within {run.games:,} games"
+        word = "Worse" if _is_worse(strength, run) else "Not better"
+        return f"{word}: {figure}; proven to be below {bounds[1]} within {run.games:,} games"
+    if too_much_by_machine(run):
+        share = machine_share(run.by_machine, run.games)
+        return f"Undecided: {figure}; {share}, more than {MACHINE_SHARE:.0%}: play again with less load or fewer --jobs"
     tendency = "Probably better" if los >= LIKELY else "Probably worse" if los <= 1 - LIKELY else "Undecided"
     return f"{tendency}: {figure}; not proven within {run.games:,} games"
+
+
+def _is_worse(strength: Strength, run: Report) -> bool:
+    """Whether the whole 95 % interval says that the new bot is worse; with points, whether it is likely."""
+    if run.terms.unit is Unit.POINTS:
+        return run.share < 0.5 and strength.los is not None and strength.los <= 1 - LIKELY
+    high = (strength.nelo if run.terms.unit is Unit.NELO else strength.elo).high
+    return high is not None and high < 0
 
 
 def markdown(run: Report) -> str:
@@ -114,7 +148,9 @@ def _page(game: str, names: tuple[str, str], end: str, sentence: str, summary: l
 def junit(run: Report) -> bytes:
     """Returns JUnit XML with one test case: failed if the new bot is rejected, skipped if the gate is inconclusive."""
     outcome = {Decision.REJECTED: "failure", Decision.INCONCLUSIVE: "skipped"}.get(run.decision, "")
-    why = "a limit came first" if run.decision is Decision.INCONCLUSIVE else run.decision
+    why: str = run.decision
+    if run.decision is Decision.INCONCLUSIVE:
+        why = "the machine was busy" if too_much_by_machine(run) else "a limit came first"
     summary = [*lines(run), *warnings(run)]
     return _case(run.game, (run.new, run.old), run.duration_s, outcome, why, summary)
 

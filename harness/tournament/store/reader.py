@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
+from referee.harness.match.verdict import delayed
 from referee.harness.process.timing import Timing
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame
 from referee.harness.tournament.model import Keys, Plan, read_plan
@@ -24,8 +25,6 @@ MOST = 1 << 62
 """Larger than any game's number."""
 
 
-DELAYED_PERCENT = 1
-"""A time-out may be the machine's if it took this share of the time that was up, or more."""
 SLOWED_PERCENT = 10
 """A game is slowed if the machine took this share of a bot's time, or more."""
 
@@ -228,8 +227,8 @@ class Book:
 
 def _touch(brief: _Brief) -> Touch:
     """Returns what the machine did to a game. Faults that the line does not report are judged by their seats."""
-    delayed = any(fault.noise or 0 < fault.took * DELAYED_PERCENT <= 100 * fault.wait for fault in brief.f)
-    if delayed or any(brief.n) or (brief.n and brief.d):
+    late = any(fault.noise or delayed(fault.took, fault.wait) for fault in brief.f)
+    if late or any(brief.n) or (brief.n and brief.d):
         return Touch.DECIDED
     if any(0 < fault.took * COMPUTED_PERCENT <= 100 * fault.ran for fault in brief.f):
         return Touch.COMPUTED
