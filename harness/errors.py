@@ -15,3 +15,7 @@ class RunError(Exception):
 
 class NotIsolated(RunError):
     """This machine cannot keep a required guarantee, so no bot is started. Exit code 5."""
+
+
+class NotTested(RunError):
+    """The bot to be tested cannot be built or started. Exit code 125, with which `git bisect run` skips a commit."""

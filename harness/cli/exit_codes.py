@@ -11,6 +11,8 @@ FAILED = 3
 INCONCLUSIVE = 4
 NOT_ISOLATED = 5
 NO_ROOM = 6
+NOT_TESTED = 125
+"""`git bisect run` skips a commit with this code."""
 BY_SIGNAL = 128
 """Plus the number of the signal."""
 INTERRUPTED = BY_SIGNAL + 2
@@ -24,6 +26,7 @@ MEANINGS = {
     str(INCONCLUSIVE): "Not decided: a limit of games or minutes came first, or the machine was busy.",
     str(NOT_ISOLATED): "--isolation required needs a layer that this machine does not have. No bot was started.",
     str(NO_ROOM): "The system allows too few file descriptors.",
+    str(NOT_TESTED): "repro: the bot cannot be built or started, so git bisect skips it.",
     f"{BY_SIGNAL}+N": "Ended by signal N.",
 }
 

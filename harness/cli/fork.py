@@ -1,5 +1,6 @@
 """`referee fork REPLAY --turn N`: continues a match from one of its positions, perhaps with other bots."""
 
+import shlex
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,16 +10,16 @@ import msgspec
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Json, Strict, Verbose
 from referee.harness.cli.person import Hands
+from referee.harness.cli.recorded_bots import RecordedOptions, agree, is_foreign, recorded_entrant
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.repro import recorded_entrant
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
-from referee.harness.errors import NotIsolated, UsageError
-from referee.harness.isolation import plan
+from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Isolation
 from referee.harness.match.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits, recorded_limits
-from referee.harness.programs.spec import Entrant, built_in_entrant, check_seats, entrants
+from referee.harness.programs.spec import Entrant, check_seats, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
@@ -30,6 +31,7 @@ def fork(
     turn: int,
     seat: Sequence[str] = (),
     replay: Path | None = None,
+    options: RecordedOptions = RecordedOptions(),
     json: Json = False,
     strict: Strict = False,
     verbose: Verbose = False,
@@ -44,19 +46,28 @@ def fork(
         file: The replay.
         turn: The last turn to keep; 0 is the opening.
         seat: S=BOT: put this bot, named as for a match, or `human` (you) at seat S, from 0; repeatable. At the other
-            seats play the programs of the replay.
+            seats play the programs of the replay, if you agree to start them.
         replay: The new replay. Default: a new file in ./replays.
     """
     before = Replay(file)
     seats = range(len(before.header.setup.names))
     specs = _seats(seat, seats)
-    limits = _limits(before)
-    replaced = {player: _new_entrant(spec, player, before, limits) for player, spec in specs.items()}
+    limits = msgspec.structs.replace(recorded_limits(before.header.limits), isolation=options.isolated())
+    replaced = {player: _new_entrant(spec, player, before, limits.isolation) for player, spec in specs.items()}
     seated = {player: _old_entrant(player, before) for player in seats if player not in replaced}
     try:
         match = fork_match(before, turn, seated, replaced)
     except Difference as difference:
         raise UsageError(f"{file}: {printable(str(difference))}") from difference
+    game = before.game.name
+    named = (
+        f"{player}={specs.get(player, 'BOT')}"
+        for player in seats
+        if player in specs or is_foreign(seated[player], game)
+    )
+    words = (word for bot in named for word in ("--seat", bot))
+    instead = shlex.join(["referee", "fork", str(file), "--turn", str(turn), *words])
+    agree(file, game, seated, options, instead)
     with nullcontext(replay) if replay is not None else claim_file(path_of(before, turn)) as path:
         series = Series(msgspec.structs.replace(match, replay=path, bundles=True))
         screen = Screen(series, json, verbose)
@@ -86,8 +97,9 @@ def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
     return bots
 
 
-def _new_entrant(spec: str, player: int, before: Replay, limits: Limits) -> Entrant:
+def _new_entrant(spec: str, player: int, before: Replay, isolation: Isolation) -> Entrant:
     check_seats([*["@random"] * player, spec], before.game.name)
+    limits = Limits(isolation=isolation)
     (entrant,) = entrants([spec], before.game.name, limits, people=True, progress=building)
     return entrant
 
@@ -95,21 +107,6 @@ def _new_entrant(spec: str, player: int, before: Replay, limits: Limits) -> Entr
 def _old_entrant(player: int, before: Replay) -> Entrant:
     """Returns the program that played there. UsageError if it is gone."""
     header = before.header
-    name, command = header.setup.names[player], header.commands[player] if header.commands else ()
-    if player in header.people:
-        raise UsageError(f"a person played at seat {player}; continue with --seat {player}=human (you) or {player}=BOT")
-    if player in header.functions:
-        raise UsageError(f"a Python function played at seat {player}; continue with --seat {player}=BOT")
-    built_in = built_in_entrant(command, before.game.name)
-    if built_in is not None:
-        return msgspec.structs.replace(built_in, name=name)
-    folder = header.folders[player] if header.folders else ""
-    return recorded_entrant(f"seat {player} ({printable(name)})", f"--seat {player}=BOT", name, command, folder)
-
-
-def _limits(before: Replay) -> Limits:
-    """Returns the limits of the replay. NotIsolated if they require layers that this machine does not have."""
-    limits = recorded_limits(before.header.limits)
-    if lines := plan.unmet(limits.isolation):
-        raise NotIsolated("\n".join(["the match was played with isolation layers that are missing here", *lines]))
-    return limits
+    command, folder = dict(enumerate(header.commands)).get(player, ()), dict(enumerate(header.folders)).get(player, "")
+    person = f" or --seat {player}=human (you)" if player in header.people else ""
+    return recorded_entrant(before, player, command, folder, f"--seat {player}=BOT{person}")

@@ -15,7 +15,17 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
+from referee.harness.cli.exit_codes import (
+    BY_SIGNAL,
+    FAILED,
+    INTERRUPTED,
+    NO_ROOM,
+    NOT_ISOLATED,
+    NOT_TESTED,
+    PLAYED,
+    USAGE,
+    SoFar,
+)
 from referee.harness.cli.help import commands, explained, overview, topic
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.match import match
@@ -23,7 +33,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
-from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
+from referee.harness.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
 from referee.harness.match.rule_options import option_names
@@ -182,7 +192,8 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
         return str(ended), BY_SIGNAL + ended.number
     if _inside(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
-    for kind, code in ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM), (RunError, FAILED)):
+    kinds = ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM), (NotTested, NOT_TESTED), (RunError, FAILED))
+    for kind, code in kinds:
         if failure := _inside(error, kind):
             return str(failure) + _other_place(str(failure), words), code
     return None

@@ -17,7 +17,7 @@ from referee.harness.cli.reports.turns import Window, coloured, legend, steps, t
 from referee.harness.cli.screen import building, out, paged
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
-from referee.harness.process.limits import recorded_limits
+from referee.harness.process.limits import Limits
 from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import Entrant
@@ -70,13 +70,12 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     if given and len(given) != len(seats):
         raise UsageError(f"{len(given)} modules are named for {counted(len(seats), 'metered seat')}")
     modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
-    context = BuildContext(recorded_limits(replay.header.limits), building)
+    context = BuildContext(Limits(), building)
     target = PULLEY if engine == "pulley" else ""
     programs = {}
     for player, module in modules.items():
-        argv = replay.header.commands[player]
-        if target or module != webassembly.module_of(argv):  # else that build is still there
-            argv = webassembly.command(module.resolve(), context, webassembly.arguments_of(argv), target)
+        arguments = webassembly.arguments_of(replay.header.commands[player])  # the rest could start any program
+        argv = webassembly.command(module.resolve(), context, arguments, target)
         programs[player] = Entrant(replay.header.setup.names[player], argv, module.resolve().parent)
     try:
         calls = run(play_again, replay, programs)

@@ -1,6 +1,9 @@
 """`referee repro BUNDLE BOT`: reproduces a fault of a match."""
 
+import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -9,57 +12,70 @@ from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Json
+from referee.harness.cli.recorded_bots import RecordedOptions, agree, recorded_entrant
 from referee.harness.cli.reports.text import as_json, counted, cut, printable
 from referee.harness.cli.screen import building, err, print_result
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
+from referee.harness.errors import NotIsolated, NotTested, RunError
 from referee.harness.match.repro import Reproduced, reproduce
-from referee.harness.process.limits import recorded_limits
-from referee.harness.programs import llm_spec
+from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import attach_command, listening, process_of
-from referee.harness.programs.image import unpacked_at
-from referee.harness.programs.spec import Entrant, entrant, image_entrant
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.seats.seat import Seat
 
 
-def repro(bundle: Path, bot: str | None = None, *, fault: int = 1, debug: bool = False, json: Json = False) -> int:
+def repro(
+    bundle: Path,
+    bot: str | None = None,
+    *,
+    fault: int = 1,
+    debug: bool = False,
+    options: RecordedOptions = RecordedOptions(),
+    json: Json = False,
+) -> int:
     """Reproduces a fault of a match.
 
-    Makes the calls up to the fault again, without opponents, isolation and limits. If the bot crashes by a signal and
+    Makes the calls up to the fault again, without opponents and with wide limits. If the bot crashes by a signal and
     gdb is installed, a second run under gdb gives a backtrace.
 
-    Exit code 1 if the bot fails in that call again, 0 if not, so `git bisect run` can find the change that mattered.
+    Exit code 1 if the bot fails in that call again, 0 if not, and 125 if it cannot be built or started. So `git bisect
+    run` can find the change that mattered.
 
     Args:
         bundle: The fault report, a folder that the verdict names; or a replay, such as a tournament's.
-        bot: The bot, named as for a match. Default: the program of the match.
+        bot: The bot, named as for a match. Default: the program of the match, if you agree to start it.
         fault: The number of the fault in a replay, from 1.
-        debug: Before the call, print the bot's process id and how to attach a debugger, and wait for Enter.
+        debug: Before the call, print the bot's process id and how to attach a debugger, and wait for Enter. Without
+            isolation, unless --isolation asks for it: no debugger reaches into a sandbox.
     """
-    details, _ = fault_report.read_any(bundle, fault)
+    isolation = options.isolated("off" if debug else "auto")
+    details, replay = fault_report.read_any(bundle, fault)
     if bot is None:
-        name = details.fault.name
-        program = recorded_entrant(name, "BOT", name, details.command, details.folder)
-    else:
-        program = entrant(bot, details.game, recorded_limits(details.limits), building)
-    if debug:
-        program = listening(program)
-    reproduced = run(partial(reproduce, bundle, fault, program, partial(_wait, program) if debug else None))
+        program = recorded_entrant(replay, details.fault.player, details.command, details.folder, "BOT")
+        instead = shlex.join(["referee", "repro", str(bundle), "BOT", *(("--fault", str(fault)) if fault > 1 else ())])
+        agree(bundle, details.game, {details.fault.player: program}, options, instead)
+    with _named_bot() if bot is not None else nullcontext():
+        if bot is not None:
+            program = entrant(bot, details.game, Limits(isolation=isolation), building)
+        if debug:
+            program = listening(program)
+        waits = partial(_wait, program) if debug else None
+        reproduced = run(partial(reproduce, bundle, fault, program, isolation, waits))
     print_result(reproduced, _shown(details, reproduced), json)
     return AT_FAULT if reproduced.at_fault else PLAYED
 
 
-def recorded_entrant(seat: str, option: str, name: str, command: tuple[str, ...], folder: str) -> Entrant:
-    """Returns the program that a replay names. UsageError if it is gone; `option` names another."""
-    if folder and (unpacked := unpacked_at(Path(folder))) is not None:
-        return image_entrant(name, unpacked)
-    if llm_spec.is_model(command):
-        raise UsageError(f"{seat} was a language model, which is asked only if you name it; do so with {option}")
-    if not command or not folder or not Path(folder).is_dir() or not Path(folder, command[0]).exists():
-        raise UsageError(f"{seat} cannot be started: its program is gone; name another with {option}")
-    return Entrant(name, command, Path(folder))
+@contextmanager
+def _named_bot() -> Iterator[None]:
+    """Turns a failed build or start into NotTested."""
+    try:
+        yield
+    except NotIsolated:
+        raise
+    except RunError as error:
+        raise NotTested(str(error)) from error
 
 
 async def _wait(program: Entrant, seat: Seat) -> None:

@@ -11,7 +11,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import Call, Fault, FaultKind
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.replay_prefix import prefix_calls
 from referee.harness.match.turn import Driver
@@ -24,7 +24,7 @@ from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.replay.lines import Turn, plain
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.simulate import positions
+from referee.harness.replay.simulate import Difference, positions
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import Seat
@@ -36,6 +36,8 @@ BACKTRACE_S = 30.0
 """How long gdb may take, with the calls before the crash."""
 SAFETY = 4
 """Limits of memory and processes, as a multiple of the original limits: a bomb must harm nobody."""
+
+_NOT_THERE = "the replay does not lead to the call at fault; verify it with `referee replay verify`"
 
 Waits = Callable[[Seat], Awaitable[None]]
 """Awaited before the call in question is made: a debugger may be attached."""
@@ -81,29 +83,32 @@ class _LastCall(Struct, frozen=True):
     method: str
 
 
-async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | None = None) -> Reproduced:
+async def reproduce(
+    path: Path, number: int, entrant: Entrant, isolation: Isolation, waits: Waits | None = None
+) -> Reproduced:
     """Makes the calls of a fault report again, or of a replay up to the fault of that number.
 
     Limits of time, CPU, memory and processes are wide, and with `waits` there are none; exceeding those of the match is
     the same fault as in the match. The bot is shown the recorded clock. A bot that crashes by a signal is run once more
-    under gdb, if that is installed and `waits` is None. UsageError for a path that is neither, RunError if the bot
-    cannot be started.
+    under gdb, if that is installed and `waits` is None. UsageError for a path that is neither and for a replay that
+    does not verify, RunError if the bot cannot be started.
     """
     report, replay = fault_report.read_any(path, number)
     if report.fault.method == "inject":
         raise UsageError(f"{path}: a built-in opponent acted out of turn, which no call can reproduce")
-    limits = _wide(recorded_limits(replay.header.limits), debugged=waits is not None)
-    if entrant.image is not None:
-        limits = msgspec.structs.replace(limits, isolation=Isolation())
+    if entrant.image is not None and isolation.mode == OFF.mode:
+        isolation = Isolation()
+    limits = _wide(recorded_limits(replay.header.limits), isolation, debugged=waits is not None)
     async with open_roster(limits) as roster:
         seat = await roster.take(entrant)
         reproduction = _Reproduction(report, replay, seat, waits)
         try:
-            last = await reproduction.run()
+            try:
+                last = await reproduction.run()
+            except Difference as difference:
+                raise UsageError(f"{path}: {difference}; {_NOT_THERE}") from difference
             if last is None:
-                raise RunError(
-                    f"{path}: the replay does not lead to the call at fault; verify it with `referee replay verify`"
-                )
+                raise UsageError(f"{path}: {_NOT_THERE}")
             result = reproduction.result(str(path), last)
         finally:
             await roster.end([seat], orderly=seat.fault is None)
@@ -116,7 +121,10 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
 async def _backtrace(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
     """Makes the calls once more, to the program under gdb, for at most `BACKTRACE_S`."""
     with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)  # gdb runs in the bot's sandbox, perhaps with an account of its own
         log = Path(folder, "gdb")
+        isolation = msgspec.structs.replace(limits.isolation, writable=(folder,))
+        limits = msgspec.structs.replace(limits, isolation=isolation)
         program = traced(entrant, log)
         if program is None:
             return ()
@@ -230,7 +238,7 @@ def _comparable(value: Any) -> Any:
     return value.kind if isinstance(value, Fault) else plain(value)
 
 
-def _wide(limits: Limits, debugged: bool) -> Limits:
+def _wide(limits: Limits, isolation: Isolation, debugged: bool) -> Limits:
     memory, processes = limits.memory_bytes, limits.processes
     return msgspec.structs.replace(
         limits,
@@ -239,7 +247,7 @@ def _wide(limits: Limits, debugged: bool) -> Limits:
         cpu_s=None,
         processes=None if debugged or processes is None else SAFETY * processes,
         file_bytes=None if debugged else limits.file_bytes,
-        isolation=OFF,
+        isolation=isolation,
         on_noise=OnNoise.CHARGE,
         pause=False,
     )

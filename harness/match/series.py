@@ -83,8 +83,7 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     first = series.match
     count = len(first.entrants)
     seed = first.seed if number == 0 else derive_seed(first.seed, "game", number)
-    turn = derive_seed(seed, "seats") % count if series.chaos else number % count if series.swap else 0
-    order = tuple([(seat + turn) % count for seat in range(count)])
+    order = drawn_order(seed, count) if series.chaos else _rotated(number if series.swap else 0, count)
     again: tuple[str, ...] = ()
     if series.again:  # `--chaos` rotates the seats itself, by the seed
         seated = series.bots if series.chaos else [series.bots[index] for index in order]
@@ -97,6 +96,15 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
         replay=first.replay and numbered(first.replay, number, series.games),
     )
     return match, order
+
+
+def drawn_order(seed: int, count: int) -> tuple[int, ...]:
+    """Returns the bot at each seat of a match with `--chaos`, by its place on the list."""
+    return _rotated(derive_seed(seed, "seats"), count)
+
+
+def _rotated(turn: int, count: int) -> tuple[int, ...]:
+    return tuple([(seat + turn) % count for seat in range(count)])
 
 
 def missing(entrants: Iterable[Entrant]) -> str | None:

@@ -1,10 +1,12 @@
 """Debuggers for bots, by the bot's language: how to attach one, and the frames of a crash."""
 
+import os
 import shutil
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 import msgspec
 import psutil
@@ -42,6 +44,9 @@ exec gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 's
     --args sh -c 'exec "$@" <&3 >&4 3<&- 4>&-' sh "$@" 3<&0 4>&1 >"$log" </dev/null
 """
 """Runs a command under gdb. The program has standard input and output; what gdb finds goes to the file `$1`."""
+
+LOG_BYTES = 1 << 16
+"""How much of gdb's output is read."""
 
 
 def process_of(pid: int | None) -> int | None:
@@ -85,15 +90,21 @@ def traced(entrant: Entrant, log: Path) -> Entrant | None:
     """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
     if shutil.which("gdb") is None or _engine(entrant.argv) or language(None, entrant.argv) not in TRACED:
         return None
-    return msgspec.structs.replace(entrant, argv=("sh", "-c", GDB, "sh", str(log), *entrant.argv))
+    return msgspec.structs.replace(entrant, argv=("/bin/sh", "-c", GDB, "sh", str(log), *entrant.argv))
 
 
 def backtrace(log: Path) -> tuple[str, ...]:
-    """Returns the signal and the frames that gdb has written to a file, the innermost frame first."""
+    """Returns the signal and the frames that gdb has written to a file, the innermost frame first.
+
+    The bot can write there too, so the file may be anything.
+    """
     try:
-        lines = log.read_text("utf-8", "replace").splitlines()
+        file = os.open(log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ()
+    with open(file, "rb") as opened:
+        content = opened.read(LOG_BYTES) if S_ISREG(os.fstat(file).st_mode) else b""
+    lines = content.decode("utf-8", "replace").splitlines()
     return tuple([line for line in lines if line.startswith(("Program received signal ", "#"))])
 
 

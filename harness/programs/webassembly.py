@@ -60,7 +60,7 @@ def is_metered(argv: Sequence[str]) -> bool:
 def module_of(argv: Sequence[str]) -> Path:
     """Returns the module that a metered bot's command runs."""
     code = next((word for word in argv[3:] if not word.startswith("--")), "")
-    return Path(code).with_name(MODULE)
+    return Path(code, MODULE) if Path(code).name == "" else Path(code).with_name(MODULE)
 
 
 def in_cache(argv: Sequence[str]) -> bool:
@@ -73,7 +73,8 @@ def in_cache(argv: Sequence[str]) -> bool:
 
 def arguments_of(argv: Sequence[str]) -> tuple[str, ...]:
     """Returns the arguments that a metered bot's command gives to its module."""
-    return tuple(argv[3:][next(place for place, word in enumerate(argv[3:], 1) if not word.startswith("--")) :])
+    after_code = next((place for place, word in enumerate(argv[3:], 1) if not word.startswith("--")), len(argv))
+    return tuple(argv[3:][after_code:])
 
 
 def metering(argv: Sequence[str]) -> Metering:

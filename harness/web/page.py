@@ -20,6 +20,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.web.replay_list import FileSource
 from referee.harness.web.viewer_frames import Eyes, FrameBuilder, frame_builder
+from referee.protocol.text import printable
 
 STATIC = HOME / "harness" / "web" / "static"
 
@@ -205,7 +206,7 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
         title=f"{game.title}: {' against '.join(setup.names)}",
         game=game.name,
         names=setup.names,
-        command=shlex.join(replay.header.again) if eyes is None else "",
+        command=_command(replay.header.again) if eyes is None else "",
         pieces=dict(shown.card_names),
         prints=dict(shown.card_texts),
         rules={method.name: method.rules for method in game.methods.values() if method.rules},
@@ -213,6 +214,11 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
         eyes=None if eyes is None else tuple(sorted(eyes)),
         live=live,
     )
+
+
+def _command(again: tuple[str, ...]) -> str:
+    """Returns the command line that plays a match again. People paste it, so it must be one of ours; else empty."""
+    return printable(shlex.join(again)) if again[:2] == ("referee", "--game") else ""
 
 
 def encoded(value: Any) -> bytes:

@@ -340,7 +340,7 @@ def test_a_program_plays_and_its_replay_verifies_forks_and_is_shown(
     words = ["--game", PREFIX + name, last, "@random", "--seed", "5", "--strict", "--replay", str(replay)]
     assert main(words) == 0
     assert main(["replay", "verify", str(replay)]) == 0
-    assert main(["fork", str(replay), "--turn", "1", "--replay", str(tmp_path / "fork.jsonl")]) == 0
+    assert main(["fork", str(replay), "--turn", "1", "--recorded", "--replay", str(tmp_path / "fork.jsonl")]) == 0
     assert main(["replay", "verify", str(tmp_path / "fork.jsonl")]) == 0
     assert main(["replay", "show", str(replay), "--plain"]) == 0
 

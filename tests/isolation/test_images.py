@@ -200,7 +200,7 @@ def test_an_image_is_checked_and_its_fault_is_reproduced(
     assert main(["check", "oci:broken.tar", "--game", "tictactoe"]) == 1
     assert "oci:broken.tar: cannot be read" in capsys.readouterr().out.replace("\n", " ")
     assert main(["--game", "tictactoe", image, "@random", "--seed", "1", "--replay", "match.jsonl"]) == 0
-    assert main(["repro", "match.seat0.fault1"]) == 1
+    assert main(["repro", "match.seat0.fault1", "--recorded"]) == 1
     assert capsys.readouterr().out.endswith("the same\n")
 
 

@@ -49,7 +49,7 @@ def test_a_fault_is_reproduced_until_its_bug_is_fixed(
         monkeypatch.setattr("sys.stdin", stdin)
         enter.write("\n")
         enter.flush()
-        assert main(["repro", fault["bundle"], "--debug"]) == 1
+        assert main(["repro", fault["bundle"], "mine", "--debug"]) == 1
     assert DEBUGGERS[lang] in capsys.readouterr().err
 
     source.write_text(text)

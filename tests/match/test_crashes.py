@@ -83,11 +83,12 @@ def test_the_advice_finds_the_line(said: Said) -> None:
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb")
 def test_repro_shows_the_frames_of_a_crash(said: Said) -> None:
     said(*MATCH, "crash.c", "@random")
-    now = json.loads(said("repro", "match.seat0.fault1", "--json", code=1))
+    now = json.loads(said("repro", "match.seat0.fault1", "crash.c", "--json", code=1))
     assert now["same"] is True
     assert now["backtrace"][0] == "Program received signal SIGSEGV, Segmentation fault."
     assert re.search(r"crash\.c:(5|16)$", now["backtrace"][1]), "the line of the read, or of its call if it is inlined"
-    assert "\n  backtrace:\n    Program received signal SIGSEGV" in said("repro", "match.seat0.fault1", code=1)
+    shown = said("repro", "match.seat0.fault1", "crash.c", code=1)
+    assert "\n  backtrace:\n    Program received signal SIGSEGV" in shown
 
 
 @pytest.mark.slow
@@ -95,7 +96,7 @@ def test_without_gdb_repro_says_what_it_knows(said: Said, monkeypatch: pytest.Mo
     said(*MATCH, "crash.c", "@random")
     Path("empty").mkdir()
     monkeypatch.setenv("PATH", str(Path("empty").absolute()))
-    now = json.loads(said("repro", "match.seat0.fault1", "--json", code=1))
+    now = json.loads(said("repro", "match.seat0.fault1", "--recorded", "--json", code=1))
     assert (now["same"], now["backtrace"]) == (True, [])
 
 

@@ -79,7 +79,7 @@ def at_fault(run: Run, arena: Arena, name: str) -> Path:
 def test_a_fault_is_seen_again_and_a_bot_without_it_is_not_at_fault(run: Run, arena: Arena, name: str) -> None:
     bundle = at_fault(run, arena, name)
     kind, call = CASES[name][2:]
-    code, out = run("repro", str(bundle), "--json")  # the program of the match, where it was
+    code, out = run("repro", str(bundle), "--recorded", "--json")  # the program of the match, where it was
     now = json.loads(out)
     assert (code, now["same"], now["at_fault"], now["call"], now["differs"]) == (1, True, True, call, None)
     assert now["recorded"].startswith(f"{kind}: ")
@@ -121,7 +121,7 @@ def test_a_record_alone_is_enough(run: Run, arena: Arena) -> None:
     """Such as a tournament's, beside which there are no bundles."""
     at_fault(run, arena, "illegal")
     (record,) = Path("replays").glob("*.jsonl")
-    code, out = run("repro", str(record), "--json")
+    code, out = run("repro", str(record), "--recorded", "--json")
     assert (code, json.loads(out)["same"]) == (1, True)
     assert run("repro", str(record), "--fault", "2")[0] == 2
 
@@ -221,7 +221,7 @@ def test_a_debugger_is_waited_for_before_the_call(
             return "\n"
 
     monkeypatch.setattr(sys, "stdin", Enter())
-    assert main(("repro", str(bundle), "--debug")) == 1
+    assert main(("repro", str(bundle), "--debug", "--recorded")) == 1
     told = capsys.readouterr().err
     assert any("illegal.py" in line for line in seen), "it lives while we wait"
     assert "attach: python -m debugpy --listen 5678 --pid " in told
@@ -244,7 +244,7 @@ def test_a_match_goes_on_from_a_position_with_another_bot(run: Run, arena: Arena
     arena.bot("greet(); put('C'); put('E'); call()", name="loser")
     arena.bot(TELLS, name="tells")
     assert run("--game", "tictactoe", "--seed", "5", "good.py", "loser.py", "--replay", "m.jsonl")[0] == 0
-    code, out = run("fork", "m.jsonl", "--turn", "2", "--seat", "1=L=tells.py", "--json")
+    code, out = run("fork", "m.jsonl", "--turn", "2", "--seat", "1=L=tells.py", "--recorded", "--json")
     verdict = json.loads(out)["matches"][0]
     assert (code, verdict["result"]["ranks"], verdict["faults"]) == (0, [1, 2], [])
     heard = [json.loads(line) for line in Path(verdict["seats"][1]["stderr"]).read_text().splitlines()]
@@ -275,7 +275,7 @@ def test_a_person_or_a_script_goes_on_from_a_position(run: Run, arena: Arena, sp
     (arena.folder / "lines.txt").write_text("n\ns\n")
     command = [sys.executable, "-m", "referee.harness.cli.main", "fork", "m.jsonl", "--turn", "2", "--json"]
     with (arena.folder / "lines.txt").open() as lines:
-        words = [*command, "--seat", f"1={spec}", "--replay", "again.jsonl"]
+        words = [*command, "--recorded", "--seat", f"1={spec}", "--replay", "again.jsonl"]
         done = subprocess.run(words, cwd=arena.folder, stdin=lines, capture_output=True, text=True, timeout=100)
     (verdict,) = json.loads(done.stdout)["matches"]
     assert (done.returncode, verdict["faults"]) == (0, [])

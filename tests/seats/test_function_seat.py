@@ -117,5 +117,5 @@ def test_a_match_with_a_function_can_be_continued_with_another_bot_only(
     monkeypatch.chdir(tmp_path)
     referee.play("tictactoe", [first_answer, "@random"], seed=3, replay="match.jsonl")
     assert main(["fork", "match.jsonl", "--turn", "2"]) == 2
-    assert "a Python function played at seat 0; continue with --seat 0=BOT" in capsys.readouterr().err
+    assert "; name a bot with --seat 0=BOT" in capsys.readouterr().err
     assert main(["fork", "match.jsonl", "--turn", "2", "--seat", "0=@random"]) in (0, 1)

@@ -18,13 +18,14 @@ import trustme
 from model_service import ModelService, Request, serving
 from scripted import Arena
 
+import referee
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.adapters.llm import relay
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION
 from referee.harness.adapters.llm.run import Seat
-from referee.harness.cli.repro import recorded_entrant
+from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import isolation
 from referee.harness.isolation.probe import probe
@@ -547,11 +548,13 @@ async def test_a_redirect_or_a_prompt_reaches_no_other_host(arena: Arena, servic
         assert other.requests == []
 
 
-def test_a_model_of_a_replay_is_asked_only_if_it_is_named() -> None:
+def test_a_model_of_a_replay_is_asked_only_if_it_is_named(tmp_path: Path) -> None:
     """A replay of somebody else could name their service and one of our variables."""
     program = entrant("llm:stub")
-    with pytest.raises(UsageError, match="seat 0 was a language model, which is asked only if you name it"):
-        recorded_entrant("seat 0", "BOT", program.name, program.argv, str(program.cwd))
+    referee.play("connectfour", ["@random", "@random"], seed=1, replay=tmp_path / "match.jsonl")
+    replay = Replay(tmp_path / "match.jsonl")
+    with pytest.raises(UsageError, match=r"a language model played at seat 0 \(@random\); name a bot with BOT"):
+        recorded_entrant(replay, 0, program.argv, str(program.cwd), "BOT")
 
 
 # Bot specs.

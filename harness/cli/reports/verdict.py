@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
-from referee.harness.match.series import Outcome
+from referee.harness.match.series import Outcome, drawn_order
 from referee.harness.match.verdict import (
     Verdict,
     core_wait_words,
@@ -105,12 +106,22 @@ def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
     if died_of_error(fault.exit):
         leads.append(f"advice: {crash_advice(match.seats[fault.player].command)}")
     if fault.bundle is not None:
-        leads.append(f"fault report: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})")
+        repro = shlex.join(["referee", "repro", fault.bundle, *_typed_bot(match, fault.player)])
+        leads.append(f"fault report: {fault.bundle} ({repro})")
     if fault.rules:
         page, _, section = fault.rules.partition(", ")
         how = "" if page == "SPEC.md" else f" (referee rules {match.game} {section or page})"
         leads.append(f"rule: {fault.rules}{how}")
     return [Text(f"  {lead}", style="dim") for lead in leads]
+
+
+def _typed_bot(match: Verdict, player: Player) -> list[str]:
+    """Returns the bot at a seat as the command line named it; empty if it did not."""
+    if not match.again:
+        return []
+    count = len(match.seats)
+    place = drawn_order(match.seed, count)[player] if "--chaos" in match.again else player
+    return [match.again[place - count]]
 
 
 def _fault(fault: FaultReport, game: Game) -> Text:

@@ -1,0 +1,149 @@
+"""The programs that a replay names. Whoever wrote the replay chose them, so none starts before the user agrees."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from referee.games.contract import Player
+from referee.harness.cli.limit_options import isolation
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import building, err
+from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Isolation
+from referee.harness.match.play_again import kept_module
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive, build_cache, llm_spec, webassembly
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.image import unpacked_at
+from referee.harness.programs.languages import SOURCES
+from referee.harness.programs.spec import FUNCTION, PREFIX, WORD, Entrant, built_in_entrant, image_entrant
+from referee.harness.replay.reader import Replay
+
+SERVICES = ("http://", "https://")
+FILES = frozenset({*SOURCES, webassembly.SUFFIX, ".jar", ".pyz"})
+"""Suffixes of programs in a command line. Any other relative word may be an argument."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RecordedOptions:
+    """What may start, and how it is isolated. Nothing of this is taken from a replay."""
+
+    recorded: bool = False
+    """Start the programs that the replay names without asking. Whoever wrote the replay chose them."""
+    isolation: str | None = None
+    """How bots are isolated, as for a match: off, auto, required, required:NAME,NAME. Default: auto."""
+    readable: Annotated[tuple[Path, ...], Parameter(consume_multiple=False)] = ()
+    """PATH: another file or folder that bots may read. May be repeated."""
+
+    def isolated(self, default: str = "auto") -> Isolation:
+        """Returns the isolation. UsageError for a path that does not exist; NotIsolated if a layer is missing."""
+        for path in self.readable:
+            if not path.exists():
+                raise UsageError(f"--readable {path}: there is no such file or folder")
+        return isolation(self.isolation or default, self.readable)
+
+
+def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], folder: str, option: str) -> Entrant:
+    """Returns the program that a replay names, without starting it; a module is compiled again if its build is gone.
+
+    UsageError if there is none, or if it is gone; `option` names another.
+    """
+    name = replay.header.setup.names[player]
+    seat = f"seat {player} ({printable(name)})"
+    if (built_in := built_in_entrant(command, replay.game.name)) is not None:
+        return msgspec.structs.replace(built_in, name=name)
+    if who := _nobody(replay, player, command):
+        raise UsageError(f"{who} played at {seat}; name a bot with {option}")
+    if webassembly.is_metered(command):
+        program = _module(replay, player, command, folder)
+    elif folder and (unpacked := unpacked_at(Path(folder))) is not None:
+        program = image_entrant(name, unpacked)
+    else:
+        program = None if _is_gone(command, folder) else Entrant(name, command, Path(folder))
+    if program is None:
+        raise UsageError(f"{seat} cannot be started: its program is gone; name another with {option}")
+    return program
+
+
+def _nobody(replay: Replay, player: Player, command: tuple[str, ...]) -> str:
+    """Returns what played there, if that was no program of this machine; else an empty text."""
+    first = command[0] if command else ""
+    if player in replay.header.people or command == (WORD,):
+        return "a person"
+    if player in replay.header.functions or first.startswith(FUNCTION):
+        return "a Python function"
+    if first.startswith(PREFIX):
+        return "a script"
+    if first.startswith(SERVICES):
+        return "a web service"
+    return "a language model" if llm_spec.is_model(command) else ""
+
+
+def _is_gone(command: tuple[str, ...], folder: str) -> bool:
+    """Returns whether the program, its folder, or a file of its command line is missing."""
+    if not command or not folder or not os.path.isdir(folder):
+        return True
+    words = [part for word in command[1:] if not word.startswith("-") for part in _paths(word)]
+    builds = build_cache.builds_named_in((*command, folder))
+    return not all(os.path.exists(os.path.join(folder, path)) for path in (command[0], *words, *builds))
+
+
+def _paths(word: str) -> list[str]:
+    """Returns the paths in an argument: itself, or the parts of a class path."""
+    if word.startswith("/"):
+        return word.split(":")
+    return [word] if Path(word).suffix in FILES else []
+
+
+def _module(replay: Replay, player: Player, command: tuple[str, ...], folder: str) -> Entrant | None:
+    """Returns the metered bot, compiled here; None if nothing with the recorded hash is left."""
+    recorded = replay.header.metered.get(player)
+    places = [kept_module(replay.path, player)]
+    if webassembly.in_cache(command):
+        places.append(webassembly.module_of(command))
+    if folder and os.path.isdir(folder):
+        places += sorted(Path(folder).glob(f"*{webassembly.SUFFIX}"))
+    for place in places:
+        if recorded is not None and place.is_file() and archive.sha256(place) == recorded.sha256:
+            argv = webassembly.command(
+                place.resolve(), BuildContext(Limits(), building), webassembly.arguments_of(command)
+            )
+            return Entrant(replay.header.setup.names[player], argv, place.resolve().parent)
+    return None
+
+
+def is_foreign(program: Entrant, game: str) -> bool:
+    """Returns whether a program is more than a built-in opponent."""
+    return built_in_entrant(program.argv, game) is None
+
+
+def agree(path: Path, game: str, programs: Mapping[Player, Entrant], options: RecordedOptions, instead: str) -> None:
+    """Asks the user at the terminal whether these programs of a replay may start. Built-in opponents always may.
+
+    UsageError if not, or if there is no terminal to ask at. `instead`: the command that names the bots.
+    """
+    foreign = {player: each for player, each in programs.items() if is_foreign(each, game)}
+    if options.recorded or not foreign:
+        return
+    named = [f"seat {player} ({printable(each.name)}): {_words(each)}" for player, each in foreign.items()]
+    if not (sys.stdin.isatty() and err.is_terminal):
+        advice = f"name the bots, as in `{instead}`, or start what the replay names with --recorded"
+        raise UsageError("\n".join([f"{path} names programs, which do not start by themselves; {advice}", *named]))
+    err.print(f"{printable(str(path))} names programs. Whoever wrote it chose them:")
+    for line in named:
+        err.print(f"  {line}")
+    err.print("start them? [y/N] ", style="bold", end="")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(f"nothing was started; name the bots, as in `{instead}`")
+
+
+def _words(program: Entrant) -> str:
+    return f"{printable(shlex.join(program.argv))} in {printable(str(program.cwd))}"
