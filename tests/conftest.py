@@ -16,7 +16,7 @@ from hypothesis import settings
 from scripted import Arena
 
 from referee.harness.isolation import c_programs
-from referee.harness.isolation.probe import probe
+from referee.harness.isolation.probe import probe, probed
 from referee.harness.programs import toolchains
 
 # Tests use the same compilers as the referee: the first ones on PATH that work.
@@ -147,9 +147,9 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
 def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Isolation as on a machine without some layers; the parameter names them, separated by commas."""
     monkeypatch.setenv(c_programs.WITHOUT, request.param)
-    probe.cache_clear()
+    probed.cache_clear()
     assert not ("namespaces" in request.param and probe().namespaces in ("own", "user"))
     assert not ("bwrap" in request.param and probe().namespaces == "bwrap")
     assert not ("landlock" in request.param and probe().landlock)
     yield
-    probe.cache_clear()
+    probed.cache_clear()

@@ -35,7 +35,7 @@ from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
 from referee.harness.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
 from referee.harness.installed import version
-from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
+from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room, reset_inherited_state
 from referee.harness.match.rule_options import option_names
 
 E = TypeVar("E", bound=BaseException)
@@ -124,6 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         prepare()
         if argv is None:
+            reset_inherited_state()
             hide_option("--seed")  # other programs of this account could read it and foresee all luck
             gc.freeze()  # garbage collections skip what is loaded, also while a call is open
         with obeyed():

@@ -10,6 +10,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from referee.harness.isolation.self_protection import children_waited_for
+
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0
 ROOM_BYTES = 2**20
@@ -74,7 +76,8 @@ def _compile(compiler: str, source: Path, made: Path, options: Sequence[Sequence
     with suppress(OSError, subprocess.TimeoutExpired):
         for each in options:
             line = [compiler, "-std=c11", "-O2", "-o", str(made), str(source), *each]
-            done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMPILE_S, check=False)
+            with children_waited_for():
+                done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMPILE_S)
             if done.returncode == 0:
                 return True
     return False

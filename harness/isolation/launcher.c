@@ -453,6 +453,9 @@ static const struct {
 
 int main(int count, char **words) {
     arguments = words;
+    /* Inherited from whatever started the referee: folders must be open to the bot's account, and children waited for. */
+    umask(022);
+    signal(SIGCHLD, SIG_DFL);
     int at = 1;
     while (at < count && strcmp(words[at], "--") != 0) {
         size_t step = 0;

@@ -263,6 +263,8 @@ class Launcher(Root):
 
 def main() -> None:
     launcher = Launcher()
+    os.umask(0o022)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rest = iter(sys.argv[1:])
     try:
         while (word := next(rest)) != "--":

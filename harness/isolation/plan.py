@@ -121,7 +121,7 @@ def unmet(isolation: Isolation, layers: Mapping[str, str] | None = None) -> list
     if not isolation.required:
         return []
     layers = layer_by_guarantee(isolation) if layers is None else layers
-    lines = []
+    lines = [f"{layer}: {LOST} ({why}); run the command again" for layer, why in lost_layers(isolation).items()]
     for guarantee, layer_name in isolation.required:
         layer = layers[guarantee]
         if layer == NONE:
@@ -129,6 +129,14 @@ def unmet(isolation: Isolation, layers: Mapping[str, str] | None = None) -> list
         elif layer_name is not None and layer_name not in layer.split("+"):
             lines.append(f"{guarantee} ({GUARANTEES[guarantee]}): kept by {layer} here, not by {layer_name}")
     return lines
+
+
+LOST = "its trial failed, perhaps because the machine was too busy"
+
+
+def lost_layers(isolation: Isolation) -> Mapping[str, str]:
+    """Returns the layers that this machine may have and that no bot gets, with the reason."""
+    return {} if isolation.mode == "off" else probe().undecided
 
 
 class Sandbox(Struct, frozen=True):

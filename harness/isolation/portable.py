@@ -20,6 +20,7 @@ import psutil
 
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.supervisor import (
+    DEFAULT_SIGNALS,
     FAREWELL,
     Program,
     Request,
@@ -132,6 +133,11 @@ def end_marked(mark: str) -> None:
 def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None:
     """Runs the spawner until the referee closes its end. The marks of all programs begin with `mark`."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.umask(0o022)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in DEFAULT_SIGNALS:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     wakeup = wakeup_pipe()
     numbers = count()
     supervisors: dict[int, str] = {}  # by pid, the mark of the bot

@@ -1,10 +1,13 @@
 """Tries out, once per process, which isolation layers this machine offers."""
 
+import errno
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -16,9 +19,17 @@ from referee.harness.isolation.hidden_files import VisiblePaths
 from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
+from referee.harness.isolation.self_protection import children_waited_for
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
 
 TRIAL_S = 10.0
+TRIALS = 2
+"""How often a layer is tried if the machine may have been too busy for it."""
+NO_ANSWER, KILLED = "no answer within", "killed by SIGKILL"
+BUSY = (NO_ANSWER, KILLED, *map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
+"""What a reason contains if the same trial may succeed a moment later."""
+
+_probing = threading.Lock()
 
 
 class Machine(Struct, frozen=True):
@@ -31,15 +42,23 @@ class Machine(Struct, frozen=True):
     groups: Groups
     missing: Mapping[str, str]
     """By layer, why it is missing. Namespaces may be made in one way and be missing in another."""
+    undecided: Mapping[str, str] = {}
+    """By layer, why its trial has failed although this machine may have it: the machine was too busy."""
 
     def has(self, layer: str) -> bool:
         """Whether the machine offers `seccomp`, `account` (one for each bot), or a compiled `launcher`."""
         return self.missing.keys().isdisjoint((layer, "linux"))
 
 
-@cache
 def probe() -> Machine:
-    """Tries every layer."""
+    """Tries every layer. Threads that call this at the same time wait for one answer."""
+    with _probing:
+        return probed()
+
+
+@cache
+def probed() -> Machine:
+    """Does the work of `probe`."""
     if PORTABLE:
         why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {c_programs.WITHOUT}"
         return Machine(None, 0, Groups(()), {"linux": why})
@@ -59,7 +78,8 @@ def probe() -> Machine:
     missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
     if reason := launcher_build.obstacle():
         missing["launcher"] = f"{reason}: each bot starts about 8 ms later"
-    return Machine(namespace, version, groups, missing)
+    busy = {layer: why for layer, why in missing.items() if any(word in why for word in BUSY)}
+    return Machine(namespace, version, groups, missing, busy)
 
 
 def sandbox_command(
@@ -107,7 +127,20 @@ def _no_account(namespace: str | None) -> str | None:
 
 
 def _trial(namespace: str | None, steps: Sequence[str]) -> str | None:
-    """Starts a program with some layers. Returns why that fails, or None."""
+    """Starts a program with some layers. Returns why that fails, or None. A busy machine gets a second try."""
+    reason = None
+    for _ in range(TRIALS):
+        try:
+            with children_waited_for():
+                reason = _try(namespace, steps)
+        except OSError as error:
+            reason = str(error)
+        if reason is None or not any(word in reason for word in BUSY):
+            return reason
+    return reason
+
+
+def _try(namespace: str | None, steps: Sequence[str]) -> str | None:
     folders = map(os.path.realpath, filter(os.path.exists, visible_paths.SYSTEM_FOLDERS))
     visible = VisiblePaths(tuple(visible_paths.outermost(folders)))
     files = SandboxFiles(visible, visible_paths.SYSTEM_FOLDERS, (), "/tmp/scratch", 1 << 20)
@@ -123,18 +156,21 @@ def _trial(namespace: str | None, steps: Sequence[str]) -> str | None:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
+                start_new_session=True,
             )
         ours.settimeout(TRIAL_S)
         try:
             messages = [*iter(lambda: ours.recv(4096), b"")]
             _, stderr = process.communicate(timeout=TRIAL_S)
         except (TimeoutError, subprocess.TimeoutExpired):
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return f"no answer within {TRIAL_S:g} s"
+            return f"{NO_ANSWER} {TRIAL_S:g} s"
     for message in messages:
         if message.startswith(b"error "):
             return message.removeprefix(b"error ").decode("utf-8", "replace")
     if process.returncode if namespace is None else not any(message.startswith(b"exit 0 ") for message in messages):
+        if process.returncode == -signal.SIGKILL:
+            return KILLED
         return stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
     return None

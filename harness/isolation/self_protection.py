@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import psutil
 
@@ -40,7 +40,40 @@ STRAYS_S = 2.0
 
 
 @shared
+def children_waited_for() -> Iterator[None]:
+    """Ends the ignoring of SIGCHLD, which parents hand on, for the length of the block.
+
+    While a process ignores it, the kernel keeps no exit codes of its children. `signal.signal` works in the main
+    thread alone.
+    """
+    ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if ignored:
+        LIBC.signal(int(signal.SIGCHLD), 0)
+    try:
+        yield
+    finally:
+        if ignored:
+            LIBC.signal(int(signal.SIGCHLD), 1)
+
+
+def reset_inherited_state() -> None:
+    """Sets signals and the umask of our process back to what a program expects, whatever started it."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    mask = os.umask(0o077)
+    os.umask(mask & 0o077)  # we must be able to use what we make
+
+
+@contextmanager
 def guarded() -> Iterator[None]:
+    """Protects our memory and waits for our children, for the length of the block."""
+    with children_waited_for(), _protected():
+        yield
+
+
+@shared
+def _protected() -> Iterator[None]:
     """Protects our memory, which holds the seed, and adopts orphans for the length of the block.
 
     No other process of our account, except root's, can read our memory or trace us. The processes of a bot that has

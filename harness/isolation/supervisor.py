@@ -45,6 +45,8 @@ RLIMITS = sorted({number for name, number in vars(resource).items() if name.star
 SYSCALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
 """`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
 RLIMIT_LOCKS = 10  # Linux has not enforced it since 2.4.25
+DEFAULT_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+"""Signals that a bot does not ignore at its start: Python ignores two, and the referee's parent perhaps others."""
 SCHED_ATTR_BYTES = 64
 KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
@@ -101,6 +103,8 @@ def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None
     except (OSError, ValueError):
         pass  # this system has no such limit: orphans of a killed spawner are not recognised
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.umask(0o022)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a bot may send it: no traceback
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
@@ -280,7 +284,8 @@ def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
         request["env"],
         file_actions=[(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)],
         setsid=True,
-        setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them, and a bot would inherit that
+        setsigmask=(),
+        setsigdef=DEFAULT_SIGNALS,
     )
     os.chdir("/")
     return pid

@@ -14,7 +14,7 @@ from msgspec import Struct
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
-from referee.harness.isolation.plan import common_layers
+from referee.harness.isolation.plan import common_layers, lost_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
 from referee.harness.match.fault_reports import FaultReports
@@ -135,6 +135,7 @@ async def play(
         duration_s=time.perf_counter() - started,
         replay=None if match.replay is None else str(match.replay),
         isolation=referee.faults.header.isolation,
+        lost_layers=lost_layers(roster.limits.isolation) if referee.faults.header.isolation else {},
         again=match.again,
         tree_read_by=TREE_READ_BY,
         away_s=clock.stalled_s - stalled_s,

@@ -23,6 +23,8 @@ class Verdict(Struct, frozen=True):
     replay: str | None
     isolation: Mapping[str, str] = {}
     """By guarantee, the layer that kept it for every program that played; empty: there was none."""
+    lost_layers: Mapping[str, str] = {}
+    """Isolation layers that this machine may have and that no bot got, with the reason: their trial failed."""
     again: tuple[str, ...] = ()
     """The command line that plays it again, word by word; empty: it was not played from the command line."""
     tree_read_by: str = ""

@@ -12,6 +12,7 @@ from referee.games.game import Game
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
+from referee.harness.isolation.plan import LOST
 from referee.harness.match.series import Outcome, drawn_order
 from referee.harness.match.verdict import (
     Verdict,
@@ -24,6 +25,9 @@ from referee.harness.process.limits import died_of_error, mebibytes
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, model_use
+
+NOTABLE_AWAY_S = 1.0
+"""The referee itself stands still for some hundredths of a second in many matches, which nobody is charged for."""
 
 
 def verdict(match: Verdict, game: Game) -> RenderableType:
@@ -48,16 +52,17 @@ def verdict(match: Verdict, game: Game) -> RenderableType:
 
 
 def noise(matches: Sequence[Verdict]) -> list[Text]:
-    """Returns what the machine has done: the games that it may have decided, slowed calls, and time of the referee."""
+    """Returns what the machine did: isolation lost, games that it may have decided, slowed calls, a stopped referee."""
     report = noise_report(matches)
-    lines = []
+    lost = {layer: why for match in matches for layer, why in match.lost_layers.items()}
+    lines = [Text(f"isolation was without {layer}: {LOST} ({why})", style="yellow") for layer, why in lost.items()]
     if report.noisy_calls:
         text = f"{report.noisy_calls:,} of {report.calls:,} calls were slowed by machine load"
         faults = f", {report.noisy_faults:,} of {report.faults:,} faults" if report.faults else ""
         lines.append(Text(text + faults, style="yellow"))
     if share := machine_share(sum(map(decided_by_machine, matches)), len(matches)):
         lines.append(Text(share, style="yellow"))
-    if report.away_s >= 0.005:  # less is shown as zero
+    if report.away_s >= NOTABLE_AWAY_S:
         lines.append(Text(f"the referee itself did not run for {report.away_s:.2f} s", style="dim"))
     return lines
 

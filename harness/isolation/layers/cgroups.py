@@ -5,6 +5,7 @@ our limits bind the bots as well.
 """
 
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -69,7 +70,6 @@ class Groups:
 
     def __init__(self, hierarchies: tuple[Hierarchy, ...]) -> None:
         self._hierarchies = hierarchies
-        self.count = 0
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
@@ -81,17 +81,15 @@ class Groups:
 
     def make(self, limits: GroupLimits) -> "Group | None":
         """Makes a group for one bot; None without hierarchies. OSError if that fails."""
-        if not self.hierarchies:
-            return None
-        self.count += 1
-        return _make(self.hierarchies, str(self.count), limits)
+        return _make(self.hierarchies, limits) if self.hierarchies else None
 
 
-def _make(hierarchies: Iterable[Hierarchy], name: str, limits: GroupLimits) -> "Group":
-    group = Group([], limits)
+def _make(hierarchies: Iterable[Hierarchy], limits: GroupLimits) -> "Group":
+    """Makes a group. Its name is new: threads, and processes of other namespaces with our pid, make groups too."""
+    group, number = Group([], limits), secrets.randbelow(1 << 62)
     try:
         for hierarchy in hierarchies:
-            folder = hierarchy.base / f"referee-{os.getpid()}-{name}"
+            folder = hierarchy.base / f"referee-{os.getpid()}-{number}"
             folder.mkdir()
             group.folders.append((folder, hierarchy))
             for file, value in (
@@ -329,7 +327,7 @@ def find() -> tuple[Groups, dict[str, str]]:
                 hierarchy = Hierarchy(base, _controllers(base) | {"cpu"}, True, needs_move=base == _move.base)
             _sweep(base)
             try:
-                _make([hierarchy], "trial", GroupLimits(64 << 20, 64)).remove()
+                _make([hierarchy], GroupLimits(64 << 20, 64)).remove()
                 usable.append(hierarchy)
             except OSError as error:
                 missing |= dict.fromkeys(hierarchy.controllers, f"{base}: {error.strerror}")
