@@ -80,13 +80,15 @@ class TurnGame(State):
         return [self.rule(player, answer, LOSES)] if faulty else []
 
     def _full_view(self) -> Any:
-        return self.FULL_VIEW(*[deepcopy(getattr(self, name)) for name in self._members()], self.standing())
+        *names, _ = self.FULL_VIEW.__struct_fields__
+        return self.FULL_VIEW(*[deepcopy(getattr(self, name)) for name in names], self.standing())
 
     @classmethod
     def rebuilt(cls, setup: Setup, view: Any) -> Self:
         """Returns the position that a full view shows."""
         state = cls(setup)
-        for name in cls._members():
+        *names, _ = cls.FULL_VIEW.__struct_fields__
+        for name in names:
             setattr(state, name, deepcopy(getattr(view, name)))
         state.resume(view.standing)
         return state

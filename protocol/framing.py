@@ -4,12 +4,15 @@ It cuts one frame at a time, on request, because the encoding may change between
 frame's size while the frame arrives.
 """
 
+import re
 from abc import ABC, abstractmethod
 
 import msgpack  # type: ignore[import-untyped]
 
 from referee.protocol.errors import RemoteProtocolError, broken, stray_print
 from referee.protocol.text import quote
+
+_BLANK_LINES = re.compile(rb"(?:[ \t\r]{0,999}+\n)++")  # `_line` takes longer ones, which may break the limit
 
 
 class FrameSplitter(ABC):
@@ -58,12 +61,12 @@ class LineSplitter(FrameSplitter):
 
     def next(self) -> bytes | bytearray | None:
         """Takes the next line that is not blank, with or without its LF, which does not count for the limit."""
-        if self.rest[:1] in (b"\n", b"\r"):
-            # Strip all blank lines at once: a flood of them must not cost us more than it costs the bot.
-            self.rest, self._searched = self.rest.lstrip(b"\r\n"), 0
         while (line := self._line()) is not None:
             if line.strip(b" \t\r\n"):
                 return line
+            # Skip all blank lines at once: a flood of them must not cost us more than it costs the bot.
+            if blank := _BLANK_LINES.match(self.rest):
+                self.rest = self.rest[blank.end() :]
         return None
 
     def _line(self) -> bytes | bytearray | None:

@@ -1,6 +1,7 @@
 """Several matches between the same bots, one after the other, each with its own seed."""
 
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,7 @@ from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
 from referee.harness.match.match import Match, Watcher, play
 from referee.harness.match.pause import PauseControl
-from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
+from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings, winner
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
@@ -136,6 +137,7 @@ async def play_series(
     `play`, and if the build of a bot is missing.
     """
     results = list(before)
+    wins = Counter([winner(*each) for each in results])
     carrier, in_process = Chaos if series.chaos else Pipes, debug_seat if series.debug else in_processes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
@@ -155,8 +157,10 @@ async def play_series(
             results.append((order, verdict))
             if played is not None:
                 played(verdict, order)
-            if series.first_to and series.first_to in [line.wins for line in outcome(series, results).standings]:
-                break
+            if series.first_to and (first := winner(order, verdict)) is not None:
+                wins[first] += 1
+                if wins[first] >= series.first_to:
+                    break
     return outcome(series, results)
 
 

@@ -106,6 +106,12 @@ class Standing(Struct, frozen=True):
     """The tokens and cost of a language model; None for any other."""
 
 
+def winner(entrants: tuple[int, ...], verdict: Verdict) -> int | None:
+    """Returns the entrant with a best rank that nobody shares; None after a draw. `entrants`: those at each seat."""
+    ranks = verdict.result.ranks
+    return entrants[ranks.index(1)] if ranks.count(1) == 1 else None
+
+
 def standings(names: list[str], matches: list[tuple[tuple[int, ...], Verdict]]) -> tuple[Standing, ...]:
     """One line an entrant, in the order given. A match comes with the entrant at each of its seats.
 

@@ -34,7 +34,7 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS
+from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import swiss_rounds
 
 NONE = "none"
@@ -407,6 +407,8 @@ def number_of_games(plan: Plan) -> int | None:
         return None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games
+    if plan.format == "round-robin":
+        return size_of_round_robin(field)
     return sum(1 for _ in plan.replaced(games=1).scheduled_games({})) * field.games
 
 

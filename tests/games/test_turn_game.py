@@ -1,7 +1,9 @@
 """`TurnGame`, tested with Pig: roll a die and add it, or hold; a 1 loses the points of the turn."""
 
 import pickle
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Literal
 
 import pytest
@@ -145,3 +147,17 @@ def test_a_seat_that_forfeits_loses_and_stopping_is_a_draw() -> None:
 def test_options_default_to_none() -> None:
     assert GAME.options() == GAME.options()
     assert GAME.methods is Pig.METHODS
+
+
+def test_a_key_does_not_read_the_annotations_again() -> None:
+    state, costs = new(), []
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        costs[-1] += event == "call"
+
+    for _ in range(3):  # a garbage collection may come in between
+        costs.append(0)
+        sys.setprofile(count)
+        state.key()
+        sys.setprofile(None)
+    assert min(costs) <= 15

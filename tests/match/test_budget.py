@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
-"""Prints the current values: `python tests/support/counted_turns.py calls`, the same with `game` and `instructions`."""
+"""Prints the current values: `python tests/support/counted_turns.py calls`, and the same with other words."""
 CALLS = 47
 """Python calls of a turn."""
 GAME_CALLS = 656
@@ -36,6 +36,11 @@ def test_python_calls_of_a_turn() -> None:
 def test_python_calls_of_a_game_of_the_command() -> None:
     calls = counted("game")
     assert calls <= GAME_CALLS, f"a game of `referee play` takes {calls} Python calls, and the budget is {GAME_CALLS}"
+
+
+@pytest.mark.slow
+def test_a_late_game_of_a_best_of_series_costs_no_more_than_any_game() -> None:
+    assert counted("best-of") <= GAME_CALLS + 5
 
 
 # CI fails a test that is skipped, so there another build does without this one.

@@ -1,5 +1,7 @@
 """The two ends of the wire, joined back to back."""
 
+import sys
+from types import FrameType
 from typing import Any
 from uuid import UUID
 
@@ -230,6 +232,33 @@ def test_a_frame_may_be_as_long_as_the_limit_and_no_longer(encoding: Encoding, l
     else:
         with pytest.raises(RemoteProtocolError, match=f"more than {limit} bytes"):
             referee.answer(PLAIN)
+
+
+@pytest.mark.parametrize("lines", [b"\n", b" \n", b"\t\r\n\n", b" " * 998 + b"\n"])
+def test_a_flood_of_blank_lines_costs_a_few_calls_a_piece(lines: bytes) -> None:
+    referee, bot = asked(Encoding.JSON)
+    piece, calls = lines * (65536 // len(lines)), 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    for _ in range(20):
+        sys.setprofile(count)
+        referee.receive(piece)
+        assert referee.answer(PLAIN) is NEED_DATA
+        sys.setprofile(None)
+    assert calls < 20 * 50
+    referee.receive(bot.respond(1, {"moveType": 1}))
+    assert referee.answer(PLAIN) == {"moveType": 1}
+
+
+def test_a_blank_line_beyond_the_limit_is_too_long() -> None:
+    referee, _ = joined(Encoding.JSON, 2000)
+    referee.call("echo", referee.encode({}), CLOCK)
+    referee.receive(b" \n" + b" " * 2001 + b"\n")
+    with pytest.raises(RemoteProtocolError, match="more than 2000 bytes"):
+        referee.answer(PLAIN)
 
 
 @BOTH

@@ -3,6 +3,7 @@
     python tests/support/counted_turns.py calls          prints the Python calls of a turn
     python tests/support/counted_turns.py instructions   prints the instructions of a turn, counted by valgrind
     python tests/support/counted_turns.py game           prints the Python calls of a game of 9 turns by `referee play`
+    python tests/support/counted_turns.py best-of        prints the same of the last game of a long best-of series
 
 A turn is the difference between a match of 9 turns and one of 5, divided by 4. Bots are real processes, are used again
 and speak JSON; replays are in memory. Only the cheapest match of each length counts, since a disturbance only adds
@@ -143,8 +144,11 @@ def calls() -> float:
     return per_turn(costs)
 
 
-def game() -> float:
-    """Returns the Python functions that the main thread calls for a game of `referee play`, reports included."""
+def games(length: str) -> list[int]:
+    """Returns the Python functions that the main thread calls for each game but the last of `referee play`.
+
+    `length` is the option with the number of games.
+    """
     counted = 0
     at_starts: list[int] = []
 
@@ -160,26 +164,14 @@ def game() -> float:
     with tempfile.TemporaryDirectory() as folder:
         arena = Arena(Path(folder))
         bots = [" ".join(map(shlex.quote, arena.bot(BOT, " ".join(ORDERS[9]), name=seat).argv)) for seat in "xo"]
-        options = [
-            "--game",
-            "tictactoe",
-            "--games",
-            str(MATCHES),
-            "--jobs",
-            "1",
-            "--isolation",
-            "off",
-            "--replay",
-            "none",
-            "--json",
-        ]
+        options = f"--game tictactoe {length} {MATCHES} --jobs 1 --isolation off --replay none --json".split()
         with redirect_stdout(io.TextIOWrapper(io.BytesIO())) as output:
             sys.setprofile(profile)
             main([*options, *(f"{seat}=cmd:{bot}" for seat, bot in zip("xo", bots, strict=True))])
             sys.setprofile(None)
     played = msgspec.json.decode(output.buffer.getvalue())["matches"]
     assert [match["turns"] for match in played] == [9] * MATCHES, played
-    return min(after - before for before, after in pairwise(at_starts))
+    return [after - before for before, after in pairwise(at_starts)]
 
 
 def instructions() -> float:
@@ -224,4 +216,10 @@ if __name__ == "__main__":
     if sys.argv[1] == "marked":
         marked()
     else:
-        print({"calls": calls, "instructions": instructions, "game": game}[sys.argv[1]]())
+        measures = {
+            "calls": calls,
+            "instructions": instructions,
+            "game": lambda: min(games("--games")),
+            "best-of": lambda: games("--best-of")[-1],
+        }
+        print(measures[sys.argv[1]]())

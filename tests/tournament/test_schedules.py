@@ -1,5 +1,6 @@
 """Formats: every pairing is scheduled, seats are balanced, and the next games follow from the results."""
 
+import hashlib
 import itertools
 import random
 from collections import Counter
@@ -9,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.dice import derive_seed
-from referee.harness.tournament.formats.designs import WILLIAMS, fours, pairings, rows, seated
+from referee.harness.tournament.formats.designs import WILLIAMS, fours, number_of_fours, pairings, rows, seated
 from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Outcome, ScheduledGame, Seating, shares
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import FORMATS
+from referee.harness.tournament.formats.schedules import FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.series import series_ranking
 
 
@@ -113,6 +114,28 @@ def test_other_numbers_of_bots_meet_two_to_four_times(bots: int) -> None:
     if bots not in (13, 16):
         assert all(1 <= meetings[pair] <= 5 for pair in itertools.combinations(range(bots), 2))
         assert sum(times in (2, 3, 4) for times in meetings.values()) >= 0.95 * len(meetings)
+
+
+@pytest.mark.parametrize(
+    "bots,rounds,digest", [(11, 3, "93680b34df22"), (17, None, "a58a798e1c54"), (30, 9, "339b41bcad1a")]
+)
+def test_line_ups_never_change_since_a_tournament_may_have_begun(bots: int, rounds: int | None, digest: str) -> None:
+    assert hashlib.sha256(repr(list(fours(bots, rounds))).encode()).hexdigest().startswith(digest)
+
+
+@pytest.mark.parametrize("bots,rounds", [*((bots, None) for bots in range(4, 21)), (4, 3), (13, 5), (16, 5), (18, 7)])
+def test_line_ups_are_counted_without_making_them(bots: int, rounds: int | None) -> None:
+    assert number_of_fours(bots, rounds) == len(list(fours(bots, rounds)))
+
+
+@pytest.mark.parametrize("seats,games", [(2, 4), (4, 6)])
+def test_the_games_of_a_round_robin_are_counted_as_they_are_scheduled(seats: int, games: int) -> None:
+    field = Field(7, seats, games, absent=(2,))
+    assert size_of_round_robin(field) == len(played_out("round-robin", field))
+
+
+def test_the_games_of_thousands_of_bots_are_counted_at_once() -> None:
+    assert size_of_round_robin(Field(20_000, 4, 1)) == 20_000 * 19_999 // 4
 
 
 def test_a_table_of_four_is_played_in_seed_groups_of_four() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations, permutations
+from operator import add
 
 from referee.games.dice import Dice, derive_seed
 
@@ -52,16 +53,26 @@ def fours(bots: int, rounds: int | None = None) -> Iterator[LineUp]:
     `rounds` is how often every bot plays. By default that is the number of its opponents, so that every pair meets
     three times on average, or the exact design once.
     """
-    if bots < 4:
-        raise ValueError(f"four seats need four bots, not {bots}")
+    count = number_of_fours(bots, rounds)
     if bots == 4:
-        yield from [(0, 1, 2, 3)] * (rounds or 1)
+        yield from [(0, 1, 2, 3)] * count
     elif bots == 16 and rounds in (None, 5):
         yield from _plane()
     elif bots == 13 and rounds is None:
         yield from (tuple(sorted((start + step) % 13 for step in (0, 1, 3, 9))) for start in range(13))
     else:
         yield from _greedy(bots, bots - 1 if rounds is None else rounds)
+
+
+def number_of_fours(bots: int, rounds: int | None = None) -> int:
+    """Returns how many line-ups `fours` yields, without making them."""
+    if bots < 4:
+        raise ValueError(f"four seats need four bots, not {bots}")
+    if bots == 4:
+        return rounds or 1
+    if rounds is None and bots in (13, 16):
+        return {13: 13, 16: 20}[bots]
+    return round((bots - 1 if rounds is None else rounds) * bots / 4)
 
 
 def _plane() -> Iterator[LineUp]:
@@ -87,22 +98,24 @@ def _greedy(bots: int, rounds: int) -> tuple[LineUp, ...]:
 def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[LineUp, ...]]:
     """Fills each line-up with bots that have played least, then met the others least. Returns the unevenness too."""
     meetings = [[0] * bots for _ in range(bots)]
+    cubes = [[0] * bots for _ in range(bots)]
     played = [0] * bots
     line_ups: list[LineUp] = []
     order = list(range(bots))
-    for _ in range(round(rounds * bots / 4)):
+    for _ in range(number_of_fours(bots, rounds)):
         dice.shuffle(order)
         least = min(played)
         line_up = [next(bot for bot in order if played[bot] == least)]
+        costs = [10 * (times > least) for times in played]
+        free = [bot for bot in order if played[bot] <= least + 1]
+        free = free if len(free) >= 4 else order[:]
         while len(line_up) < 4:
-            free = [bot for bot in order if bot not in line_up and played[bot] <= least + 1]
-            free = free if len(free) >= 4 - len(line_up) else [bot for bot in order if bot not in line_up]
-            line_up.append(
-                min(free, key=lambda bot: 10 * (played[bot] > least) + sum(meetings[bot][o] ** 3 for o in line_up))
-            )
+            free.remove(line_up[-1])
+            costs = list(map(add, costs, cubes[line_up[-1]]))
+            line_up.append(min(free, key=costs.__getitem__))
         for one, two in combinations(line_up, 2):
-            meetings[one][two] += 1
-            meetings[two][one] += 1
+            meetings[one][two] = meetings[two][one] = times = meetings[one][two] + 1
+            cubes[one][two] = cubes[two][one] = times**3
         for bot in line_up:
             played[bot] += 1
         line_ups.append(tuple(sorted(line_up)))

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import msgspec
 
-from referee.harness.tournament.formats.designs import fours, pairings
+from referee.harness.tournament.formats.designs import fours, number_of_fours, pairings
 from referee.harness.tournament.formats.games import (
     Field,
     Format,
@@ -29,6 +29,12 @@ def round_robin(field: Field, results: Results) -> ScheduledGames:
     return breadth_first(
         field, lambda: (tuple(bots[place] for place in four) for four in fours(len(bots), field.rounds))
     )
+
+
+def size_of_round_robin(field: Field) -> int:
+    """Returns the number of games of a round robin, without making its line-ups."""
+    bots = len(field.present)
+    return field.games * (bots * (bots - 1) // 2 if field.seats == 2 else number_of_fours(bots, field.rounds))
 
 
 def list_order(field: Field, results: Results) -> ScheduledGames:
