@@ -371,6 +371,52 @@ def test_a_parameter_with_which_no_match_begins_is_refused(
     assert f"referee: options of {PREFIX}{name}: {why}" in capsys.readouterr().err
 
 
+DEADLY = [("connect_four", "rows", 0), ("universal_poker", "numSuits", 0), ("connect_four", "rows", 1_000_000)]
+"""They crash OpenSpiel, or make it so slow that nothing answers."""
+
+
+@pytest.mark.parametrize(("name", "option", "value"), DEADLY)
+def test_a_parameter_that_would_end_the_process_is_refused_in_a_line(
+    name: str, option: str, value: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the command line, and from a replay that somebody else wrote."""
+    replay, setting = tmp_path / "match.jsonl", f"{option}={value}"
+    assert main(["--game", PREFIX + name, "--set", setting, "@random", "@random"]) == 2
+    assert "OpenSpiel" in capsys.readouterr().err
+    assert main(["--game", PREFIX + name, "@random", "@random", "--seed", "1", "--replay", str(replay)]) == 0
+    header, *rest = replay.read_bytes().splitlines(keepends=True)
+    changed = msgspec.json.decode(header)
+    changed["setup"]["options"][option] = value
+    replay.write_bytes(msgspec.json.encode(changed) + b"\n" + b"".join(rest))
+    for command in ("show", "verify"):
+        assert main(["replay", command, str(replay)]) in (1, 2, 3)
+        assert "OpenSpiel" in capsys.readouterr().err
+
+
+def test_parameters_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    run = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: started.append(words) or run(*words, **more))
+    for seed in range(5):
+        start("connect_four", seed, rows=9, columns=5)
+        start("connect_four", seed)
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("name", ["bargaining", "colored_trails"])
+def test_no_parameter_names_a_file(name: str) -> None:
+    fields = game_of(name).options.__struct_encode_fields__
+    assert [field for field in fields if "file" in field] == []
+
+
+@pytest.mark.parametrize("history", [(99,), (-1,), (0,) * 7, (10**15,)])
+def test_a_history_with_an_illegal_action_leads_nowhere(history: tuple[int, ...]) -> None:
+    state = start("connect_four")
+    view = {**msgspec.json.decode(msgspec.json.encode(state.view(None))), "history": history}
+    with pytest.raises(ValueError, match="the history leads to no position"):
+        game_of("connect_four").position(state.setup, view)
+
+
 def test_the_list_has_players_information_and_dynamics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["games", "openspiel"]) == 0
     shown = " ".join(capsys.readouterr().out.split())

@@ -16,6 +16,8 @@ PREFIX = "openspiel:"
 MOST_PLIES = 1000
 OWN = frozenset({"players", "rng_seed"})
 """Parameters that the match sets: the number of bots, and the seed."""
+FILES = frozenset({"boards_file", "instances_file"})
+"""Parameters that name a file: a replay from somebody else could name any file of this machine."""
 HIDING = frozenset({"imp_info", "fully_obs"})
 """Parameters that decide whether something is hidden, in goofspiel and laser_tag."""
 Opening = Annotated[int, Meta(ge=0, le=MOST_PLIES, description="random moves at the start, drawn from the seed")]
@@ -98,7 +100,7 @@ def _options(kind: Any) -> type:
     fields: list[Any] = [("opening", Opening, 0)]
     names = {}
     for name, default in sorted(kind.parameter_specification.items()):
-        if name not in OWN and isinstance(default, bool | int | float | str):
+        if name not in OWN | FILES and isinstance(default, bool | int | float | str):
             field = name if name.isidentifier() and name != "opening" else f"parameter_{name}"
             names[field] = name
             fields.append((field, Annotated[type(default), Meta(description=f"OpenSpiel's parameter {name}")], default))

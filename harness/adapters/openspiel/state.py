@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from referee.games.contract import LOSES, Call, Event, Fault, Player, Result, Setup, State, draw, in_json, win
 from referee.games.dice import Dice
+from referee.harness.adapters.openspiel import trial
 from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
 
 CHANCE, SIMULTANEOUS = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.SIMULTANEOUS)
@@ -93,12 +94,12 @@ class Spiel(State):
         rest = list(history)
         while rest:
             state = self._state
-            if state.is_chance_node():
-                self._move({0: rest.pop(0)})
-            elif state.is_simultaneous_node():
-                self._move({player: rest.pop(0) for player in range(self._game.num_players())})
+            if state.is_simultaneous_node():
+                actions = {player: rest.pop(0) for player in range(self._game.num_players())}
             else:
-                self._move({state.current_player(): rest.pop(0)})
+                actions = {state.current_player(): rest.pop(0)}
+            _check_legal(state, actions)
+            self._move(actions)
 
     # Moves.
 
@@ -292,15 +293,26 @@ def _apply(state: Any, actions: Mapping[Player, int]) -> None:
         state.apply_actions(list(actions.values()))
 
 
+def _check_legal(state: Any, actions: Mapping[Player, int]) -> None:
+    """Raises ValueError for an action that is not legal: some would end the process."""
+    for player, action in actions.items():
+        legal = state.legal_actions() if player == CHANCE else state.legal_actions(player) or [0]
+        if action not in legal:
+            raise ValueError(f"action {action} is not legal there")
+
+
 def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
     """Returns OpenSpiel's game with the options of a match, and its first state. ValueError if they make none."""
     kind = KINDS[name]
     known = kind.parameter_specification
     given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
-    if "players" in known:
-        given["players"] = len(setup.names)
+    if not kind.min_num_players <= len(setup.names) <= kind.max_num_players:
+        raise ValueError(f"{len(setup.names)} players are named; OpenSpiel's {name} has other numbers of players")
     if (players := given.get("numPlayers", len(setup.names))) != len(setup.names):  # OpenSpiel itself crashes then
         raise ValueError(f"numPlayers is {players}, and {len(setup.names)} are named")
+    if given:  # OpenSpiel checks few of them, and some end the process
+        trial.check(name, tuple(sorted({**given, **_players(kind, setup)}.items())))
+    given |= _players(kind, setup)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # such a game has luck of its own
         given["rng_seed"] = Dice(setup.seed).fork("openspiel").below(SEEDS)
         game, state = _started(name, tuple(given.items()))
@@ -309,6 +321,10 @@ def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
     if game.num_players() != len(setup.names):
         raise ValueError(f"with these options {game.num_players()} players play, and {len(setup.names)} are named")
     return game, state.clone()
+
+
+def _players(kind: Any, setup: Setup) -> dict[str, int]:
+    return {"players": len(setup.names)} if "players" in kind.parameter_specification else {}
 
 
 def _started(name: str, given: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:

@@ -5,7 +5,6 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import WORD, check_seats, entrants
+from referee.harness.programs.spec import WORD, Entrant, check_seats, entrants
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.person import Person
 from referee.harness.seats.roster import MakeSeat, in_processes
@@ -206,11 +205,14 @@ class MatchTable:
     ) -> ClientMatch:
         conditions = self._conditions
         specs = _seated(game, [conditions.allowed.bot(each) for each in opponents], player)
-        content = {} if map is None else {"map": conditions.allowed.map(game.name, map)}
-        values = rule_options.options(game, {**options, **content}, len(specs))
         seed = secrets.randbits(64) if seed is None else rule_options.checked_seed(seed)
-        build = partial(entrants, specs, game.name, conditions.limits, people=True)
-        programs = await trio.to_thread.run_sync(build, abandon_on_cancel=True)
+
+        def prepared() -> tuple[Any, tuple[Entrant, ...]]:
+            content = {} if map is None else {"map": conditions.allowed.map(game.name, map)}
+            values = rule_options.options(game, {**options, **content}, len(specs))
+            return values, entrants(specs, game.name, conditions.limits, people=True)
+
+        values, programs = await trio.to_thread.run_sync(prepared, abandon_on_cancel=True)
         self._begun[game.name] += 1
         ident = f"{game.name}-{self._begun[game.name]}"
         replay = self._replay(ident) if conditions.keeps else None
