@@ -1,6 +1,7 @@
 """Proof of play: the metered bots of a replay play their match again, which must be the same to the last unit of fuel.
 
-All other seats answer what was recorded.
+All other seats answer what was recorded. Frames are written as in the match, since other bytes cost other fuel. A fork
+goes on from its prefix, of which nothing is compared: it was played by other bots, or told them other names.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,17 +14,21 @@ from referee.games.contract import Call, Fault, Player
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
+from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, recorded_limits
+from referee.harness.process.pipes import Pipes
 from referee.harness.programs import webassembly
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.harness.replay.writer import MemoryReplayWriter
+from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Clock, Encoding, Initialize
 
+CHAOS_OPTION = "--chaos"
 RECORDED = "recorded:"
 """The command of a seat whose answers are taken from the replay."""
 
@@ -75,6 +80,8 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
     header = replay.header
     _check_modules(replay, bots)
     steps = [step for _, _, step in positions(replay)]
+    if header.origin is not None and any(isinstance(step, Forfeit) for step in steps):
+        raise UsageError(f"{replay.path}: a forked match in which a seat could not play cannot be played again")
     if outside := next((step for step in steps if isinstance(step, Injection | Stop)), None):
         what = "acted out of turn" if isinstance(outside, Injection) else "ended the match from outside"
         raise UsageError(f"{replay.path}: somebody {what}, which cannot be played again")
@@ -86,7 +93,11 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
     )
     encodings = tuple(Encoding(name) for name in header.encodings)
     match = Match(replay.game, entrants, header.setup.seed, header.setup.options, header.time, encodings)
-    seats = {player: RecordedSeat(player, steps) for player in range(len(entrants)) if player not in bots}
+    shared = 0 if header.origin is None else header.origin.turn
+    if header.origin is not None:
+        before = tuple(step for step in steps if not isinstance(step, Turn) or step.turn <= shared)
+        match = msgspec.structs.replace(match, prefix=ReplayPrefix(before, header.origin))
+    seats = {player: RecordedSeat(player, steps, shared) for player in range(len(entrants)) if player not in bots}
     record = MemoryReplayWriter()
     limits = msgspec.structs.replace(
         recorded_limits(header.limits), isolation=Isolation(), on_noise=OnNoise.CHARGE, pause=False
@@ -95,10 +106,12 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
     def seat(entrant: Entrant, limits: Limits) -> LocalSeat | None:
         return seats[int(entrant.argv[1])] if entrant.argv[0] == RECORDED else None
 
-    async with open_roster(limits, make_seat=seat) as roster:
+    carrier = Chaos if CHAOS_OPTION in header.again else Pipes
+    async with open_roster(limits, carrier, seat) as roster:
         await play(match, roster, recorder=record)
     _compare(replay, record.lines, tuple(bots))
-    return sum(player in bots for step in steps if isinstance(step, Turn) for player in step.answers | step.faults)
+    played = [step for step in steps if isinstance(step, Turn) and step.turn > shared]
+    return sum(player in bots for step in played for player in step.answers | step.faults)
 
 
 def _check_modules(replay: Replay, bots: Mapping[Player, Entrant]) -> None:
@@ -116,17 +129,19 @@ def _check_modules(replay: Replay, bots: Mapping[Player, Entrant]) -> None:
 class RecordedSeat(LocalSeat):
     """Answers as in a replay."""
 
-    def __init__(self, player: Player, steps: list[Step]) -> None:
+    def __init__(self, player: Player, steps: list[Step], shared: int = 0) -> None:
+        """`shared`: the last turn of a fork that another bot may have played."""
         super().__init__("recorded")
+        self._shared = shared
         lost = next((step.forfeit for step in steps if isinstance(step, Forfeit)), {})
         self._lost = None if any(isinstance(step, Turn) for step in steps[:2]) else lost.get(player)
         self._values = self._recorded(player, steps)
 
     @staticmethod
-    def _recorded(player: Player, steps: list[Step]) -> Iterator[Any]:
+    def _recorded(player: Player, steps: list[Step]) -> Iterator[tuple[int, Any]]:
         for step in steps:
             if isinstance(step, Turn) and player in (values := step.answers | step.faults):
-                yield values[player]
+                yield step.turn, values[player]
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         await super().greet(match, context)
@@ -134,8 +149,8 @@ class RecordedSeat(LocalSeat):
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         self.totals.calls += 1
-        value = next(self._values, None)
-        if isinstance(value, Fault) and value.fatal:
+        turn, value = next(self._values, (0, None))
+        if isinstance(value, Fault) and value.fatal and turn > self._shared:
             self.fault = value
         return Reply(value)
 

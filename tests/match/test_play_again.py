@@ -114,3 +114,31 @@ def test_a_missing_module_is_asked_for(replay: Path, capsys: pytest.CaptureFixtu
     assert verify(replay) == 2
     assert "name the modules of the metered seats after the replay" in capsys.readouterr().err
     assert verify(replay, str(replay.parent / "mine.wasm")) == 0
+
+
+@pytest.mark.slow
+def test_a_match_with_chaos_is_played_again_with_chaos(tmp_path: Path) -> None:
+    """Other bytes cost other fuel."""
+    module, file = saved(tmp_path, "mine", bot(TOKEN, RANDOM)), tmp_path / "match.jsonl"
+    for seed in ("1", "2", "3"):
+        words = ["--game", "connectfour", str(module), "@random", "--seed", seed, "--replay", str(file), "--chaos"]
+        assert main([*words, "--keep-bots"]) == 0
+        assert verify(file) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "seats", [("1=another_name=@random",), ("0=mine.wasm",), ("0=longer=other.wasm", "1=x=@random")]
+)
+def test_a_fork_is_played_again_from_where_it_began(
+    replay: Path, seats: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The module may be told other names than in the first match, and may not be the one that played there."""
+    monkeypatch.chdir(replay.parent)
+    saved(replay.parent, "other", bot(TOKEN.replace("C", "D"), RANDOM))
+    words = ["fork", str(replay), "--turn", "3", "--replay", "fork.jsonl", "--recorded"]
+    assert main([*words, *(word for seat in seats for word in ("--seat", seat))]) == 0
+    assert verify(Path("fork.jsonl")) == 0
+    altered(Path("fork.jsonl"), '{"turn":5,', lambda line: line["fuel"].update({"0": 1}))
+    assert verify(Path("fork.jsonl")) == 1
+    assert "fuel of seat 0" in capsys.readouterr().out
