@@ -76,5 +76,4 @@ class MeteredBot(Bot):
 
     async def end(self, orderly: bool = True) -> None:
         """Ends the program. What a module would do after its last answer counts for nothing, so it does not run."""
-        await self.program.end()
-        self.measure()
+        await super().end(orderly=False)

@@ -64,7 +64,7 @@ class Bot(Seat):
         self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
         self._received = 0  # bytes that came in the last call
         self._stderr_bytes = 0  # size of the file with standard error when the last call began
-        self._has_left = False
+        self._has_left = self._has_ended = False
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         """Opens a match, in a new process or in one that is used again."""
@@ -156,12 +156,16 @@ class Bot(Seat):
         return await self.program.leave(until - transport.now())
 
     async def end(self, orderly: bool = True) -> None:
-        """Ends the program, in good order unless it is at fault or still at a call whose time is over.
+        """Ends the program, in good order unless it is at fault or still at a call.
 
-        Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left.
+        Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left. The second time, it
+        does nothing: the descriptors of the program may be another's by then.
         """
+        if self._has_ended:
+            return
+        self._has_ended = True
         with trio.CancelScope(shield=True):
-            if orderly and not self._has_left and self.fault is None:
+            if orderly and not self._has_left and self.fault is None and self.wire.expects_silence:
                 if self.wire.owes_answers:
                     self.check_unasked()
                 if self.fault is None and not self.wire.owes_answers:

@@ -195,7 +195,10 @@ class Seat(ABC):
         """Sends queued notices as far as that does not block."""
 
     async def end(self, orderly: bool = True) -> None:
-        """Ends the seat; in an orderly end it is notified and gets a moment. Sets `fault` for a fault at the end."""
+        """Ends the seat; in an orderly end it is notified and gets a moment. Sets `fault` for a fault at the end.
+
+        The second time, it does nothing.
+        """
 
     def account(self, brief: bool = False) -> SeatAccount:
         """Returns what is known of the match so far. `brief`: without frames, and as in `Program.account`."""
