@@ -1,6 +1,9 @@
-"""Copies starter kits, maps and pages into the installed package, which `pyproject.toml` cannot do.
+"""Lists the packages, and copies starter kits, maps and pages into the installed one: `pyproject.toml` cannot.
 
-`referee new`, bots of one source file and `--map` need them. Built and fetched files are left out.
+The folders at the top are mapped to packages of `referee`. The links in `referee/` are for editors and type checkers: a
+clone by Git on Windows, or an archive that was unpacked without links, has none.
+
+`referee new`, bots of one source file and `--map` need the copied files. Built and fetched files are left out.
 """
 
 import os
@@ -10,10 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
+CODE = ("protocol", "games", "harness", "tools")
+"""Folders with code."""
 DATA = ("starter_kits", "maps", "docs")
 """Folders that are next to the packages in a checkout, and inside `referee` in an installation."""
 MADE = {"__pycache__", "build", "dist", "node_modules", "target", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
@@ -62,6 +67,7 @@ class BuildWithData(build_py):
     def run(self) -> None:
         if not self.editable_mode:
             build_viewer()
+            shutil.rmtree(Path(self.build_lib, "referee"), ignore_errors=True)  # of an earlier installation
         super().run()
         if self.editable_mode:
             return  # an editable installation uses the files in place
@@ -85,6 +91,11 @@ class SourceWithViewer(sdist):
 
 packed = {"bdist_wheel", "sdist"} & set(sys.argv)
 setup(
+    packages=[
+        "referee",
+        *(f"referee.{name}" for top in CODE for name in (top, *(f"{top}.{sub}" for sub in find_packages(top)))),
+    ],
+    package_dir={f"referee.{top}": top for top in CODE},
     cmdclass={"build_py": BuildWithData, "sdist": SourceWithViewer},
     data_files=[("share/man/man1", build_manual())] if packed else [],
 )

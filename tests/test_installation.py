@@ -32,7 +32,7 @@ from referee.tools.toolchains import missing
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "viewer"]
+OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "tools", "viewer"]
 """The folders of an installation."""
 BUILT = ["cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"]
 """Folders that a build leaves in the kits."""
@@ -130,6 +130,24 @@ def python(wheel: Path, shared: Path) -> Path:
 
 
 @pytest.fixture
+def unlinked(tmp_path: Path) -> Path:
+    """A tree that was unpacked where there are no links: `referee/harness` is a file with the name of its target."""
+    folder = tmp_path / "unlinked"
+    ignore = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache")
+    for name in [each for each in OURS if each not in ("viewer", "referee")]:
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    (folder / "referee").mkdir()
+    for path in (ROOT / "referee").iterdir():
+        if path.is_symlink():
+            (folder / "referee" / path.name).write_text(f"../{path.name}")
+        elif path.is_file():
+            shutil.copy(path, folder / "referee")
+    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture
 def referee(python: Path, tmp_path: Path) -> Run:
     """The installed command line, run where other packages have the names of our folders."""
     strange = tmp_path / "theirs"
@@ -210,14 +228,12 @@ def test_setuptools_gives_no_warning(sdist: Path, tmp_path: Path) -> None:
 def test_both_hold_the_built_page_and_the_sdist_its_sources(source: Path, sdist: Path, wheel: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if member.isfile()}
-    built = {
-        f"referee/harness/web/static/{name}" for name in ("viewer.js", "viewer.css", "painters.json", "licences.md")
-    }
+    built = {f"harness/web/static/{name}" for name in ("viewer.js", "viewer.css", "painters.json", "licences.md")}
     sources = {f"viewer/{path}" for path in files(source / "viewer") if not path.startswith("node_modules/")}
     assert built | sources <= names and "viewer/package-lock.json" in sources
     assert not [name for name in names if "node_modules" in name]
     with zipfile.ZipFile(wheel) as archive:
-        assert built <= set(archive.namelist())
+        assert {f"referee/{name}" for name in built} <= set(archive.namelist())
         assert not [name for name in archive.namelist() if "viewer/" in name]
 
 
@@ -227,6 +243,42 @@ def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, 
     assert done.returncode == 0, done.stderr
     new.write(registry.game("tictactoe"), lang, tmp_path / "ours")
     assert files(tmp_path / "theirs_too").keys() == files(tmp_path / "ours").keys()
+
+
+# A tree without links, and one with an earlier build.
+
+
+def test_a_tree_without_links_gives_the_same_packages(unlinked: Path, wheel: Path, tmp_path: Path) -> None:
+    build = f"from setuptools import build_meta; print(build_meta.build_wheel({str(tmp_path)!r}))"
+    run(sys.executable, "-c", build, cwd=unlinked)
+    (made,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as whole:
+        missing = set(whole.namelist()) - set(ours.namelist())
+    assert {name for name in missing if "/web/static/" not in name} == set()
+
+
+def test_a_tree_without_links_is_installed_in_place(unlinked: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "environment"
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", folder / "bin" / "python"]
+    run(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", unlinked, cwd=tmp_path)
+    command = [folder / "bin" / "referee", "--game", "tictactoe", "@random", "@random", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_an_earlier_build_are_left_out(unlinked: Path, tmp_path: Path) -> None:
+    earlier = unlinked / "build" / "lib" / "referee" / "harness" / "gone.py"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("STALE = True\n")
+    build = f"from setuptools import build_meta; build_meta.build_wheel({str(tmp_path)!r})"
+    run(sys.executable, "-c", build, cwd=unlinked)
+    (made,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(made) as archive:
+        assert "referee/harness/errors.py" in archive.namelist()
+        assert "referee/harness/gone.py" not in archive.namelist()
 
 
 # The container.
