@@ -18,6 +18,8 @@
  *     tmpfs PLACE OPTIONS             mount an empty folder in memory
  *     mkdir PLACE MODE UID GID        make a folder
  *     proc PLACE                      mount a read-only /proc of the new process namespace
+ *     devpts PLACE                    mount new pseudo-terminals, if the kernel has them
+ *     names UID GID HOME              give this account a name, in /etc/passwd and /etc/group, where these are files
  *     symlink TARGET PLACE            make a link
  *     enter                           make the new root the only one, and read-only
  *     loopback                        bring up 127.0.0.1 in a new network namespace
@@ -133,6 +135,13 @@ static void make_parents(char *path) {
     }
 }
 
+/* Makes a folder of the new root, unless it exists. Writes its place. */
+static void make_folder(char *place, const char *path, mode_t mode) {
+    path_of(place, NEW, path);
+    make_parents(place);
+    if (mkdir(place, mode) != 0 && errno != EEXIST) fail("mkdir %s", path);
+}
+
 static void put(const char *file, const char *text) {
     int descriptor = open(file, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) fail("%s", file);
@@ -212,89 +221,7 @@ static void step_fork_and_wait(char **a) {
     }
 }
 
-static void step_newroot(char **a) {
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) fail("mount / private");
-    if (mount("tmpfs", a[0], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) fail("mount tmpfs %s", a[0]);
-    if (chdir(a[0]) != 0) fail("chdir %s", a[0]);
-    if (mkdir("newroot", 0755) != 0 || mkdir("oldroot", 0755) != 0) fail("mkdir newroot");
-    if (syscall(SYS_pivot_root, ".", "oldroot") != 0) fail("pivot_root %s", a[0]);
-    if (chdir("/") != 0) fail("chdir /");
-    if (mount(NEW, NEW, NULL, MS_BIND, NULL) != 0) fail("mount " NEW);
-}
-
-static void bind_mount(char **a, int optional) {
-    char source[PATH_MAX], place[PATH_MAX];
-    struct stat info;
-    path_of(source, OLD, a[0]);
-    path_of(place, NEW, a[1]);
-    if (stat(source, &info) != 0) {
-        if (optional) return;
-        fail("%s", a[0]);
-    }
-    make_parents(place);
-    if (S_ISDIR(info.st_mode)) {
-        if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[1]);
-    } else if (lstat(place, &info) != 0) {
-        int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-        if (file < 0) {
-            if (optional) return;
-            fail("create %s", a[1]);
-        }
-        close(file);
-    }
-    if (mount(source, place, NULL, MS_BIND | MS_REC, NULL) != 0) {
-        if (optional) return;
-        fail("mount %s", a[1]);
-    }
-    uint64_t attributes = ATTR_NOSUID | (strcmp(a[2], "dev") ? ATTR_NODEV : 0) | (strcmp(a[2], "ro") ? 0 : ATTR_RDONLY);
-    set_attributes(place, RECURSIVE, attributes);
-}
-
-static void step_bind(char **a) { bind_mount(a, 0); }
-
-static void step_bind_optional(char **a) { bind_mount(a, 1); }
-
-static void step_tmpfs(char **a) {
-    char place[PATH_MAX];
-    path_of(place, NEW, a[0]);
-    make_parents(place);
-    if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[0]);
-    if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, a[1]) != 0) fail("mount tmpfs %s", a[0]);
-}
-
-static void step_mkdir(char **a) {
-    char place[PATH_MAX];
-    path_of(place, NEW, a[0]);
-    make_parents(place);
-    if (mkdir(place, 0700) != 0 && errno != EEXIST) fail("mkdir %s", a[0]);
-    if (chmod(place, number(a[1])) != 0) fail("chmod %s", a[0]);
-    if (chown(place, number(a[2]), number(a[3])) != 0) fail("chown %s", a[0]);
-}
-
-static void step_proc(char **a) {
-    char place[PATH_MAX];
-    path_of(place, NEW, a[0]);
-    make_parents(place);
-    if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[0]);
-    if (mount("proc", place, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) fail("mount proc");
-    set_attributes(place, 0, ATTR_RDONLY);
-}
-
-static void step_symlink(char **a) {
-    char place[PATH_MAX];
-    path_of(place, NEW, a[1]);
-    make_parents(place);
-    if (symlink(a[0], place) != 0 && errno != EEXIST) fail("symlink %s", a[1]);
-}
-
-static void step_enter(char **a) {
-    (void)a;
-    set_attributes(NEW, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
-    if (chdir(NEW) != 0) fail("chdir " NEW);
-    if (syscall(SYS_pivot_root, ".", ".") != 0) fail("pivot_root");
-    if (umount2(".", MNT_DETACH) != 0) fail("umount of the old root");
-    if (chdir("/") != 0) fail("chdir /");
-}
+#include "launcher_root.h"
 
 static void step_loopback(char **a) {
     (void)a;
@@ -448,7 +375,7 @@ static const struct {
     STEP(newroot, 1), STEP(fork_and_wait, 0), STEP(bind, 3), STEP(bind_optional, 3), STEP(tmpfs, 2), STEP(mkdir, 4),
     STEP(proc, 1), STEP(symlink, 2), STEP(enter, 0), STEP(loopback, 0), STEP(init, 1), STEP(rlimit, 3),
     STEP(chdir, 1), STEP(account, 2), STEP(drop_capabilities, 0), STEP(no_new_privs, 0), STEP(landlock, 3),
-    STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1), STEP(setenv, 2),
+    STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1), STEP(setenv, 2), STEP(devpts, 1), STEP(names, 3),
 };
 
 int main(int count, char **words) {

@@ -111,6 +111,30 @@ class Root:
         mount("proc", place := make(path), "proc", NOSUID | NODEV | NOEXEC)
         set_attributes(place, 0, ATTR_RDONLY)
 
+    def devpts(self, path: str) -> None:
+        place = make(path)
+        with suppress(OSError):
+            mount("devpts", place, "devpts", NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64")
+
+    def names(self, uid: str, gid: str, home: str) -> None:
+        home = "/tmp" if ":" in home or "\n" in home else home
+        passwd = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
+        self._show_text("/passwd", f"{passwd}bot:x:{uid}:{gid}:bot:{home}:/bin/sh\n")
+        self._show_text("/group", f"root:x:0:\nnogroup:x:65534:\nbot:x:{gid}:\n")
+
+    def _show_text(self, source: str, text: str) -> None:
+        write(source, text)
+        place = f"{NEW}/etc{source}"
+        try:
+            with open(place, "a"):
+                pass
+        except OSError:
+            if not os.path.isfile(place):
+                return  # in a folder of the machine or of an image that lacks it
+        if stat.S_ISREG(os.lstat(place).st_mode):
+            mount(source, place, None, BIND)
+            set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+
     def symlink(self, target: str, path: str) -> None:
         os.makedirs(os.path.dirname(NEW + path), 0o755, exist_ok=True)
         if not os.path.lexists(NEW + path):

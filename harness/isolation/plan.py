@@ -371,10 +371,13 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
         listed = () if inside else visible.partial_folders
         shared_memory = [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
         write = [files.scratch, *files.writable, *(["/tmp"] if inside else []), *shared_memory]
-        steps += landlock.steps(read, write, namespaces.DEVICES, machine.landlock, listed)
+        devices = (*namespaces.DEVICES, *(namespaces.TERMINALS if inside else ()))
+        steps += landlock.steps(read, write, devices, machine.landlock, listed)
     if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI
         steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets)
-    for name, value in () if spec.image is None else spec.image.variables:
+    user = account.NAME if uid is not None else account.own_name() or account.NAME
+    variables = ("USER", user), ("LOGNAME", user)
+    for name, value in variables if spec.image is None else (*variables, *spec.image.variables):
         steps += ["setenv", name, value]
     return steps

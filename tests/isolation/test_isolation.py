@@ -5,8 +5,10 @@ accounts, the reported layers, and what must pass through the sandbox launcher u
 """
 
 import gc
+import grp
 import json
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -167,6 +169,40 @@ async def test_a_bot_sees_no_control_group_network_or_process_of_others(ring: Ri
     need("files")
     verdict = await ring.play(ring.bot("attacker", SEES, "keys", "key-users", "timer_list"))
     assert json.loads(verdict.faults[0].last_words[-1]) == [[], [], ["", "", ""]]
+
+
+WHO = """
+import getpass, grp, pwd
+greet(); put('NW'); call()
+account, own = pwd.getpwuid(os.getuid()), os.openpty()
+seen = account.pw_name, getpass.getuser(), grp.getgrgid(os.getgid()).gr_name, os.environ["USER"], os.ttyname(own[1])
+print(json.dumps(seen), file=sys.stderr, flush=True)
+sys.exit(3)
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.usefixtures("layers_without")
+@pytest.mark.parametrize("layers_without", ["", "compiler", "namespaces"], indirect=True)
+async def test_a_bot_has_a_name_and_terminals_of_its_own(ring: Ring) -> None:
+    layers = plan.layer_by_guarantee(Isolation())
+    if layers["kill"] != "pidns":
+        pytest.skip("no namespaces here: see `referee doctor`")
+    name = "bot" if layers["account"] == "own" else pwd.getpwuid(os.geteuid()).pw_name
+    group = "bot" if layers["account"] == "own" else grp.getgrgid(os.getegid()).gr_name
+    verdict = await ring.play(ring.bot("attacker", WHO))
+    last_words = verdict.faults[0].last_words[-1]
+    assert json.loads(last_words) == [name, name, group, name, "/dev/pts/0"], last_words
+
+
+@pytest.mark.trio
+@pytest.mark.usefixtures("layers_without")
+@pytest.mark.parametrize("layers_without", ["namespaces,bwrap"], indirect=True)
+async def test_without_namespaces_the_environment_names_the_account(ring: Ring) -> None:
+    need("files")
+    body = "import getpass; greet(); put('NW'); call(); print(getpass.getuser(), file=sys.stderr); sys.exit(3)"
+    verdict = await ring.play(ring.bot("attacker", body))
+    assert verdict.faults[0].last_words[-1] in ("bot", pwd.getpwuid(os.geteuid()).pw_name)
 
 
 HEAP = """

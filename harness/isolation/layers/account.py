@@ -5,10 +5,12 @@ fault of the bot.
 """
 
 import os
+import pwd
 import resource
 import secrets
 import stat
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from referee.harness.isolation.layers.cgroups import tasks
 
@@ -23,6 +25,19 @@ MAX_FILES = 4000
 def draw() -> int:
     """Returns the number of an unused account."""
     return FIRST + secrets.randbelow(COUNT)
+
+
+NAME = "bot"
+"""The name of such an account, in the bot's /etc/passwd."""
+
+
+@cache
+def own_name() -> str:
+    """Returns the name of our account; empty if it has none, as in some containers."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return ""
 
 
 def steps(uid: str) -> list[str]:

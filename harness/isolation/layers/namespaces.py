@@ -9,11 +9,21 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from referee.harness.isolation.hidden_files import VisiblePaths
+from referee.harness.isolation.layers import account
 from referee.harness.isolation.visible_paths import MACHINE_FOLDERS, is_inside, links
 
 NEW_NS, NEW_UTS, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
+TERMINALS = ("/dev/tty", "/dev/ptmx", "/dev/pts")
+"""The bot's own terminals: it has those that it makes, and no others."""
+DEVICE_LINKS = (
+    ("/proc/self/fd", "fd"),
+    ("fd/0", "stdin"),
+    ("fd/1", "stdout"),
+    ("fd/2", "stderr"),
+    ("pts/ptmx", "ptmx"),
+)
 BASE = "/tmp"
 """The folder that the new root is mounted on. Other processes notice nothing."""
 SHARED_MEMORY = "/dev/shm"
@@ -72,8 +82,9 @@ def mount(files: SandboxFiles) -> list[str]:
     seen = (*files.visible.paths, *files.writable, scratch)
     folders = [BASE, SHARED_MEMORY] if any(is_inside(path, [SHARED_MEMORY]) for path in seen) else [BASE]
     steps = [("newroot", BASE), *(("tmpfs", folder, f"mode=1777,{size}") for folder in folders), *shown(files)]
-    steps += [("bind_optional", device, device, "dev") for device in DEVICES]
-    for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
+    steps += [("bind_optional", device, device, "dev") for device in (*DEVICES, "/dev/tty")]
+    steps.append(("devpts", "/dev/pts"))
+    for target, place in DEVICE_LINKS:
         steps.append(("symlink", target, f"/dev/{place}"))
     steps.append(("symlink", BASE, SHARED_MEMORY))  # counts against the same size; nothing if it is a folder already
     uid, gid = (str(os.geteuid()), str(os.getegid())) if files.owner is None else (files.owner, files.owner)
@@ -81,6 +92,8 @@ def mount(files: SandboxFiles) -> list[str]:
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
+    if files.owner is not None or not account.own_name():
+        steps.append(("names", uid, gid, files.scratch))
     steps += [("bind_optional", folder, folder, "ro") for folder in files.group_folders]
     steps.append(("proc", "/proc"))
     steps += [("bind_optional", "/dev/null", path, "dev") for path in HIDDEN_PROC if os.path.exists(path)]

@@ -1,0 +1,115 @@
+/* The steps of `launcher.c` that make the new root. */
+
+static void step_newroot(char **a) {
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) fail("mount / private");
+    if (mount("tmpfs", a[0], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) fail("mount tmpfs %s", a[0]);
+    if (chdir(a[0]) != 0) fail("chdir %s", a[0]);
+    if (mkdir("newroot", 0755) != 0 || mkdir("oldroot", 0755) != 0) fail("mkdir newroot");
+    if (syscall(SYS_pivot_root, ".", "oldroot") != 0) fail("pivot_root %s", a[0]);
+    if (chdir("/") != 0) fail("chdir /");
+    if (mount(NEW, NEW, NULL, MS_BIND, NULL) != 0) fail("mount " NEW);
+}
+
+static void bind_mount(char **a, int optional) {
+    char source[PATH_MAX], place[PATH_MAX];
+    struct stat info;
+    path_of(source, OLD, a[0]);
+    path_of(place, NEW, a[1]);
+    if (stat(source, &info) != 0) {
+        if (optional) return;
+        fail("%s", a[0]);
+    }
+    make_parents(place);
+    if (S_ISDIR(info.st_mode)) {
+        if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[1]);
+    } else if (lstat(place, &info) != 0) {
+        int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        if (file < 0) {
+            if (optional) return;
+            fail("create %s", a[1]);
+        }
+        close(file);
+    }
+    if (mount(source, place, NULL, MS_BIND | MS_REC, NULL) != 0) {
+        if (optional) return;
+        fail("mount %s", a[1]);
+    }
+    uint64_t attributes = ATTR_NOSUID | (strcmp(a[2], "dev") ? ATTR_NODEV : 0) | (strcmp(a[2], "ro") ? 0 : ATTR_RDONLY);
+    set_attributes(place, RECURSIVE, attributes);
+}
+
+static void step_bind(char **a) { bind_mount(a, 0); }
+
+static void step_bind_optional(char **a) { bind_mount(a, 1); }
+
+static void step_tmpfs(char **a) {
+    char place[PATH_MAX];
+    make_folder(place, a[0], 0755);
+    if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, a[1]) != 0) fail("mount tmpfs %s", a[0]);
+}
+
+static void step_mkdir(char **a) {
+    char place[PATH_MAX];
+    make_folder(place, a[0], 0700);
+    if (chmod(place, number(a[1])) != 0) fail("chmod %s", a[0]);
+    if (chown(place, number(a[2]), number(a[3])) != 0) fail("chown %s", a[0]);
+}
+
+static void step_proc(char **a) {
+    char place[PATH_MAX];
+    make_folder(place, a[0], 0755);
+    if (mount("proc", place, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) fail("mount proc");
+    set_attributes(place, 0, ATTR_RDONLY);
+}
+
+static void step_devpts(char **a) {
+    char place[PATH_MAX];
+    make_folder(place, a[0], 0755);
+    (void)!mount("devpts", place, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64");
+}
+
+/* Mounts a file with this text over another one, or makes that file. */
+static void show_text(const char *source, const char *path, const char *text) {
+    char place[PATH_MAX];
+    struct stat info;
+    int file = open(source, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0 || write(file, text, strlen(text)) < 0) fail("%s", path);
+    close(file);
+    path_of(place, NEW, path);
+    if (lstat(place, &info) != 0) {
+        file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        if (file < 0) return; /* in a folder of the machine or of an image that lacks it */
+        close(file);
+    } else if (!S_ISREG(info.st_mode)) {
+        return;
+    }
+    if (mount(source, place, NULL, MS_BIND, NULL) != 0) fail("mount %s", path);
+    set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
+}
+
+static void step_names(char **a) {
+    char text[2 * PATH_MAX];
+    const char *home = strpbrk(a[2], ":\n") ? "/tmp" : a[2];
+    snprintf(text, sizeof text,
+             "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
+             "bot:x:%s:%s:bot:%s:/bin/sh\n", a[0], a[1], home);
+    show_text("/passwd", "/etc/passwd", text);
+    snprintf(text, sizeof text, "root:x:0:\nnogroup:x:65534:\nbot:x:%s:\n", a[1]);
+    show_text("/group", "/etc/group", text);
+}
+
+static void step_symlink(char **a) {
+    char place[PATH_MAX];
+    path_of(place, NEW, a[1]);
+    make_parents(place);
+    if (symlink(a[0], place) != 0 && errno != EEXIST) fail("symlink %s", a[1]);
+}
+
+static void step_enter(char **a) {
+    (void)a;
+    set_attributes(NEW, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV);
+    if (chdir(NEW) != 0) fail("chdir " NEW);
+    if (syscall(SYS_pivot_root, ".", ".") != 0) fail("pivot_root");
+    if (umount2(".", MNT_DETACH) != 0) fail("umount of the old root");
+    if (chdir("/") != 0) fail("chdir /");
+}
