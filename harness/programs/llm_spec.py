@@ -1,8 +1,8 @@
 """Language models: how the user names them.
 
 `llm:[--url URL] [--rethinks N] [--budget TOKENS] [--temperature T] [--seed N] [--max-tokens N] [--price IN/OUT]
-[--timeout SECONDS] [--key-from VARIABLE] MODEL`. An ordinary program makes the prompts and reads the completions,
-`harness/adapters/llm/run.py`. The referee connects it to the service.
+[--timeout SECONDS] [--structured on|off] [--key-from VARIABLE] MODEL`. An ordinary program makes the prompts and reads
+the completions, `harness/adapters/llm/run.py`. The referee connects it to the service.
 """
 
 import hashlib
@@ -110,6 +110,7 @@ def _url(text: str) -> str:
     extra = parts.query or parts.fragment or parts.username is not None
     if parts.scheme not in ("http", "https") or not parts.hostname or extra or not text.isascii():
         raise ValueError
+    parts.hostname.encode("idna")  # raises ValueError for a part of the name that is empty or too long
     return text.rstrip("/")
 
 
@@ -138,6 +139,12 @@ def _price(text: str) -> tuple[float, float]:
     return parse(prompt), parse(completion if slash else prompt)
 
 
+def _switch(text: str) -> bool:
+    if text not in ("on", "off"):
+        raise ValueError
+    return text == "on"
+
+
 def _variable(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII):
         raise ValueError
@@ -153,6 +160,7 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "--max-tokens": ("max_tokens", _whole(1), "a number of tokens from 1 on"),
     "--price": ("price", _price, "dollars for a million tokens of prompts and of completions, such as 0.15/0.60"),
     "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds from 0.01 to 86400"),
+    "--structured": ("structured", _switch, "on or off"),
     "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
 }
 """By option: the setting, how it is parsed, and what was expected instead of a wrong value."""

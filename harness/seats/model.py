@@ -29,7 +29,7 @@ from referee.harness.process.transport import Program, Transport
 from referee.harness.programs import llm_spec
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import CallCost, CallTotals, MatchContext, Reply
+from referee.harness.seats.seat import CallCost, CallTotals, MatchContext, Reply, SeatAccount
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
 
@@ -46,6 +46,9 @@ class _Found(Struct):
 
     answer: Any = UNSET
     problem: str = ""
+    """For the model."""
+    verdict: str = ""
+    """The same for people, after the model's name."""
 
 
 TEXT, FOUND = AnswerDecoder(str), AnswerDecoder(_Found)
@@ -89,6 +92,7 @@ class ModelBot(Bot):
         self._played: Game
         self._system: dict[str, str] = {}  # the first message of every conversation
         self._system_shown = False  # it is in this match's transcript
+        self._said: bytes | None = None  # its last completion in this call; None before the first call
 
     # The match.
 
@@ -97,7 +101,7 @@ class ModelBot(Bot):
         if reply.value is not None:
             return reply
         self._seed, self._dice = llm_spec.seed_of(self.settings, match.seed), Dice(match.seed)
-        self._played, self._system_shown = registry.game(match.game), False
+        self._played, self._system_shown, self._said = registry.game(match.game), False, None
         spent = _Spent(self.limits.startup_s)
         try:
             text = await self._run(PREPARE, _match_variables(self._played, match), TEXT, spent)
@@ -110,7 +114,7 @@ class ModelBot(Bot):
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         if self.fault is not None or self.check_unasked() is not None:
             return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
-        self._stderr_bytes = self.program.log.start_call()
+        self._stderr_bytes, self._said = self.program.log.start_call(), b""
         if self._context.several:
             await self._context.all_read()  # to list the legal answers may take long
         spent, calls = _Spent(limit_s), self.totals.calls
@@ -145,13 +149,18 @@ class ModelBot(Bot):
             conversation += new
             received, use = await self._serve(conversation, schema, spent)
             text = received.completion.text
-            found: _Found = await self._run(READ, received.completion, FOUND, spent)
+            self._said = text.encode()
+            found: _Found = await self._run(
+                READ, msgspec.structs.replace(received.completion, reasoning=""), FOUND, spent
+            )
             answer: Any = found.answer
-            refused: Fault | None = Fault(FaultKind.ILLEGAL, found.problem, text)
+            name = self._context.state.setup.names[call.player]
+            refused: Fault | None = Fault(FaultKind.ILLEGAL, f"{name}'s {found.verdict}", text)
+            problem = found.problem
             if answer is not UNSET:
                 answer = AnswerDecoder(call.method.answer_type).typed(answer)
                 refused = self._context.state.check(call.player, answer)
-            problem = "" if refused is None else refused.detail
+                problem = "" if refused is None else refused.detail
             illegal = ModelUse(illegal=refused is not None)
             spent.use += illegal
             spent.exchanges.append(self._exchanged(new, received.completion, use + illegal, problem))
@@ -230,6 +239,9 @@ class ModelBot(Bot):
             completions=1,
             service_s=took_s,
             estimated=int(outcome.estimated),
+            unstructured=int(not outcome.structured),
+            reasoning_tokens=outcome.reasoning_tokens,
+            cached_tokens=outcome.cached_tokens,
         )
         spent.use += use
         if charged and spent.wall_s > spent.limit_s:
@@ -277,7 +289,12 @@ class ModelBot(Bot):
         """Returns what the transcript has of a completion. Only the first of a match has the first message."""
         messages = [*([] if self._system_shown else [self._system]), *new]
         self._system_shown = True
-        return Exchange(messages, completion.text, use, completion.finish, problem)
+        return Exchange(messages, completion.text, use, completion.finish, problem, completion.reasoning)
+
+    def account(self, brief: bool = False) -> SeatAccount:
+        """Returns the account with what the model said as the answer: the frames are those of the prompt's program."""
+        account = super().account(brief)
+        return account if brief or self._said is None else msgspec.structs.replace(account, answer=self._said)
 
 
 def _schema(answer_type: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from referee.harness.programs import llm_spec
 from referee.harness.programs.spec import Entrant, entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
+from referee.harness.tournament.reports.figures import model_use
 
 KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 FIRST = '{"action": "putToken", "column": "A"}'
@@ -204,6 +205,28 @@ async def test_text_without_an_answer_is_quoted_in_the_verdict(arena: Arena, ser
     assert "column A, please" in verdict.faults[0].detail
 
 
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("text", "how", "detail"),
+    [
+        ("I would play column Z", {}, "stub's completion was no JSON: 'I would play column Z'"),
+        (f"```json\n{FIRST[:-1]}\n```", {}, "stub's completion was no JSON: "),
+        ("", {}, "stub's completion was empty"),
+        ("", {"refusal": "I do not play."}, "stub's completion was a refusal: 'I do not play.'"),
+        (FIRST[:9], {"finish": "length"}, "stub's completion was cut off at the limit of tokens: "),
+        (WRONG, {}, "Z is not a valid column"),
+    ],
+)
+async def test_a_verdict_speaks_of_the_completion_and_shows_it(
+    arena: Arena, service: ModelService, text: str, how: dict[str, Any], detail: str
+) -> None:
+    """The last frame of the program that makes the prompts says nothing to the user."""
+    service.acts = (say(text, **how),)
+    fault = (await played(arena, service, "--rethinks 0")).faults[0]
+    assert fault.detail.startswith(detail)
+    assert fault.answer == text
+
+
 # Troubles of the service.
 
 
@@ -214,6 +237,10 @@ async def test_text_without_an_answer_is_quoted_in_the_verdict(arena: Arena, ser
         fail(429, "slow down", Retry_After="0.05"),
         fail(429, "slow down", Retry_After=formatdate(time.time() - 5, usegmt=True)),
         fail(429, "slow down", Retry_After="soon"),
+        fail(429, "slow down", Retry_After="nan"),
+        fail(429, "slow down", Retry_After="-inf"),
+        fail(429, "slow down", Retry_After="-" + "9" * 400),
+        fail(429, "slow down", Retry_After="1, 01 Jan " + "9" * 30 + " 00:00:00 GMT"),
         fail(503, "loading"),
         fail(500),
         fail(502),
@@ -243,6 +270,10 @@ async def test_a_passing_trouble_is_no_fault(
         (Request.reset, "(3 attempts)", 3),
         (send(200, b"{"), "answered with no completion", 3),
         (fail(429, "no", Retry_After="3600"), "asks for a wait of 3600 s, which is too long", 1),
+        (fail(429, "no", Retry_After="9" * 30), "asks for a wait of 1e+06 s, which is too long", 1),
+        (fail(429, "no", Retry_After="9" * 400), "which is too long", 1),
+        (fail(503, "no", Retry_After="inf"), "asks for a wait of 1e+06 s, which is too long", 1),
+        (fail(503, "no", Retry_After="Fri, 31 Dec 9999 23:59:59 GMT"), "which is too long", 1),
         (fail(418, "teapot"), "answered 418 teapot", 1),
         (fail(400, "the prompt is too long"), "answered 400 the prompt is too long", 2),
         (fail(401, "no such key"), "answered 401 no such key", 1),
@@ -304,6 +335,84 @@ async def test_a_service_without_schemas_and_with_the_new_limit_gets_what_it_tak
         body["max_completion_tokens"] == 50 and "max_tokens" not in body and "response_format" not in body
         for body in service.requests[2:]
     )
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("count", [-1, 10**18, 10**400, 0, 1.5, "9", None, True, [], {}])
+async def test_a_number_of_tokens_that_cannot_be_is_estimated(arena: Arena, service: ModelService, count: Any) -> None:
+    usage = {
+        "prompt_tokens": count,
+        "completion_tokens": count,
+        "completion_tokens_details": {"reasoning_tokens": count},
+    }
+    message = {"role": "assistant", "content": FIRST, "reasoning_content": count}
+    content = {"choices": [{"message": message, "finish_reason": count}], "usage": usage}
+    service.acts = (send(200, json.dumps(content).encode()),)
+    verdict = await played(arena, service, "--price 1/1")
+    assert verdict.faults == ()
+    use = verdict.seats[0].model
+    assert (use.estimated, use.reasoning_tokens) == (1, 0)
+    assert 0 < use.tokens < 10**6
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("structured", ["", "--structured on", "--structured off"])
+async def test_a_replay_says_whether_the_service_got_the_schema(
+    arena: Arena, service: ModelService, structured: str
+) -> None:
+    service.acts = (fail(400, "no response_format, please"),)
+    verdict = await played(arena, service, structured)
+    sent = ["response_format" in body for body in service.requests]
+    header, *_ = replay(arena)
+    assert (
+        header["models"]["0"]["structured"]
+        == {"": None, "--structured on": True, "--structured off": False}[structured]
+    )
+    if structured:
+        assert sent == [structured.endswith("on")]
+        assert "answered 400 no response_format" in verdict.faults[0].detail
+    else:
+        assert sent == [True, *[False] * (len(sent) - 1)]
+        use = verdict.seats[0].model
+        assert use.unstructured == use.completions > 0
+        assert f"{use.unstructured} without a schema" in model_use(use)
+
+
+@pytest.mark.parametrize("name", ["connectfour", "tictactoe", "quoridor", "aibg5", "cardgame", "reantics", "aiarena21"])
+def test_a_schema_for_the_service_is_strict_only_if_all_members_are_required(name: str) -> None:
+    """OpenAI refuses `strict` for an object with other members, or with a member that may be missing."""
+
+    def objects(schema: Any) -> Iterator[Any]:
+        if isinstance(schema, dict) and schema.get("type") == "object":
+            yield schema
+        for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+            yield from objects(part)
+
+    for method in registry.game(name).methods.values():
+        closed, strict = relay.strict_schema(msgspec.json.schema(method.result))
+        found = list(objects(closed))
+        assert all("additionalProperties" in each for each in found)
+        if strict:
+            assert all(each["additionalProperties"] is False for each in found)
+            assert all(set(each["required"]) == set(each["properties"]) for each in found)
+
+
+@pytest.mark.trio
+async def test_reasoning_and_cached_tokens_are_kept(arena: Arena, service: ModelService) -> None:
+    def act(request: Request) -> None:
+        message = {"role": "assistant", "content": FIRST, "reasoning_content": "A is free."}
+        details = {"completion_tokens_details": {"reasoning_tokens": 7}, "prompt_tokens_details": {"cached_tokens": 64}}
+        content = {
+            "choices": [{"message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 9, **details},
+        }
+        request.send(200, json.dumps(content).encode())
+
+    service.acts = (act,)
+    verdict = await played(arena, service, transcripts=True)
+    use = verdict.seats[0].model
+    assert (use.reasoning_tokens, use.cached_tokens) == (7, 64)
+    assert replay(arena)[2]["transcript"]["0"][0]["reasoning"] == "A is free."
 
 
 @pytest.mark.trio
@@ -474,13 +583,29 @@ async def test_the_key_is_sent_to_the_service_and_written_nowhere(
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
     echo = json.dumps({"error": {"message": f"bad key {KEY}"}}).replace("/", "\\/").encode()
+    reflected = {
+        "content": f"{KEY}",
+        "refusal": None,
+        "reasoning_content": f"the key {KEY}",
+        "reasoning": KEY,
+        "role": KEY,
+    }
+    all_texts = {
+        "choices": [{"message": reflected, "finish_reason": KEY}],
+        "model": KEY,
+        "usage": {KEY: KEY},
+        "id": KEY,
+    }
+    escaped = json.dumps(all_texts).replace("0123", "\\u0030123").replace("/", "\\/").encode()
     service.acts = (
         say(f"Your key is {KEY}"),
+        send(200, escaped),
+        send(200, json.dumps({"choices": [{"message": {"refusal": f"no {KEY}"}, "finish_reason": KEY}]}).encode()),
         fail(500, f"with {KEY}"),
         say(FIRST),
         send(418, echo),
     )
-    verdict = await played(arena, service, f"--key-from {VARIABLE}", transcripts=True, bundles=True)
+    verdict = await played(arena, service, f"--rethinks 5 --key-from {VARIABLE}", transcripts=True, bundles=True)
     assert {headers["Authorization"] for headers in service.headers} == {f"Bearer {KEY}"}
     assert verdict.faults[0].kind is FaultKind.ERROR
     written = [file.read_bytes() for file in arena.folder.rglob("*") if file.is_file()]
@@ -567,6 +692,9 @@ def test_a_model_of_a_replay_is_asked_only_if_it_is_named(tmp_path: Path) -> Non
         ("llm:--url ftp://x stub", "--url ftp://x: expected the address of a service"),
         ("llm:--url http://me:secret@host/v1 stub", "without credentials"),
         ("llm:--url http://host:port/v1 stub", "expected the address"),
+        (f"llm:--url http://{'x' * 70}.example/v1 stub", "expected the address"),
+        ("llm:--url http://a..b/v1 stub", "expected the address"),
+        ("llm:--structured maybe stub", "--structured maybe: expected on or off"),
         ("llm:--budget 0 stub", "expected a number of tokens from 1 on"),
         ("llm:--rethinks -1 stub", "--rethinks -1: expected a whole number from 0 on"),
         ("llm:--timeout 0 stub", "--timeout 0: expected a number of seconds from 0.01 to 86400"),

@@ -24,31 +24,47 @@ class Completion(Struct, frozen=True):
     """Why it ended: `stop`, `length`, `content_filter` …"""
     refusal: str = ""
     """Why the model refused to answer, if the service says that apart from the text."""
+    reasoning: str = ""
+    """What it thought, if the service says that apart from the text."""
 
 
 class Unreadable(ValueError):
     """A completion without an answer. The message, for the model, says what was expected."""
 
+    def __init__(self, message: str, verdict: str) -> None:
+        """`verdict`: the same for people, after the model's name: `completion was empty`."""
+        super().__init__(message)
+        self.verdict = verdict
+
 
 def answer_in(completion: Completion) -> Any:
     """Returns the answer as plain JSON values. Raises Unreadable."""
     if completion.refusal:
-        raise Unreadable(f"you refused to answer: {_quoted(completion.refusal)}")
+        refusal = _quoted(completion.refusal)
+        raise Unreadable(f"you refused to answer: {refusal}", f"completion was a refusal: {refusal}")
     if completion.finish == "content_filter":
-        raise Unreadable("the service's filter removed your answer")
+        raise Unreadable("the service's filter removed your answer", "completion was removed by the service's filter")
     text = THOUGHTS.sub("", completion.text, count=1).strip()
     blocks = FENCED.findall(text)
     try:
         return _decoded(blocks[0] if len(blocks) == 1 else text)
     except (msgspec.MsgspecError, RemoteProtocolError, RecursionError, ValueError) as error:
         if completion.finish == "length":
-            raise Unreadable("your answer was cut off, because it reached the limit of tokens; write less") from None
+            raise Unreadable(
+                "your answer was cut off, because it reached the limit of tokens; write less",
+                f"completion was cut off at the limit of tokens: {_quoted(text)}",
+            ) from None
         if not text:
-            raise Unreadable("your answer is empty") from None
+            raise Unreadable("your answer is empty", "completion was empty") from None
         if len(blocks) > 1:
-            raise Unreadable(f"your answer has {len(blocks)} fenced blocks; expected one") from None
+            raise Unreadable(
+                f"your answer has {len(blocks)} fenced blocks; expected one",
+                f"completion had {len(blocks)} fenced blocks instead of one: {_quoted(text)}",
+            ) from None
         where = "the fenced block" if blocks else "your answer has no fenced block, and the whole of it"
-        raise Unreadable(f"{where} is not valid JSON ({error}): {_quoted(text)}") from None
+        raise Unreadable(
+            f"{where} is not valid JSON ({error}): {_quoted(text)}", f"completion was no JSON: {_quoted(text)}"
+        ) from None
 
 
 def _decoded(text: str) -> Any:

@@ -30,6 +30,8 @@ class ModelSettings(Struct, frozen=True):
     """Dollars for a million tokens of prompts, and for a million of completions; None = not known."""
     timeout_s: float = 120.0
     """How long the service may take for a completion, if its time is not charged."""
+    structured: bool | None = None
+    """Whether requests have the schema of the answer; None = unless the service refuses it."""
     key_from: str | None = None
     """The environment variable with the key; None = the service wants none."""
 
@@ -61,6 +63,12 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
     """How long the service took, waits that it asked for included."""
     estimated: int = 0
     """Completions whose tokens the service did not count: a token for 4 bytes."""
+    unstructured: int = 0
+    """Completions that were asked for without the schema of the answer."""
+    reasoning_tokens: int = 0
+    """Those of `completion_tokens` that went into reasoning, as far as the service says."""
+    cached_tokens: int = 0
+    """Those of `prompt_tokens` that the service had from an earlier prompt, as far as it says."""
 
     @property
     def tokens(self) -> int:
@@ -82,6 +90,9 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
             self.illegal + other.illegal,
             self.service_s + other.service_s,
             self.estimated + other.estimated,
+            self.unstructured + other.unstructured,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_tokens + other.cached_tokens,
         )
 
 
@@ -102,3 +113,5 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     """Why the completion ended, as the service says."""
     problem: str = ""
     """Why the answer was refused; empty = it was legal."""
+    reasoning: str = ""
+    """What the model thought before it answered, if the service says that apart from the text."""

@@ -34,9 +34,12 @@ PATIENCE_S = 300.0
 """Most time of one call that goes into waits for which the service has asked."""
 BUSY_S = 1.0
 """The first such wait, if the service does not say how long. It doubles too."""
+MAX_WAIT_S = 1e6
 UNUSABLE = (401, 403, 404)
 """The key, the model or the address is wrong."""
 BUSY = (429, 503)
+MAX_TOKENS = 10**9
+"""A service that counts more tokens in a completion has not counted."""
 BYTES_A_TOKEN = 4
 """For services that count no tokens."""
 MESSAGE_CHARACTERS = 300
@@ -56,21 +59,19 @@ class Trouble(Exception):
 class _Said(Struct):
     content: str | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    """The newer name of the same."""
 
 
 class _Choice(Struct):
     message: _Said
-    finish_reason: str | None = None
-
-
-class _Usage(Struct):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    finish_reason: Any = None
 
 
 class _Response(Struct):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class Received(NamedTuple):
@@ -81,6 +82,10 @@ class Received(NamedTuple):
     completion_tokens: int
     estimated: bool
     """The service did not count them."""
+    structured: bool
+    """The request had the schema of the answer."""
+    reasoning_tokens: int
+    cached_tokens: int
 
 
 class Relay:
@@ -93,7 +98,7 @@ class Relay:
         self._host, self._port = parts.hostname or "", parts.port
         self._path = f"{parts.path.rstrip('/')}/chat/completions"
         self._limit_name = "max_tokens"
-        self._structured = True
+        self._structured = settings.structured is not False
         """The service has not refused a schema yet."""
 
     async def complete(
@@ -135,20 +140,21 @@ class Relay:
             if max_tokens is not None:
                 body[self._limit_name] = max_tokens
             if structured:
-                answer = {"name": "answer", "strict": True, "schema": schema}
+                closed, strict = strict_schema(schema)
+                answer = {"name": "answer", "strict": strict, "schema": closed}
                 body["response_format"] = {"type": "json_schema", "json_schema": answer}
             try:
                 content = await self._post(msgspec.json.encode(body))
             except _Refused as refused:
                 if "max_tokens" in body and "max_completion_tokens" in str(refused):
                     self._limit_name = "max_completion_tokens"
-                elif structured:
+                elif structured and settings.structured is None:
                     structured = False
                 else:
                     raise Trouble(str(refused)) from None
             else:
                 self._structured = structured
-                return self._read(content, messages)
+                return self._read(content, messages, structured)
 
     async def _post(self, body: bytes) -> bytes:
         """Returns the content of the response. Ends the connection when it is cancelled or takes too long."""
@@ -173,7 +179,7 @@ class Relay:
         except (ConnectionRefusedError, socket.gaierror, ssl.SSLError) as error:
             text = f"{self} cannot be reached: {self._plain(str(error), key)}"
             raise Trouble(text, unusable=True, again=True) from None
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise Trouble(f"{self}: {self._plain(str(error) or type(error).__name__, key)}", again=True) from None
         finally:
             for opened in sockets:
@@ -202,20 +208,30 @@ class Relay:
         name = self.settings.key_from
         return "" if name is None else os.environ.get(name, "").strip()
 
-    def _read(self, content: bytes, messages: Sequence[Mapping[str, str]]) -> Received:
+    def _read(self, content: bytes, messages: Sequence[Mapping[str, str]], structured: bool) -> Received:
+        """Returns the completion in a response. Every text of it is without the key."""
+        key = self._key()
         try:
             response = msgspec.json.decode(content, type=_Response)
             choice = response.choices[0]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError) as error:
-            raise Trouble(f"{self} answered with no completion: {printable(str(error))}", again=True) from None
-        key, message, usage = self._key(), choice.message, response.usage
-        text = _without(message.content or "", key)
-        refusal = _without(message.refusal or "", key)
-        completion = Completion(text, choice.finish_reason or "stop", refusal)
-        if usage is not None and min(usage.prompt_tokens, usage.completion_tokens) >= 0 < usage.prompt_tokens:
-            return Received(completion, usage.prompt_tokens, usage.completion_tokens, False)
-        prompt = sum(len(each["content"].encode()) for each in messages)
-        return Received(completion, _tokens(prompt), _tokens(len(content)), True)
+            raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
+        message, usage = choice.message, response.usage
+        thoughts = message.reasoning_content or message.reasoning
+        completion = Completion(
+            text=_without(message.content or "", key),
+            finish=self._plain(choice.finish_reason, key) if isinstance(choice.finish_reason, str) else "stop",
+            refusal=_without(message.refusal or "", key),
+            reasoning=_without(thoughts, key) if isinstance(thoughts, str) else "",
+        )
+        prompt, said = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        estimated = not prompt or said is None
+        if estimated:
+            size = sum(len(each["content"].encode()) for each in messages)
+            prompt, said = _tokens(size), _tokens(len(content))
+        reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
+        cached = _count(usage, "prompt_tokens_details", "cached_tokens")
+        return Received(completion, prompt or 0, said or 0, estimated, structured, reasoning or 0, cached or 0)
 
     def _plain(self, text: str, key: str) -> str:
         return printable(_without(text, key), MESSAGE_CHARACTERS)
@@ -230,6 +246,33 @@ class _Refused(Exception):
 
 def _without(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if key else text
+
+
+def _count(usage: Any, *path: str) -> int | None:
+    """Returns a number of tokens that a service counted; None if there is none, or one that cannot be."""
+    for member in path:
+        usage = usage.get(member) if isinstance(usage, dict) else None
+    is_count = isinstance(usage, int) and not isinstance(usage, bool) and 0 <= usage <= MAX_TOKENS
+    return usage if is_count else None
+
+
+def strict_schema(schema: Any) -> tuple[Any, bool]:
+    """Returns a schema whose objects have no other members, and whether it is strict: all of its members are required.
+
+    Services refuse `strict` for any other schema.
+    """
+    if isinstance(schema, list):
+        parts = [strict_schema(each) for each in schema]
+        return [part for part, _ in parts], all(strict for _, strict in parts)
+    if not isinstance(schema, dict):
+        return schema, True
+    members = {name: strict_schema(value) for name, value in schema.items()}
+    closed, strict = {name: part for name, (part, _) in members.items()}, all(part for _, part in members.values())
+    if schema.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+        required = set(schema.get("required", ())) == set(schema.get("properties", {}))
+        strict = strict and required and closed["additionalProperties"] is False
+    return closed, strict
 
 
 def _tokens(size: int) -> int:
@@ -249,12 +292,12 @@ def _message(content: bytes) -> str:
 
 def _retry_after(headers: Message) -> float:
     """Returns the seconds of a `Retry-After`, which are a number or a date; 0 if it has none."""
-    text = (headers.get("Retry-After") or "").strip()
+    text = (headers.get("Retry-After") or "").strip()[:100]
     try:
-        return max(0.0, min(float(text), 1e6))
+        wait_s = float(text)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return 0.0
+        try:
+            wait_s = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+    return max(0.0, min(wait_s, MAX_WAIT_S)) if wait_s == wait_s else 0.0  # NaN is unlike itself

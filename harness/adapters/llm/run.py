@@ -61,7 +61,7 @@ class Seat:
         try:
             return {"answer": answer_in(msgspec.convert(params, Completion))}
         except Unreadable as error:
-            return {"problem": str(error)}
+            return {"problem": str(error), "verdict": error.verdict}
 
     def rethink(self, params: dict[str, Any]) -> str:
         """Returns the prompt after an answer that was refused."""

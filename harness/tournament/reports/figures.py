@@ -38,6 +38,7 @@ def model_use(use: ModelUse) -> str:
     estimated = ", some of them estimated" if use.estimated else ""
     cost = "" if use.cost is None else f", {dollars(use.cost)}"
     illegal = f"{use.illegal:,} of {use.completions:,} completions illegal"
+    illegal += f"; {use.unstructured} without a schema" if use.unstructured else ""
     return f"{use.prompt_tokens:,} tokens in, {use.completion_tokens:,} out{estimated}{cost}; {illegal}"
 
 
