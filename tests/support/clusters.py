@@ -26,10 +26,14 @@ def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
 
 
 class Cluster:
-    """A scheduler and Dask workers: processes on this machine, each with its own cache."""
+    """A scheduler and Dask workers: processes on this machine, each with its own cache.
 
-    def __init__(self, folder: Path) -> None:
+    `options` go to all of them, such as those of certificates.
+    """
+
+    def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
+        self.options = options
         self.processes: list[subprocess.Popen[bytes]] = []
         self.workers: list[subprocess.Popen[bytes]] = []
         self.log = (folder / "cluster.log").open("wb")
@@ -77,7 +81,7 @@ class Cluster:
 
     def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]],
+            [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:], *self.options],
             env=environment(self.folder)
             | {"XDG_CACHE_HOME": str(self.folder / name / "cache"), "REFEREE_WITHOUT": without},
             stdout=self.log,

@@ -4,12 +4,15 @@ import os
 import platform
 import random
 import re
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -22,6 +25,9 @@ from referee.harness.isolation import plan
 pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed")
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-cluster.md"
+needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 
 
 @pytest.fixture
@@ -210,15 +216,75 @@ def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Clust
 def test_the_settings_on_the_page_reach_the_workers(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "use-a-cluster.md").read_text()
     cluster.worker("default")
-    for name, value in re.findall(r"^export (\w+)=(\w+)$", page, re.MULTILINE):
+    for name, value in re.findall(r"^export (\w+)=(\w+)$", PAGE.read_text(), re.MULTILINE):
         monkeypatch.setenv(name, value)
     cluster.worker("set")
     with distributed.Client(cluster.address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
         profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
     assert sorted(profiled.values()) == [False, True]
+
+
+@pytest.fixture
+def certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the certificates that the page makes."""
+    monkeypatch.chdir(tmp_path)
+    made = PAGE.read_text().partition("## Create certificates")[2].partition("```\n")[2].partition("```")[0]
+    subprocess.run(["sh", "-e", "-c", made], check=True, capture_output=True)
+    return tmp_path
+
+
+@needs_openssl
+def test_the_certificates_of_the_page_are_accepted_by_a_strict_python(certificates: Path) -> None:
+    """Python 3.13 sets this flag, and some versions of Dask do not clear it."""
+    first, second = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends: list[ssl.SSLObject] = []
+    for purpose, pipes in ((ssl.Purpose.CLIENT_AUTH, (first, second)), (ssl.Purpose.SERVER_AUTH, (second, first))):
+        context = ssl.create_default_context(purpose, cafile="ca.pem")
+        context.load_cert_chain("contest.pem", "contest.key")
+        context.check_hostname, context.verify_mode = False, ssl.CERT_REQUIRED
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        ends.append(context.wrap_bio(*pipes, server_side=purpose is ssl.Purpose.CLIENT_AUTH))
+    for _ in range(4):
+        for end in ends:
+            with suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+    assert all(end.getpeercert() for end in ends)
+
+
+@needs_openssl
+def test_a_cluster_plays_over_tls_with_the_certificates_and_options_of_the_page(certificates: Path) -> None:
+    (options,) = re.findall(r"`(--tls-ca-file .*?) --dashboard-address", PAGE.read_text())
+    cluster = Cluster(certificates, "--protocol", "tls", *options.split())
+    try:
+        cluster.worker("first")
+        bots = [folder_bot(certificates / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+        tls = ["--tls-ca", "ca.pem", "--tls-cert", "contest.pem", "--tls-key", "contest.key"]
+        start = ["--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address]
+        assert cluster.address.startswith("tls://")
+        tournament(certificates, *start, *tls)
+        assert len(games(certificates / "t")) == 4
+    finally:
+        cluster.close()
+
+
+def test_an_adaptive_cluster_starts_its_first_worker(cluster: Cluster, tmp_path: Path) -> None:
+    """Dask starts workers for tasks that wait for one."""
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    with distributed.Client(cluster.address, set_as_default=False) as client, (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command("--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        until = time.monotonic() + 60
+        while not (wanted := client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.adaptive_target())):
+            assert time.monotonic() < until, "an adaptive cluster would start no worker"
+            time.sleep(0.2)
+        assert wanted == 1
+        cluster.worker("first")
+        assert driver.wait(120) == 0, (tmp_path / "log").read_text()
 
 
 def test_a_run_without_workers_says_once_that_it_waits(cluster: Cluster, tmp_path: Path) -> None:

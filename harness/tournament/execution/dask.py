@@ -85,6 +85,8 @@ class DaskPool(WorkerPool):
         self._sending = trio.Lock()
         """Only one zip file at a time is in the driver's memory."""
         self._stopping = False
+        self._call: Any = None
+        """A task that waits while there is no Dask worker. Without one, an adaptive cluster would start none."""
 
     @property
     def _able(self) -> set[str]:
@@ -192,6 +194,7 @@ class DaskPool(WorkerPool):
         while True:
             workers = await _in_thread(self._look)
             await self._update(workers or set())
+            await self._call_for_workers(answers=workers is not None)
             now = trio.current_time()
             if workers:
                 busy, missing = now, "no worker is left at"
@@ -217,6 +220,14 @@ class DaskPool(WorkerPool):
         if stranded:
             with suppress(Exception):
                 await _in_thread(self._client.cancel, [given.future for given in stranded if given.future])
+
+    async def _call_for_workers(self, answers: bool) -> None:
+        """Keeps a task at the scheduler as long as it answers and has no Dask worker."""
+        if self._workers or not answers:
+            self._call = None  # which cancels it
+        elif self._call is None and not self._stopping:
+            with suppress(Exception):  # the scheduler may be gone since
+                self._call = await _in_thread(lambda: self._client.submit(dask_worker.version, pure=False))
 
     def _look(self) -> set[str] | None:
         """Returns the addresses of the Dask workers, in a thread; None if the scheduler does not answer."""
