@@ -16,6 +16,10 @@ QUICK_S = 0.005
 """Core wait is measured in calls that take longer than this."""
 LOOK_S = 0.002
 """Longest time spent on reading the threads of one process tree."""
+LOOK_EVERY_S = 0.1
+"""Time between two readings in a long call. Each costs some 20 µs a thread."""
+TICK_S = 0.02
+"""The kernel books the run time of a thread at least this often while it runs."""
 
 
 class Thread(NamedTuple):
@@ -23,11 +27,14 @@ class Thread(NamedTuple):
 
     ran_ns: int
     waited_ns: int
-    """Time in which the thread was ready to run, but had no core."""
+    """Time in which the thread was ready to run, but had no core. The kernel books it when the thread gets one."""
+    ready: bool = False
+    """Whether it runs or waits for a core now."""
 
 
 Threads = Mapping[int, Thread]
 """By thread id."""
+NOTHING: Mapping[int, int] = {}
 
 
 class CoreWait(NamedTuple):
@@ -50,13 +57,36 @@ class CoreWaitMeter:
         self._threads: Threads = {}
         self._all_read = True
         self._referee = Thread(0, 0)
+        self._ready: dict[int, tuple[int, float]] = {}
+        """The run time of each thread that was ready, and since when it is known to be that."""
 
     def start(self) -> None:
         """Takes the first reading of a call. Does nothing on systems without `schedstat`."""
         if not PORTABLE:
             self.running = True
             self._threads, self._all_read = threads_below(self._root)
+            self._ready = {}
+            self._note(self._threads)
             self._referee = own_thread()
+
+    def look(self) -> None:
+        """Takes a reading in the middle of a call."""
+        if self.running:
+            self._note(threads_below(self._root)[0])
+
+    def _note(self, threads: Threads) -> None:
+        now, before = time.perf_counter(), self._ready
+        self._ready = {
+            tid: before[tid] if tid in before and before[tid][0] == thread.ran_ns else (thread.ran_ns, now)
+            for tid, thread in threads.items()
+            if thread.ready
+        }
+
+    def _waiting_ns(self, threads: Threads) -> dict[int, int]:
+        """Returns how long each thread has been waiting that has had no core since it was found ready."""
+        self._note(threads)
+        now = time.perf_counter()
+        return {tid: round((now - since) * 1e9) for tid, (_, since) in self._ready.items() if now - since > TICK_S}
 
     def stop(self) -> None:
         """Forgets the readings: the call is over."""
@@ -70,7 +100,9 @@ class CoreWaitMeter:
         """
         if not self.running:
             return None
-        bot = difference(self._threads, self._all_read, threads_below(self._root)[0])
+        threads = threads_below(self._root)[0]
+        waiting = {} if answered else self._waiting_ns(threads)
+        bot = difference(self._threads, self._all_read, threads, waiting)
         referee_ns = 0
         if answered or unread_bytes(self._stdout):
             referee_ns = own_thread().waited_ns - self._referee.waited_ns
@@ -89,7 +121,7 @@ def threads_below(root: int) -> tuple[Threads, bool]:
             with suppress(FileNotFoundError, ProcessLookupError):
                 for tid in os.listdir(f"/proc/{pid}/task"):
                     if (thread := _read(f"/proc/{pid}/task/{tid}/schedstat")) is not None:
-                        threads[int(tid)] = thread
+                        threads[int(tid)] = thread._replace(ready=_is_ready(f"/proc/{pid}/task/{tid}/stat"))
                     if time.perf_counter() > until:
                         return threads, False
     return threads, True
@@ -100,22 +132,31 @@ def own_thread() -> Thread:
     return _read("/proc/thread-self/schedstat") or Thread(0, 0)
 
 
-def difference(before: Threads, all_before: bool, after: Threads) -> CoreWait:
+def difference(before: Threads, all_before: bool, after: Threads, waiting_ns: Mapping[int, int] = NOTHING) -> CoreWait:
     """Returns how long the busiest threads ran and waited between two readings.
 
-    A thread that is new counts from its start, provided that the first reading had all threads.
+    A thread that is new counts from its start, provided that the first reading had all threads. `waiting_ns`: how long
+    a thread has been waiting that the kernel has not booked yet.
     """
     ran_ns = waited_ns = 0
     for tid, now in after.items():
         then = before.get(tid, Thread(0, 0) if all_before else now)
         ran_ns = max(ran_ns, now.ran_ns - then.ran_ns)
-        waited_ns = max(waited_ns, now.waited_ns - then.waited_ns)
+        waited_ns = max(waited_ns, now.waited_ns - then.waited_ns + waiting_ns.get(tid, 0))
     return CoreWait(ran_ns / 1e9, waited_ns / 1e9)
 
 
 def unread_bytes(descriptor: int) -> int:
     """Returns how many bytes lie in a pipe, given either end of it."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
+
+
+def _is_ready(path: str) -> bool:
+    try:
+        with open(path, "rb") as stat:
+            return stat.read().rpartition(b") ")[2].startswith(b"R")
+    except OSError:
+        return False
 
 
 def _read(path: str) -> Thread | None:

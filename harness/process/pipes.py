@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import trio
 
 from referee.harness.process.bot_process import BotProcess
-from referee.harness.process.core_wait import QUICK_S, CoreWaitMeter, unread_bytes
+from referee.harness.process.core_wait import LOOK_EVERY_S, QUICK_S, CoreWaitMeter, unread_bytes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES
 from referee.harness.process.transport import Late, Transport
@@ -102,7 +102,14 @@ class Pipes(Transport):
                 if soon == until:
                     raise
                 self.core_wait.start()
-        return await self._output(until)
+        while True:
+            soon = min(until, self.now() + LOOK_EVERY_S)
+            try:
+                return await self._output(soon)
+            except Late:
+                if soon == until:
+                    raise
+                self.core_wait.look()
 
     async def _output_near(self, until: float, others: Sequence[int]) -> bytes:
         """Waits, and gives other tasks a turn by checkpoints, which cost a third of a wait by trio.

@@ -124,6 +124,42 @@ async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay
     assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told
 
 
+STARVES = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+while True: pass
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("late", "on_noise", "lost"),
+    [
+        ("burn(0.01)", OnNoise.FORGIVE, False),
+        ("burn(0.01)", OnNoise.CHARGE, True),
+        ("time.sleep(5)", OnNoise.FORGIVE, True),
+    ],
+)
+async def test_a_bot_that_gets_no_core_until_its_deadline_has_waited(
+    arena: Arena, late: str, on_noise: OnNoise, lost: bool
+) -> None:
+    """The kernel books the wait only when the bot gets a core. A real-time process leaves it a twentieth."""
+    cores = sorted(os.sched_getaffinity(0))
+    if os.geteuid() != 0 or len(cores) < 2:
+        pytest.skip("needs root and two cores")
+    core = cores[-1]
+    pinned = f"{BURN}greet(); os.sched_setaffinity(0, {{{core}}}); put('NW'); asked = call(); {late}"
+    bot = arena.bot(f"{pinned}; answer(asked, cell('W')); put('SW'); call()")
+    starving = f"os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, '-c', {STARVES!r}, '{core}'])"
+    rival = arena.bot(
+        f"greet(); asked = call(); {starving}; time.sleep(0.3); answer(asked, cell('C')); put('E'); call()",
+        name="rival",
+    )
+    match = arena.match(bot, rival, time=TimeControl(per_call_s=0.5))
+    verdict = await arena.play(match, Limits(on_noise=on_noise, isolation=OFF), granted_s=20.0)
+    assert [fault.player for fault in verdict.faults] == [0] * lost
+
+
 def test_the_thread_that_waited_longest_counts_and_not_the_sum() -> None:
     before = {1: Thread(10, 20), 2: Thread(0, 0)}
     after = {1: Thread(10 + 3_000_000, 20 + 7_000_000), 2: Thread(5_000_000, 1_000_000), 3: Thread(0, 9_000_000)}
