@@ -1,5 +1,6 @@
 """The paths of files that are not code: next to the packages, in a checkout or in an installation."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -36,3 +37,11 @@ def cache_folder() -> Path:
 def game_file(game: Game, path: str) -> Path:
     """Returns where a file or folder is that the package of a game brings."""
     return Path(sys.modules[game.options.__module__].__file__ or "").parent / path
+
+
+def expanded(text: str) -> Path:
+    """Returns a path with `~` and `~user` replaced, as far as they mean a folder. It may be no path at all."""
+    try:
+        return Path(os.path.expanduser(text))
+    except ValueError:  # a NUL in the user's name
+        return Path(text)

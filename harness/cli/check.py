@@ -92,7 +92,7 @@ def checked(
 
 def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
     path = path_of(spec)
-    return Origin(bot, path if path.is_dir() else path.parent, command)
+    return Origin(bot, path if os.path.isdir(path) else path.parent, command)
 
 
 def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, float]:
@@ -134,7 +134,7 @@ def _write(report: CheckReport, bot: str, junit: Path | None, sarif: Path | None
 def _paths(bot: str) -> tuple[str, str]:
     """Returns the bot's path and the prefix of its files' paths, which is empty for a zip file."""
     path = path_of(bot)
-    if not path.exists():
+    if not os.path.exists(path):
         return bot, ""
     near = Path(os.path.relpath(path))
     prefix = near if near.is_dir() else near.parent

@@ -116,8 +116,8 @@ def improve(
 
 def _history(bot: str, game: Game, against: str, rounds: int, folder: Path, resume: bool) -> History:
     """Returns the history in the folder, or a new one. UsageError for a bot or a folder that cannot be used."""
-    path = path_of(bot).expanduser().resolve()
-    if not path.exists():
+    path = path_of(bot).resolve()
+    if not os.path.exists(path):
         raise UsageError(f"{bot}: expected the file or folder of a bot, which the command can change")
     if path.is_dir() and folder.is_relative_to(path):
         raise UsageError(f"{folder} is inside of the bot's folder; choose another one with --ledger")

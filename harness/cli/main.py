@@ -1,12 +1,12 @@
 """The entry of the command line: its commands, and the exit code and message of each error."""
 
 import gc
+import os
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError, ValidationError
@@ -211,7 +211,7 @@ def _other_command(words: Sequence[str]) -> str | None:
     typed = " ".join(["referee", *names])
     if names and inner and word.startswith("-"):
         return f"`{typed}` needs a command: {', '.join(inner)}"
-    if not inner or word.startswith("-") or Path(word).exists():
+    if not inner or word.startswith("-") or os.path.exists(word):
         return None
     near = get_close_matches(word, inner, 1)
     if near:

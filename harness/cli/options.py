@@ -3,6 +3,7 @@
 A wrong option is a UsageError before anything is built or started.
 """
 
+import os
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -22,6 +23,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import extra_command
 from referee.harness.match import maps, rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
+from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import split_name
@@ -175,12 +177,12 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
 
 def path_of(spec: str) -> Path:
     """Returns the path of a bot spec, without the name before it."""
-    return Path(split_name(spec)[1])
+    return expanded(split_name(spec)[1])
 
 
 def _bot_game(spec: str) -> str | None:
-    folder = path_of(spec).expanduser().resolve()
-    return read_bot_file(folder, spec).game if (folder / "bot.toml").is_file() else None
+    folder = path_of(spec).resolve()
+    return read_bot_file(folder, spec).game if os.path.isfile(folder / "bot.toml") else None
 
 
 def drawn(seed: int | None) -> int:

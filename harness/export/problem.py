@@ -20,6 +20,7 @@ from msgspec import Struct
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.new.write import program_files
+from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.spec import split_name
@@ -124,7 +125,7 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     if spec.startswith(STAYING):
         raise UsageError(f"--against {typed}: cannot be copied into a package; name a file, a folder or @NAME")
     prefix, path = ("oci:", spec.removeprefix("oci:")) if spec.startswith("oci:") else ("", spec)
-    source = Path(path).expanduser().resolve()
+    source = expanded(path).resolve()
     if not source.exists():
         raise UsageError(f"--against {typed}: there is no such file or folder")
     return source, f"{prefix}{OPPONENT}/{source.name}"

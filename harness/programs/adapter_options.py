@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.harness.errors import UsageError
+from referee.harness.paths import expanded
 
 
 def split(text: str, known: Mapping[str, bool], spec: str) -> tuple[dict[str, str], str]:
@@ -35,12 +36,19 @@ def split_all(text: str, known: Mapping[str, bool], spec: str) -> tuple[list[tup
     return options, text.strip()
 
 
+WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
+"""A word as a shell has it: pieces in quotes, characters after a backslash, and all others but blanks."""
+
+
 def _word(text: str, where: str) -> tuple[str, str]:
-    """Splits off the first word, which may be quoted."""
-    match = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
+    """Splits off the first word, which may have quotes and backslashes."""
+    match = WORD.match(text)
+    rest = text[match.end() :] if match else text
+    if rest.startswith(("'", '"', "\\")):
+        raise UsageError(f"{where}: a quote is not closed, or nothing comes after a backslash")
     if match is None:
         raise UsageError(f"{where}: expected a value after it")
-    return "".join(shlex.split(match[1])), text[match.end() :]
+    return "".join(shlex.split(match[0])), rest.lstrip()
 
 
 def path(text: str, base: Path, spec: str, known: Iterable[str]) -> Path:
@@ -52,9 +60,8 @@ def path(text: str, base: Path, spec: str, known: Iterable[str]) -> Path:
     with suppress(ValueError):
         names.append(" ".join(shlex.split(text)))  # with backslashes before spaces
     for name in names:
-        found = (base / Path(name).expanduser()).resolve()
-        if name and found.exists():
-            return found
+        if name and (found := existing(base, name)) is not None:
+            return found.resolve()
     if text.startswith("-"):
         raise UsageError(f"{spec}: there is no option {text.split()[0]}; there are {', '.join(known)}")
     misplaced = next((option for option in known if f" {option}" in text), None)
@@ -63,10 +70,19 @@ def path(text: str, base: Path, spec: str, known: Iterable[str]) -> Path:
     raise UsageError(f"{spec}: there is no such file or folder: {text}")
 
 
+def existing(base: Path, text: str) -> Path | None:
+    """Returns the file or folder of this name, from the folder `base`; None if there is none, or if that is no name."""
+    try:
+        found = base / expanded(text)
+        return found if found.exists() else None
+    except (ValueError, OSError):  # a NUL, or too long
+        return None
+
+
 def seed(options: Mapping[str, str], spec: str) -> int | None:
     """Returns the value of `--seed`; None if it is not given. UsageError if it is no whole number."""
     text = options.get("--seed")
-    if text is not None and not re.fullmatch(r"-?\d+", text):
+    if text is not None and not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise UsageError(f"{spec}: --seed {text}: expected a whole number")
     return None if text is None else int(text)
 
@@ -74,7 +90,10 @@ def seed(options: Mapping[str, str], spec: str) -> int | None:
 def interpreter(options: Mapping[str, str], base: Path, spec: str) -> str:
     """Returns the program of `--python`; this Python if it is not given. UsageError if there is no such program."""
     name = options.get("--python", sys.executable)
-    program = shutil.which(name) if "/" not in name else str((base / Path(name).expanduser()).absolute())
-    if program is None or not Path(program).is_file():
+    found = None if "\0" in name else shutil.which(name)
+    if "/" in name:
+        path = existing(base, name)
+        found = None if path is None else str(path.absolute())
+    if found is None or not Path(found).is_file():
         raise UsageError(f"{spec}: --python {name}: there is no such program")
-    return program
+    return found

@@ -6,6 +6,7 @@ program runs it, `harness/adapters/engines/run.py`.
 """
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -51,7 +52,7 @@ def read(spec: str, game: str | None) -> Seat:
         raise UsageError(f"{spec}: expected an engine, as in {EXAMPLES[protocol]}")
     words: list[str] = []
     for name, value in pairs:
-        if name not in (OPTION, DEBUG) and not (value.isascii() and value.isdigit()):
+        if name not in (OPTION, DEBUG) and not re.fullmatch("[0-9]{1,18}", value):
             raise UsageError(f"{spec}: {name} {value}: expected a whole number")
         if name in BOUNDS and int(value) == 0:
             raise UsageError(f"{spec}: {name} {value}: expected 1 or more")
@@ -61,9 +62,9 @@ def read(spec: str, game: str | None) -> Seat:
 
 def path_of(seat: Seat) -> Path | None:
     """Returns the engine's file or folder; None for a command line, and for a program on PATH that is only named."""
-    path = Path(seat.command).expanduser()
+    path = adapter_options.existing(Path(), seat.command)
     is_named = "/" not in seat.command and toolchains.find(seat.command) is not None
-    return path if path.exists() and not is_named else None
+    return None if is_named else path
 
 
 def command_line(seat: Seat, spec: str) -> tuple[str, list[str]]:

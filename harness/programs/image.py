@@ -14,6 +14,7 @@ from msgspec import Struct
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.layers.namespaces import BASE, OUTSIDE_IMAGE
 from referee.harness.isolation.plan import Image, Isolation, obstacle_to_images
+from referee.harness.paths import expanded
 from referee.harness.programs import build_cache
 from referee.harness.programs.image_archive import Config, ImageArchive, Settings, opened
 from referee.harness.programs.image_tree import MAX_PATH_BYTES, File, Folder, Node, Refused, Tree
@@ -48,7 +49,7 @@ class Unpacked(Struct, frozen=True):
 
 def path_of(spec: str) -> Path:
     """Returns the archive that a bot spec names. UsageError if there is none."""
-    path = Path(spec.removeprefix(PREFIX)).expanduser()
+    path = expanded(spec.removeprefix(PREFIX))
     if not os.path.isfile(path):  # Path.is_file raises an error for a folder that nobody may enter
         raise UsageError(f"{spec}: there is no such file; expected an image that docker save has written")
     return path.resolve()

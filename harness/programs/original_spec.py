@@ -81,14 +81,15 @@ def read(text: str, base: Path) -> Original:
     options, rest = adapter_options.split(text, OPTIONS, spec)
     path = adapter_options.path(rest, base, spec, OPTIONS)
     folder = options.get("--folder")
+    found = None if folder is None else adapter_options.existing(base, folder)
     seed = adapter_options.seed(options, spec)
-    if folder is not None and not (base / folder).expanduser().is_dir():
+    if folder is not None and (found is None or not found.is_dir()):
         raise UsageError(f"{spec}: --folder {folder}: there is no such folder")
     return Original(
         path=path,
         python=adapter_options.interpreter(options, base, spec),
         seed=seed,
-        folder=None if folder is None else (base / folder).expanduser().resolve(),
+        folder=None if found is None else found.resolve(),
         original_ids="--original-ids" in options,
     )
 

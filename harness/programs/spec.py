@@ -38,7 +38,7 @@ from referee.harness.adapters.llm.records import ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
-from referee.harness.paths import HOME, KITS
+from referee.harness.paths import HOME, KITS, expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
@@ -171,7 +171,7 @@ def _person(spec: str, game: str | None) -> Build:
 def _script(spec: str, game: str | None) -> Build:
     if spec == PREFIX:
         raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
-    file = Path(spec.removeprefix(PREFIX)).expanduser()
+    file = expanded(spec.removeprefix(PREFIX))
     read_script(file)
     file = file.resolve()
     return lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
@@ -184,7 +184,7 @@ def read_script(path: Path) -> list[tuple[int, str]]:
     """
     try:
         text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
         raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
@@ -302,7 +302,7 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
 def _path(spec: str, game: str | None) -> Build:
     if not spec:
         raise UsageError("no bot is named; expected a path, @NAME or cmd:COMMAND LINE")
-    path = Path(spec).expanduser()
+    path = expanded(spec)
     if not os.path.exists(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{_meant(spec, game)}")
     path = path.resolve()

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.paths import KITS
+from referee.harness.paths import KITS, expanded
 from referee.harness.programs import packages, toolchains, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE, build_source
@@ -22,7 +22,7 @@ def build_module(spec: str, context: BuildContext) -> Path:
 
     UsageError for a bot that says nothing about WebAssembly, RunError for a failed build or a module that cannot play.
     """
-    path = Path(spec).expanduser()
+    path = expanded(spec)
     if path.is_dir():
         path = path.resolve()
         bot = read_bot_file(path, spec)

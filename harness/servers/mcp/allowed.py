@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
+from referee.harness.paths import expanded
 from referee.harness.programs.spec import PREFIXES, WORD, refuse_people, split_name
 from referee.protocol.text import printable
 
@@ -45,7 +46,7 @@ class Allowed(Struct, frozen=True):
     def _check(self, text: str, name: str) -> Path:
         """Returns the path. UsageError if it lies outside the folder, or is neither a file nor a folder."""
         try:
-            path = Path(text).expanduser().resolve()
+            path = expanded(text).resolve()
             is_special = path.exists() and not (path.is_file() or path.is_dir())
         except (ValueError, OSError, RuntimeError) as error:  # a NUL, a name that is too long, a circle of links
             raise UsageError(f"{_shown(name)}: is no path: {error}") from error

@@ -23,6 +23,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
+from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, engine_spec, image, kaggle_spec, llm_spec
 from referee.harness.programs.agent_imports import imported_by
@@ -78,11 +79,11 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
         return Found(Entry(name or llm_spec.read(rest).model, "", _sha256(rest, version()), rest))
     if rest.startswith(LOCAL):
         return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
-    path = Path(rest).expanduser()
-    if path.suffix.lower() == ".zip" and path.is_file():
+    path = expanded(rest)
+    if path.suffix.lower() == ".zip" and os.path.isfile(path):
         scratch.mkdir()
         return _folder(unpack(path, scratch), name, path.stem, game)
-    if not path.exists():
+    if not os.path.exists(path):
         raise UsageError(f"no bot at {rest!r}: there is no such file or folder")
     path = path.resolve()
     if path.is_dir():
@@ -125,7 +126,7 @@ def _command_name(spec: str) -> str:
     if spec.startswith(engine_spec.PREFIXES):
         spec = f"cmd:{engine_spec.read(spec, None).command}"
     words = _words(spec)
-    files = (Path(word).stem for word in words[spec.startswith("cmd:") :] if Path(word).exists())
+    files = (Path(word).stem for word in words[spec.startswith("cmd:") :] if os.path.exists(word))
     return next(files, Path(words[0]).stem if words else spec)
 
 
