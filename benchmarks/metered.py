@@ -90,7 +90,7 @@ async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
 
 def start_ms(bot: Entrant) -> float:
     """Returns the CPU time of a process that ends as soon as it has started."""
-    argv = sized_command(bot.argv, None)
+    argv = sized_command(bot.argv, None, bot.metered)
 
     def run() -> None:
         subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)

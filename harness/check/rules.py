@@ -200,8 +200,10 @@ async def metered(trial: Trial) -> str:
     first, _ = await trial.play(plan)
     pieces, _ = await trial.play(plan, Manner(cuts=9, pause_s=0.001))
     context = BuildContext(trial.limits)
-    argv = webassembly.command(webassembly.module_of(bot.argv), context, webassembly.arguments_of(bot.argv), PULLEY)
-    interpreted, _ = await trial.play(plan, program=msgspec.structs.replace(bot, argv=argv))
+    command = webassembly.command(webassembly.module_of(bot.argv), context, (), PULLEY)
+    argv = (*command, *webassembly.arguments_of(bot.argv))
+    program = msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
+    interpreted, _ = await trial.play(plan, program=program)
     for how, game in (("in pieces", pieces), ("by the interpreter", interpreted)):
         for number, (one, other) in enumerate(zip(first.calls, game.calls, strict=False), 1):
             if one != other:

@@ -79,8 +79,8 @@ def _by_engine(bot: Entrant, plan: Plan, engine: Engine) -> Entrant:
     if engine == "wasmtime":
         return bot
     module, arguments = webassembly.module_of(bot.argv), webassembly.arguments_of(bot.argv)
-    argv = webassembly.command(module, BuildContext(plan.limits), arguments, PULLEY)
-    return msgspec.structs.replace(bot, argv=argv)
+    command = webassembly.command(module, BuildContext(plan.limits), (), PULLEY)
+    return msgspec.structs.replace(bot, argv=(*command, *arguments), named=bot.named and command)
 
 
 def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:

@@ -169,7 +169,8 @@ class Image(Struct, frozen=True):
 class SandboxSpec(Struct, frozen=True):
     """The requirements for the sandboxes of one program."""
 
-    argv: Sequence[str]
+    named: Sequence[str]
+    """Its command, without the words that a stranger has chosen: those show the bot no file, and change no layer."""
     cwd: Path
     path: str
     """Its PATH."""
@@ -182,6 +183,8 @@ class SandboxSpec(Struct, frozen=True):
     scratch_bytes: int | None
     """Limit for the size of the scratch folder."""
     hidden: HiddenFiles = HiddenFiles()
+    submitted: tuple[str, ...] | None = None
+    """The command of a bot whose author chose it: its files must be open, and never cost it its account."""
     image: Image | None = None
     """Of a bot in a container image, whose files lie in `cwd`."""
 
@@ -257,6 +260,8 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     if not accounts:
         layers["account"] = NONE
     _require(isolation, layers)
+    if spec.submitted is not None and accounts:
+        _check_open(spec, visible)
     group = [GROUP] if machine.groups.hierarchies else []
     command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
     places = [place for place, word in enumerate(command) if word == files.scratch or "\0" in word]
@@ -267,7 +272,7 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
 
 
 def _files(isolation: Isolation, spec: SandboxSpec, machine: Machine) -> SandboxFiles:
-    paths = visible_paths.required_paths(tuple(spec.argv), spec.cwd, spec.path, (*spec.whole, *isolation.readable))
+    paths = visible_paths.required_paths(tuple(spec.named), spec.cwd, spec.path, (*spec.whole, *isolation.readable))
     visible = select_visible(paths, isolation.writable, spec.hidden, can_empty=machine.namespaces is not None)
     return SandboxFiles(
         visible=visible,
@@ -335,25 +340,37 @@ def _require(isolation: Isolation, layers: Mapping[str, str]) -> None:
 
 
 def _link_paths(isolation: Isolation, spec: SandboxSpec) -> list[str]:
-    files = [word for word in spec.argv if word.startswith("/") and os.path.exists(word)]
+    files = [word for word in spec.named if word.startswith("/") and os.path.exists(word)]
     folders = [str(spec.cwd), *spec.path.split(os.pathsep)]
     return [*visible_paths.SYSTEM_FOLDERS, str(KITS), *files, *folders, *isolation.readable]
 
 
 def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> bool:
-    """Whether each bot can have a new account, which must be able to reach the bot's files."""
+    """Whether each bot can have a new account: it must reach the bot's folder, and read what the user has named.
+
+    What lies in the folder does not matter: it may be a stranger's, who would choose the account.
+    """
     if not machine.has("account"):
         return False
     mounted = frozenset(visible.paths) if machine.namespaces else frozenset()
     # Not the whole package for a built-in bot.
-    folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.argv[0])
-    paths = [folder]
-    if folder in visible.partial_folders:
-        inner = (path for path in visible.paths if visible_paths.is_inside(path, [folder]))
-        paths = [path for path in inner if not os.path.islink(path)]
-    paths += [word for word in spec.argv if word.startswith("/") and os.path.isfile(word)]
-    paths += visible_paths.paths_of_original(spec.argv)
-    return account.is_open(paths, mounted, visible.empty_folders)
+    folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.named[0])
+    paths = [word for word in spec.named if word.startswith("/") and os.path.isfile(word)]
+    if not (machine.namespaces and folder in visible.partial_folders):  # else it is made in the sandbox
+        paths.append(folder)
+    if not account.can_reach(paths, mounted):
+        return False
+    return all(account.is_open(path) for path in paths if spec.submitted is None or path != folder)
+
+
+def _check_open(spec: SandboxSpec, visible: VisiblePaths) -> None:
+    """RunError if a submitted bot's account could not read its folder or its program."""
+    folder = os.path.realpath(spec.cwd)
+    files = (os.path.realpath(os.path.join(folder, word)) for word in spec.submitted or () if "\0" not in word)
+    paths = [path for path in files if os.path.isfile(path) and visible_paths.is_inside(path, [folder])]
+    for path in paths if folder in visible.partial_folders else (folder, *paths):
+        if not account.is_open(path):
+            raise RunError(f"{path} is closed to the bot's own account; open it by chmod -R a+rX {folder}")
 
 
 def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> list[str]:

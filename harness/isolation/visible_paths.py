@@ -31,18 +31,20 @@ MAX_LINKS, MAX_STEPS = 16, 256
 
 
 @lru_cache
-def required_paths(argv: tuple[str, ...], cwd: Path, path: str, extra: tuple[str, ...] = ()) -> list[str]:
+def required_paths(named: tuple[str, ...], cwd: Path, path: str, extra: tuple[str, ...] = ()) -> list[str]:
     """Returns the files and folders that a program needs, as real paths without links.
+
+    `named`: the command, without the words that a stranger has chosen. A path among the others is the user's wish.
 
     Cached, since it runs while other bots are at play.
     """
-    paths = [*SYSTEM_FOLDERS, str(KITS), str(cwd), *paths_of_original(argv), *extra]
-    program, settings = engine_of(argv)
-    for word in (*argv[1:], *settings):
+    paths = [*SYSTEM_FOLDERS, str(KITS), str(cwd), *paths_of_original(named), *extra]
+    program, settings = engine_of(named)
+    for word in (*named[1:], *settings):
         paths += _named_folders(word)
-    for each in (sys.executable, argv[0], *program):
+    for each in (sys.executable, *named[:1], *program):
         paths += _installation(each)
-    if _is_own_python(argv[0]):
+    if any(map(_is_own_python, named[:1])):
         paths += _packages()
     for folder in path.split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):

@@ -111,7 +111,7 @@ def _rotated(turn: int, count: int) -> tuple[int, ...]:
 def missing(entrants: Iterable[Entrant]) -> str | None:
     """Returns a message if the build of one of these bots was removed from the cache."""
     for entrant in entrants:
-        for build in _builds_of((*entrant.argv, str(entrant.cwd))):
+        for build in _builds_of((*entrant.named_words, str(entrant.cwd))):
             if not os.path.exists(build):
                 return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None

@@ -50,7 +50,7 @@ def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
     """
     try:
         tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

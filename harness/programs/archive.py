@@ -9,8 +9,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.harness.errors import UsageError
+from referee.harness.isolation.visible_paths import is_inside
+
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
-"""Folders of build tools, which are left out at any depth."""
+"""Folders of build tools, and links of these names, which are left out at any depth."""
 
 
 class File(Struct, frozen=True, order=True):
@@ -42,28 +45,46 @@ class BotArchive(Struct, frozen=True):
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read(folder: Path, exclude: Iterable[str] = ()) -> BotArchive:
+def read(folder: Path, exclude: Iterable[str] = (), readable: Iterable[str] = ()) -> BotArchive:
     """Reads the files of a folder. OSError for a file that cannot be read.
 
+    UsageError for a link to a file outside: it would put any file of this machine among the bot's.
+
     `exclude`: patterns of relative paths, such as `data/*.bin`. A pattern that matches a folder excludes all of it.
+    `readable`: files and folders that the user shows to bots, to which links may lead too.
     """
     patterns = tuple(pattern.rstrip("/") for pattern in exclude)
-    return BotArchive(folder, tuple(sorted(_files(folder, "", patterns))))
+    allowed = real_paths(folder, *readable)
+    return BotArchive(folder, tuple(sorted(_files(folder, patterns, allowed))))
 
 
-def _files(folder: Path, inside: str, patterns: tuple[str, ...]) -> Iterator[File]:
-    with os.scandir(folder / inside) as entries:
-        for entry in entries:
-            path = inside + entry.name
-            if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in LEFT_OUT:
-                    yield from _files(folder, path + "/", patterns)
-            elif entry.is_dir():
-                yield File(path, False, hashlib.sha256(os.fsencode(os.readlink(entry.path))).hexdigest())
-            elif entry.is_file():
-                yield File(path, bool(entry.stat().st_mode & stat.S_IXUSR), sha256(Path(entry.path)))
+def _files(folder: Path, patterns: tuple[str, ...], allowed: tuple[str, ...]) -> Iterator[File]:
+    waiting = [""]
+    while waiting:  # not by recursion: a stranger's folders may be nested deeply
+        inside = waiting.pop()
+        with os.scandir(folder / inside) as entries:
+            for entry in entries:
+                path = inside + entry.name
+                if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns):
+                    continue
+                is_link = entry.is_symlink()
+                if is_link and not os.path.exists(entry.path):
+                    continue
+                if entry.name in LEFT_OUT and (is_link or entry.is_dir()):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(path + "/")
+                elif is_link and entry.is_file() and not is_inside(os.path.realpath(entry.path), allowed):
+                    raise UsageError(f"{path} is a link that leads outside; include the file itself")
+                elif entry.is_dir():  # a link: what it leads to is not copied
+                    yield File(path, False, hashlib.sha256(os.fsencode(os.readlink(entry.path))).hexdigest())
+                elif entry.is_file():
+                    yield File(path, bool(entry.stat().st_mode & stat.S_IXUSR), sha256(Path(entry.path)))
+
+
+def real_paths(*paths: str | Path) -> tuple[str, ...]:
+    """Returns paths without links."""
+    return tuple([os.path.realpath(path) for path in paths])
 
 
 def sha256(file: Path) -> str:

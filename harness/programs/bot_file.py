@@ -1,17 +1,29 @@
-"""`bot.toml`: how to build and run the bot in a folder."""
+"""`bot.toml`: how to build and run the bot in a folder.
+
+Its author may be a stranger. So nothing that it names shows the bot a file outside of its own folder: programs are
+those of every bot, files are the bot's own, and any other path in `run` is a plain string.
+"""
 
 import os
 import shutil
+import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.visible_paths import is_inside, required_paths
+from referee.harness.paths import KITS
 from referee.harness.programs import archive, toolchains, webassembly
+from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
+
+MAX_BYTES = 1 << 20
+"""Limit of the size of a `bot.toml`."""
 
 
 class WasmTarget(Struct, forbid_unknown_fields=True):
@@ -31,7 +43,10 @@ class BotFile(Struct, forbid_unknown_fields=True):
     build: str | None = None
     """A shell command. It and the bot run in a copy of the folder, which is kept until something changes."""
     bundle: str = "."
-    """The folder to copy, relative to this one: `..` for a bot that is built from files next to its own folder."""
+    """The folder to copy, relative to this one: `..` for a bot that is built from files next to its own folder.
+
+    The user must have shown that folder to bots, by `--limit readable`. Those of our kits are shown to all.
+    """
     exclude: list[str] = []
     """Patterns of paths in that folder that do not belong to the bot. Folders of build tools are always excluded."""
     original: str | None = None
@@ -41,48 +56,107 @@ class BotFile(Struct, forbid_unknown_fields=True):
     wasm: WasmTarget | None = None
     """For `referee build --target wasm`."""
 
-    def copied_folder(self, folder: Path) -> Path:
-        """Returns the folder that `bundle` names, seen from the bot's folder."""
-        return (folder / self.bundle).resolve()
+    def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = ()) -> Path:
+        """Returns the folder that `bundle` names, seen from the bot's folder.
+
+        UsageError if it leads out of that, and out of what the user shows to bots (`readable`).
+        """
+        place, copied = f"{spec}/{BOT_FILE}: bundle is {self.bundle!r}", (folder / self.bundle).resolve()
+        if not folder.is_relative_to(copied):
+            raise UsageError(f"{place}; expected this folder or one that contains it")
+        if not is_inside(str(copied), archive.real_paths(folder, KITS, *readable)):
+            raise UsageError(f"{place}, which leads out of the bot's folder; to allow that: --limit readable={copied}")
+        return copied
+
+    def files(self, folder: Path, spec: str, readable: Sequence[str] = ()) -> BotArchive:
+        """Returns the bot's files, with those of `bundle` and without those of `exclude`; see `copied_folder`."""
+        top = self.copied_folder(folder, spec, readable)
+        try:
+            files = archive.read(top, self.exclude, readable)
+        except UsageError as error:
+            raise UsageError(f"{spec}: {error}") from error
+        except OSError as error:
+            raise RunError(f"{spec} cannot be read: {error}") from error
+        own = (folder.relative_to(top) / BOT_FILE).as_posix()
+        if not any(file.path == own for file in files.files):
+            raise UsageError(f"{spec}/{BOT_FILE}: exclude leaves out {own} itself")
+        return files
+
+
+class Built(Struct, frozen=True):
+    """The program of a bot with a `bot.toml`."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    """Where the bot runs: where it was built, or its own folder if it has no build."""
+    named: tuple[str, ...]
+    """The words of `argv` that are not the author's: programs of this machine, and what we add."""
 
 
 def read_bot_file(folder: Path, spec: str) -> BotFile:
     """Reads the `bot.toml` of a folder. UsageError if it does not say what to run."""
     file, place = folder / BOT_FILE, f"{spec}/{BOT_FILE}"
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
+    if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
+        raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
     try:
+        if file.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{place} is larger than {MAX_BYTES >> 10} KiB")
         bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), BotFile)
+    except RecursionError as error:
+        raise UsageError(f"{place} is nested too deeply") from error
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{place}: {error}") from error
+    words = [*bot.run, bot.build or "", bot.bundle, bot.original or "", *(bot.wasm.run if bot.wasm else ())]
+    if any("\0" in word for word in words):
+        raise UsageError(f"{place}: a value has a NUL, which no command and no path can hold")
     if bot.run and bot.original is not None:
         raise UsageError(f"{place}: run and original cannot be combined")
     if not bot.run and bot.original is None:
         raise UsageError(
             f'{place}: run is empty; expected the program and its arguments, such as ["python3", "bot.py"]'
         )
-    if not folder.is_relative_to(bot.copied_folder(folder)):
-        raise UsageError(f"{place}: bundle is {bot.bundle!r}; expected this folder or one that contains it")
     return bot
 
 
-def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> tuple[tuple[str, ...], Path]:
-    """Returns a bot's command and the folder in which it runs: where it was built, or its own if it has no build."""
+def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> Built:
+    """Builds a bot, and returns its program. UsageError for a `bundle` or a link that leads out of its folder."""
+    readable, top = context.limits.isolation.readable, folder
     if bot.build is not None:
-        top = bot.copied_folder(folder)
-        inside = folder.relative_to(top)
-        try:
-            files = archive.read(top, bot.exclude)
-        except OSError as error:
-            raise RunError(f"{spec} cannot be read: {error}") from error
-        name = bot.name or folder.name
-        folder = build_folder(files, bot.build, inside.as_posix(), spec, name, context) / inside
+        files = bot.files(folder, spec, readable)
+        inside, name = folder.relative_to(files.folder), bot.name or folder.name
+        top = build_folder(files, bot.build, inside.as_posix(), spec, name, context)
+        folder = top / inside
     if bot.run[0].endswith(webassembly.SUFFIX):
-        module = folder / bot.run[0]
-        if not module.is_file():
-            raise BuildError(f"{spec}/{BOT_FILE}", f"run names {bot.run[0]!r}, which is not there")
-        return webassembly.command(module, context, bot.run[1:]), folder
-    return (_program(bot.run[0], folder, spec), *bot.run[1:]), folder
+        module, place = folder / bot.run[0], f"{spec}/{BOT_FILE}"
+        if not is_inside(os.path.realpath(module), archive.real_paths(top, *readable)):
+            raise BuildError(place, f"run names {bot.run[0]!r}, which lies outside of the bot's folder")
+        if not os.path.isfile(module):
+            raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
+        command = webassembly.command(module, context)
+        return Built((*command, *bot.run[1:]), folder, command)
+    program = _program(bot.run[0], folder, spec)
+    real = os.path.realpath(program)
+    if is_inside(real, [os.path.realpath(top)]):
+        return Built((program, *bot.run[1:]), folder, ())
+    check_program(program, bot.run[0], f"{spec}/{BOT_FILE}", folder, readable)
+    is_ours = "/" not in bot.run[0] or program == sys.executable
+    return Built((program, *bot.run[1:]), folder, (program,) if is_ours else ())
+
+
+def check_program(program: str, word: str, place: str, folder: Path, readable: Sequence[str]) -> None:
+    """BuildError if a program, which the author named by its path, is none that every bot sees.
+
+    Its installation would become visible, which may be any folder of this machine.
+    """
+    real = os.path.realpath(program)
+    if "/" in word and not is_inside(
+        real, required_paths((), folder, os.environ.get("PATH", os.defpath), tuple(readable))
+    ):
+        raise BuildError(
+            place, f"run names {word!r}, which lies outside of the bot's folder; name a program on PATH or of the bot"
+        )
 
 
 def _program(word: str, folder: Path, spec: str) -> str:

@@ -39,6 +39,8 @@ class Agent(Struct, frozen=True):
     python: str = sys.executable
     seed: int | None = None
     """The seed of its random numbers; None: the match's seed for its seat."""
+    whole: bool = False
+    """The user has named its folder or its archive, not its file."""
 
     @property
     def name(self) -> str:
@@ -62,22 +64,24 @@ def read(text: str, base: Path, game: str | None) -> Agent:
         raise UsageError(f"{spec}: Kaggle agents play {known}" + (f", not {game}" if game else "; name the game"))
     options, rest = adapter_options.split(text, OPTIONS, spec)
     path = adapter_options.path(rest, base, spec, OPTIONS)
+    whole = path.is_dir() or _is_archive(path)
     if path.is_dir():
         if not (path / MAIN).is_file():
             raise UsageError(f"{spec}: there is no {MAIN} in that folder; name the agent's file")
         path = path / MAIN
     elif path.suffix != ".py" and not _is_archive(path):
         raise UsageError(f"{spec}: expected a Python file, a folder with {MAIN}, or one of {', '.join(ARCHIVES)}")
-    return Agent(path, adapter_options.interpreter(options, base, spec), adapter_options.seed(options, spec))
+    return Agent(path, adapter_options.interpreter(options, base, spec), adapter_options.seed(options, spec), whole)
 
 
 def agent_in(path: Path, game: str) -> Agent | None:
     """Returns the agent that a file or folder is by its shape; None if it is none, or has a bot.toml."""
     if game not in GAMES:
         return None
+    whole = path.is_dir() or _is_archive(path)
     if path.is_dir():
         path = path / MAIN if not (path / "bot.toml").exists() else path
-    return Agent(path) if path.is_file() and (_is_archive(path) or _recognised(path)) else None
+    return Agent(path, whole=whole) if path.is_file() and (_is_archive(path) or _recognised(path)) else None
 
 
 def _is_archive(path: Path) -> bool:
@@ -93,7 +97,7 @@ def _recognised(path: Path) -> bool:
         return False
     try:
         functions = list(_functions(ast.parse(source).body))
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     if not functions:
         return False

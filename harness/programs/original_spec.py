@@ -94,6 +94,21 @@ def read(text: str, base: Path) -> Original:
     )
 
 
+def of_folder(text: str, folder: Path, place: str) -> Original:
+    """Parses `original` in the `bot.toml` of a folder; `place` names the file. UsageError if anything is wrong with it.
+
+    The file's author may be a stranger, so that it names nothing outside of the folder, and no Python.
+    """
+    options, _ = adapter_options.split(text, OPTIONS, f"original:{text}")
+    if "--python" in options:
+        raise UsageError(f"{place}: original has --python, which only the user may choose")
+    agent = read(text, folder)
+    for path in filter(None, (agent.path, agent.folder)):
+        if not path.is_relative_to(folder):
+            raise UsageError(f"{place}: original names {path}, which lies outside the bot's folder")
+    return msgspec.structs.replace(agent, root=folder)
+
+
 def recognised(path: Path, game: str) -> bool:
     """Whether a file or folder looks like a bot of the game's original competition."""
     if game == "cardgame" and path.is_dir():
@@ -105,7 +120,7 @@ def recognised(path: Path, game: str) -> bool:
         return False
     try:
         top = ast.parse(source).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     bodies = (top, *(node.body for node in top if isinstance(node, ast.ClassDef)))
     return any(signs <= _names(body) for body in bodies for signs in SIGNS[game])

@@ -80,11 +80,21 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     service and a variable of its own to get a secret."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""
+    named: tuple[str, ...] | None = None
+    """The beginning of `argv` that is the user's or ours, and may name files that the bot reads. None = all of it.
+
+    What a submission says in its `bot.toml` is no part of this: there, a path is a plain string.
+    """
+
+    @property
+    def named_words(self) -> tuple[str, ...]:
+        """`named`, or the whole command."""
+        return self.argv if self.named is None else self.named
 
     @property
     def metered(self) -> bool:
         """It is a module of WebAssembly, whose time is counted in fuel."""
-        return self.image is None and webassembly.is_metered(self.argv)
+        return self.image is None and webassembly.is_metered(self.named_words)
 
 
 Build = Callable[[BuildContext], Entrant]
@@ -344,12 +354,14 @@ def _meant(spec: str, game: str | None) -> str:
 def _folder(folder: Path, spec: str, game: str | None) -> Build:
     bot = read_bot_file(folder, spec)
     if bot.original is not None:
-        agent = original_spec.read(bot.original, folder)
-        if not agent.path.is_relative_to(bot.copied_folder(folder)):
-            raise UsageError(f"{spec}/bot.toml: original names {agent.path}, which lies outside the bot's folder")
-        build = _agent(msgspec.structs.replace(agent, root=folder), game)
+        build = _agent(original_spec.of_folder(bot.original, folder, f"{spec}/bot.toml"), game)
         return build if bot.name is None else _named(bot.name, build)
-    return lambda context: Entrant(bot.name or folder.name, *build_bot(bot, folder, spec, context))
+
+    def built(context: BuildContext) -> Entrant:
+        program = build_bot(bot, folder, spec, context)
+        return Entrant(bot.name or folder.name, program.argv, program.cwd, named=program.named)
+
+    return built
 
 
 def _original(spec: str, game: str | None) -> Build:
@@ -363,7 +375,8 @@ def _agent(bot: original_spec.Original, game: str | None) -> Build:
     folder = bot.path if bot.path.is_dir() else bot.path.parent
     name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
     argv = bot.argv(game)
-    return lambda context: Entrant(name, argv, folder)
+    named = None if bot.root is None else argv[:-1]  # the file is one of the folder that the user has named
+    return lambda context: Entrant(name, argv, folder, named=named)
 
 
 def _kaggle(spec: str, game: str | None) -> Build:
@@ -371,7 +384,11 @@ def _kaggle(spec: str, game: str | None) -> Build:
 
 
 def _kaggle_agent(agent: kaggle_spec.Agent) -> Build:
-    return lambda context: Entrant(agent.name, *agent.program())
+    def built(context: BuildContext) -> Entrant:
+        argv, folder = agent.program()
+        return Entrant(agent.name, argv, folder, named=argv[:-1] if agent.whole else None)
+
+    return built
 
 
 def _engine(spec: str, game: str | None) -> Build:
@@ -384,7 +401,8 @@ def _engine(spec: str, game: str | None) -> Build:
         engine = build(context)
         if engine.metered:
             raise UsageError(f"{spec}: an engine is a program of this machine, not a module of WebAssembly")
-        return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv))
+        named = None if engine.named is None else (*seat.runner, *engine.named)
+        return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv), named=named)
 
     return built
 
@@ -435,14 +453,14 @@ JAVA_BYTES = 120 << 20
 """Memory that a Java program takes outside of its heap: classes, compiled code and stacks."""
 
 
-def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
+def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
     """Returns the command with the memory limit, for a module and for `java`. A `-Xmx` of the bot's own still wins.
 
     A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
     """
-    if webassembly.is_metered(argv):
+    if metered:
         return webassembly.started(argv, memory_bytes)
-    if memory_bytes is None or Path(argv[0]).name != "java":
+    if memory_bytes is None or not argv or Path(argv[0]).name != "java":
         return argv
     heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)
     return (argv[0], f"-Xmx{heap_bytes >> 10}k", *argv[1:])

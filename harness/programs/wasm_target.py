@@ -33,8 +33,7 @@ def build_module(spec: str, context: BuildContext) -> Path:
                     '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
                 )
             bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
-        argv, _ = build_bot(bot, path, spec, context)
-        return webassembly.module_of(argv)
+        return webassembly.module_of(build_bot(bot, path, spec, context).argv)
     if not path.is_file():
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
     if path.suffix not in SOURCES:

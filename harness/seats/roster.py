@@ -196,7 +196,7 @@ class Roster(Struct, eq=False):
         env = (self._environment if entrant.image is None else SETTINGS) | scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
-            argv = sized_command(entrant.argv, self.limits.memory_bytes)
+            argv = sized_command(entrant.argv, self.limits.memory_bytes, entrant.metered)
             process = await self._spawner.start(argv, entrant.cwd, env, self._rlimits, sandbox)
         except (OSError, RunError) as error:
             raise _not_started(entrant, error) from error
@@ -241,10 +241,10 @@ class Roster(Struct, eq=False):
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
         limits = process_limits(self.limits) if entrant.metered else self.limits
         if entrant not in self._builds:  # looked up once, because it searches folders
-            words = (*entrant.argv, str(entrant.cwd)) if entrant.image is None else ()
+            words = (*entrant.named_words, str(entrant.cwd)) if entrant.image is None else ()
             self._builds[entrant] = build_cache.builds_in(words)
         spec = SandboxSpec(
-            argv=sized_command(entrant.argv, self.limits.memory_bytes),
+            named=sized_command(entrant.named_words, self.limits.memory_bytes, entrant.metered),
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
             scratch=self._folders.shared if entrant.image is None else Path(BASE),
@@ -253,6 +253,7 @@ class Roster(Struct, eq=False):
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
             hidden=self._hidden,
+            submitted=None if entrant.named is None else entrant.argv,
             image=entrant.image,
         )
         return plan.plan_sandbox(limits.isolation, spec)

@@ -83,7 +83,7 @@ def arranged(
     game = find_game(request.game)
     check_seats(request.bots, game.name, every_seat=True)
     with ExitStack() as stack:
-        with finding(request.bots, game.name) as found:
+        with finding(request.bots, game.name, request.limits.isolation.readable) as found:
             plan = _plan(request, game, [each.entry for each in found])
             if travel:
                 check_travel(plan.bots)
@@ -221,7 +221,7 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
     read(folder)
     if plan.format in CLOSED:
         raise UsageError(f"{plan.format} takes no further bots; start another tournament")
-    with finding(specs, plan.game) as found:
+    with finding(specs, plan.game, plan.limits.isolation.readable) as found:
         guests = [entry for entry in plan.bots if entry.guest]
         added = {each.entry.hash for each in found}
         absent = {entry.hash for entry in plan.bots if entry.absent}

@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_run_is_refused_with_the_known_suffixes(tmp_path: 
 def test_bot_toml_says_how_to_build_and_run_a_folder(arena: Arena) -> None:
     toml = 'name = "Column"\nbuild = "cp run built"\nrun = ["./built", "--fast"]'
     bot = entrant(str(folder(arena.folder / "den", toml)))
-    assert bot == Entrant("Column", (f"{bot.cwd}/built", "--fast"), bot.cwd)
+    assert bot == Entrant("Column", (f"{bot.cwd}/built", "--fast"), bot.cwd, named=())
     assert wins(arena, bot)
 
 

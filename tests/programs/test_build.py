@@ -250,14 +250,16 @@ def test_build_results_and_excluded_files_do_not_belong_to_a_bot(tmp_path: Path)
     assert files(program.cwd).keys() == {"bot.toml", "source", "built"}
 
 
-def test_a_bot_can_be_built_from_files_next_to_its_folder(tmp_path: Path) -> None:
+def test_a_bot_can_be_built_from_files_next_to_its_folder_if_the_user_shows_them(tmp_path: Path) -> None:
     (tmp_path / "all" / "lib").mkdir(parents=True)
     (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho far\n")
     spec = bot(tmp_path / "all" / "bot", "cp ../lib/words built; chmod +x built", "['./built']", "bundle = '..'")
-    program = entrant(spec)
-    assert says(program) == "far"
+    with pytest.raises(UsageError, match=rf"leads out of the bot's folder.* --limit readable={tmp_path}/all$"):
+        entrant(spec)
+    shown = Limits(isolation=Isolation(readable=(str(tmp_path / "all"),)))
+    assert says(entrant(spec, limits=shown)) == "far"
     (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho farther\n")
-    assert says(entrant(spec)) == "farther"
+    assert says(entrant(spec, limits=shown)) == "farther"
 
 
 def test_a_bundle_without_the_bot_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from test_build import bot, needs_gcc, own_cache, says, until
 
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache
 from referee.harness.programs.spec import entrant
@@ -194,9 +195,10 @@ def test_commands_for_the_same_files_share_one_work_folder(tmp_path: Path, own_c
     for name in ("one", "two"):
         (tmp_path / "all" / name).mkdir(parents=True)
         bot(tmp_path / "all" / name, f"pwd > {tmp_path}/{name}; touch built", more="bundle = '..'")
-    first = entrant(str(tmp_path / "all" / "one"))
+    shown = Limits(isolation=Isolation(readable=(str(tmp_path),)))
+    first = entrant(str(tmp_path / "all" / "one"), limits=shown)
     shutil.copytree(tmp_path / "all", tmp_path / "copy")
-    second = entrant(str(tmp_path / "copy" / "two"))
+    second = entrant(str(tmp_path / "copy" / "two"), limits=shown)
     assert second.cwd.parent == first.cwd.parent
     assert Path((tmp_path / "one").read_text()).parent == Path((tmp_path / "two").read_text()).parent
     assert (first.cwd.parent.parent / build_cache.ORIGIN).read_text() == str(tmp_path / "all")

@@ -1,6 +1,6 @@
 """An account of its own for each bot, where the referee runs as root.
 
-Only for a bot whose files are open to every account. That is checked beforehand: failing later would look like a
+Only for a bot whose program is open to every account. That is checked beforehand: failing later would look like a
 fault of the bot.
 """
 
@@ -18,8 +18,6 @@ ACCOUNT = "\0account"
 """Stands for the number of an account in the sandbox launcher's command line until it is drawn. No path holds it."""
 FIRST, COUNT = 0x70000000, 0x0F000000
 """Account numbers above those of people, services and containers, and below 2^31."""
-MAX_FILES = 4000
-"""More of them count as closed: checking them would take too long."""
 
 
 def draw() -> int:
@@ -57,13 +55,12 @@ def limit_tasks(processes: int | None) -> list[str]:
     return ["rlimit", str(resource.RLIMIT_NPROC), limit, limit]
 
 
-def is_open(paths: Sequence[str], mounted: Collection[str], hidden: Collection[str] = ()) -> bool:
-    """Whether every account may read these files and folders with their content, except what is hidden.
+def can_reach(paths: Sequence[str], mounted: Collection[str]) -> bool:
+    """Whether every account may enter the folders that lead to these files and folders.
 
     `mounted`: folders that can be reached whatever the rights of their parents are.
     """
-    real_paths = [*map(os.path.realpath, paths)]
-    return all(_can_be_reached(path, mounted) for path in real_paths) and _can_be_read(real_paths, hidden)
+    return all(_can_be_reached(os.path.realpath(path), mounted) for path in paths)
 
 
 def _can_be_reached(path: str, mounted: Collection[str]) -> bool:
@@ -74,21 +71,12 @@ def _can_be_reached(path: str, mounted: Collection[str]) -> bool:
     return True
 
 
-def _can_be_read(paths: list[str], hidden: Collection[str]) -> bool:
-    for _ in range(MAX_FILES):
-        if not paths:
-            return True
-        path = paths.pop()
-        if path in hidden:
-            continue
-        try:
-            mode = os.lstat(path).st_mode
-            if stat.S_ISDIR(mode):
-                paths += [entry.path for entry in os.scandir(path)]
-        except OSError:
-            return False
-        is_program = stat.S_ISREG(mode) and mode & stat.S_IXUSR
-        needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) or is_program else stat.S_IROTH
-        if not stat.S_ISLNK(mode) and mode & needed != needed:
-            return False
-    return False
+def is_open(path: str) -> bool:
+    """Whether every account may read this file, run it if it is a program, or list and enter this folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    is_program = stat.S_ISREG(mode) and mode & stat.S_IXUSR
+    needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) or is_program else stat.S_IROTH
+    return mode & needed == needed

@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
@@ -57,16 +57,18 @@ class Found(Struct, frozen=True):
 
 
 @contextmanager
-def finding(specs: Iterable[str], game: str) -> Iterator[list[Found]]:
+def finding(specs: Iterable[str], game: str, readable: Sequence[str] = ()) -> Iterator[list[Found]]:
     """Finds bots, named as for a match or as zip files, and unpacks these for the block.
+
+    `readable`: what the user shows to bots besides their own folders, which a `bundle` may then name.
 
     Raises UsageError for a wrong name, before anything is built.
     """
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        yield [_find(spec, Path(scratch, str(number)), game) for number, spec in enumerate(specs)]
+        yield [_find(spec, Path(scratch, str(number)), game, readable) for number, spec in enumerate(specs)]
 
 
-def _find(spec: str, scratch: Path, game: str) -> Found:
+def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found:
     name, rest = split_name(spec)
     name = name or ""
     refuse_people(rest)
@@ -82,12 +84,12 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     path = expanded(rest)
     if path.suffix.lower() == ".zip" and os.path.isfile(path):
         scratch.mkdir()
-        return _folder(unpack(path, scratch), name, path.stem, game)
+        return _folder(unpack(path, scratch), name, path.stem, game, ())
     if not os.path.exists(path):
         raise UsageError(f"no bot at {rest!r}: there is no such file or folder")
     path = path.resolve()
     if path.is_dir():
-        return _folder(path, name, path.name, game)
+        return _folder(path, name, path.name, game, readable)
     kaggle = kaggle_spec.agent_in(path, game)
     modules = imported_by(path, game) if recognised(path, game) or kaggle else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
@@ -110,13 +112,16 @@ def check_travel(entries: Iterable[Entry]) -> None:
         )
 
 
-def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
+def _folder(folder: Path, name: str, bot: str, game: str, readable: Sequence[str]) -> Found:
     if bot_in(folder, game) is not None or kaggle_spec.agent_in(folder, game) is not None:
-        program = archive.read(folder.resolve())
+        try:
+            program = archive.read(folder.resolve(), (), readable)
+        except UsageError as error:
+            raise UsageError(f"{bot}: {error}") from error
         return Found(Entry(name or bot, "", _sha256(program.identity, version()), bot), program)
     settings = read_bot_file(folder, bot)
     folder = folder.resolve()
-    whole = archive.read((folder / settings.bundle).resolve(), settings.exclude)
+    whole = settings.files(folder, bot, readable)
     inside = folder.relative_to(whole.folder).as_posix()
     hash = whole.identity if inside == "." else _sha256(whole.identity, inside)
     return Found(Entry(name or settings.name or bot, "", hash, bot, inside=inside), whole)
@@ -248,6 +253,9 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
         spec = str(home_of(entry) / entry.inside)
     else:
         spec = str(_installed(entry, _archive(folder, entry)) / entry.inside)
+    if not entry.bot.startswith(("@", *LOCAL)):  # its archive has what `bundle` names
+        seen = (*limits.isolation.readable, str(home_of(entry)))
+        limits = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
     argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
