@@ -126,8 +126,8 @@ class LimitOptions:
     call_time: str | None = None
     """TIME: the limit of a call: 1s, 250ms, none. Default: the game's own."""
     clock: str | None = None
-    """BANK: a time bank for each bot and an increment for each answer in time, in seconds: 60+2, none. Default:
-    the game's own."""
+    """BANK: a time bank for each bot and an increment for each answer in time, in seconds: 60+2, none. A bank replaces
+    the game's limit of a call. Default: the game's own."""
     memory: str = "256MiB"
     """SIZE: the memory limit of a bot and its child processes: 256MiB, none."""
     cpu: str = "none"
@@ -159,6 +159,8 @@ class LimitOptions:
         changes: dict[str, float | None] = {}
         if self.clock is not None:
             changes["initial_s"], changes["increment_s"] = bank(self.clock, "--clock")
+            if changes["initial_s"] is not None:  # a bank replaces the game's own limits of a call
+                changes |= {"per_call_s": None, "opening_call_s": None}
         if self.call_time is not None:
             changes["per_call_s"] = seconds(self.call_time, "--call-time")
         given = _given(self.limit, "--limit")

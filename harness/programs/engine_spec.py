@@ -21,6 +21,8 @@ from referee.harness.programs import adapter_options, packages, toolchains
 PREFIXES = tuple(f"{protocol}:" for protocol in PROTOCOLS)
 GAMES = "openspiel:"
 """The names of games that engines play begin with this."""
+ONLY = {"uci": f"{GAMES}chess", "cecp": f"{GAMES}chess", "gtp": f"{GAMES}go"}
+"""The game of a protocol that knows one game only."""
 
 EXAMPLES = {
     "uci": "uci:stockfish",
@@ -44,6 +46,10 @@ def read(spec: str, game: str | None) -> Seat:
     protocol, _, text = spec.partition(":")
     if game is not None and not game.startswith(GAMES):
         raise UsageError(f"{spec}: engines play OpenSpiel's games, such as {GAMES}chess, not {game}")
+    only = ONLY.get(protocol)
+    if game is not None and only is not None and game != only:
+        other = "" if protocol == "gtp" else "; for other games there is ugi:"
+        raise UsageError(f"{spec}: {protocol}: plays {only}, not {game}{other}")
     known = PROTOCOLS[protocol]
     pairs, command = adapter_options.split_all(text, {name: VALUED[name] for name in known}, spec)
     if command.startswith("-"):

@@ -26,6 +26,8 @@ from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
 from referee.protocol.messages import Clock, Encoding
 
+HELD = frozenset({"infinite", "ponder"})
+"""Words of `go` after which `bestmove` waits for `stop` or `ponderhit`."""
 Read = Callable[[], Awaitable[bytes]]
 """Waits for bytes of the other program; empty = it has gone."""
 Write = Callable[[bytes], Awaitable[None]]
@@ -81,6 +83,8 @@ class Bridge:
         """The bot's seat in it."""
         self._applied = 0
         """How many actions of the board the game has."""
+        self._stopped, self._hit = trio.Event(), trio.Event()
+        """Set when the move may be said, and when a move that was guessed has been played."""
         self._last_ms: int | None = None
         self._thinks = False
 
@@ -103,7 +107,15 @@ class Bridge:
         elif command == "position":
             self._set_up(rest)
         elif command == "go":
+            self._stopped, self._hit = trio.Event(), trio.Event()
+            if not HELD.intersection(rest):
+                self._stopped.set()
             nursery.start_soon(self._go, rest)
+        elif command == "stop":
+            self._stopped.set()
+            self._hit.set()
+        elif command == "ponderhit":
+            self._hit.set()
         elif command == "query":
             await self._say(f"response {self._response(rest)}")
         elif command == "quit":
@@ -126,21 +138,31 @@ class Bridge:
         start, moves = " ".join(words[:place]), words[place + 1 :]
         if not self._board.begins_at(start):
             raise RunError(f"position {start}: games begin at the usual position here; use openings that are moves")
+        known = self._board.actions[: self._applied]
         if list(moves[: len(self._board.moves)]) != self._board.moves:
-            self._board, self._driver = self._conditions.board(), None
+            self._board = self._conditions.board()
         for move in moves[len(self._board.moves) :]:
-            action = self._board.legal().get(move)
+            action = self._board.action_of(move)
             if action is None:
                 played = " ".join(self._board.moves)
                 raise RunError(f"position: {move} is not legal {f'after {played}' if played else 'at the start'}")
             self._board.advance([*self._board.actions, action])
+        if self._board.actions[: len(known)] != known:
+            self._driver = None
 
     async def _go(self, words: Sequence[str]) -> None:
         """Asks the bot for its move."""
         board, conditions = self._board, self._conditions
         if board.state.is_terminal():
+            await self._stopped.wait()
             await self._say("bestmove (none)")
             return
+        if "ponder" in words:  # the bot thinks when its rival has made the move that was guessed
+            await self._hit.wait()
+            if self._stopped.is_set():
+                await self._say(f"bestmove {next(iter(board.legal()))}")
+                return
+            self._stopped.set()
         numbers = {name: int(text) for name, text in pairwise(words) if text.isdigit()}
         side, clocks = int(board.state.current_player() != board.first), CLOCKS[conditions.protocol]
         remaining_ms, increment_ms = numbers.get(clocks[side]), numbers.get(clocks[2 + side], 0)
@@ -148,10 +170,13 @@ class Bridge:
         time = TimeControl(initial_s=bank_s, increment_s=increment_ms / 1000, per_call_s=conditions.call_s)
         self._thinks = True
         seat, call = await self._call(time)
-        clock = Clock(numbers.get("movetime"), remaining_ms, self._last_ms)
+        limits_ms = [numbers.get("movetime"), None if conditions.call_s is None else int(conditions.call_s * 1000)]
+        call_ms = min((limit_ms for limit_ms in limits_ms if limit_ms is not None), default=None)
+        clock = Clock(call_ms, remaining_ms, self._last_ms)
         reply = await seat.ask(call, clock, inf if conditions.call_s is None else conditions.call_s)
         self._thinks = False
         self._last_ms = int(reply.cost.wall_s * 1000)
+        await self._stopped.wait()
         await self._say(f"bestmove {self._move(call, reply.value)}")
 
     async def _call(self, time: TimeControl) -> tuple[Seat, Call]:

@@ -9,6 +9,8 @@ from scripted import Arena
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
+from referee.harness.adapters.engines.board import Board
+from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -210,7 +212,7 @@ async def test_an_engine_that_closes_its_output_has_crashed(engines: Engines) ->
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("line", ["bestmove e2e5", "bestmove (none)", "bestmove", "bestmove e4 ponder e5"])
+@pytest.mark.parametrize("line", ["bestmove e2e5", "bestmove (none)", "bestmove", "bestmove 0000"])
 async def test_an_illegal_move_is_quoted_in_the_engines_own_line(engines: Engines, line: str) -> None:
     played = await engines.play("uci", f"def go(asked): say({line!r})")
     assert played.fault.kind is FaultKind.ILLEGAL and line in played.fault.detail
@@ -269,18 +271,82 @@ async def test_an_engine_without_any_limit_is_refused(engines: Engines) -> None:
     assert played.fault.kind is FaultKind.ERROR and "add --clock or --nodes" in played.fault.detail
 
 
-@pytest.mark.trio
 @pytest.mark.parametrize(
-    ("protocol", "game", "message"),
+    ("spec", "game", "message"),
     [
-        ("gtp", CHESS, "gtp: plays openspiel:go"),
-        ("cecp", BREAKTHROUGH, "cecp: plays openspiel:chess"),
-        ("uci", BREAKTHROUGH, "uci: plays openspiel:chess"),
+        ("gtp:gnugo", CHESS, "gtp: plays openspiel:go, not openspiel:chess"),
+        ("cecp:phalanx", BREAKTHROUGH, "cecp: plays openspiel:chess, not openspiel:breakthrough"),
+        ("uci:stockfish", GO, "uci: plays openspiel:chess, not openspiel:go; for other games there is ugi:"),
     ],
 )
-async def test_a_protocol_of_another_game_is_an_error(engines: Engines, protocol: str, game: str, message: str) -> None:
-    played = await engines.play(protocol, game=game)
-    assert played.fault.kind is FaultKind.ERROR and message in played.fault.detail
+def test_a_protocol_of_another_game_is_a_usage_error(spec: str, game: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        entrant(spec, game)
+
+
+@pytest.mark.trio
+async def test_an_engine_that_exits_with_0_is_reported_with_0(engines: Engines) -> None:
+    played = await engines.play("uci", "def go(asked): sys.exit(0)")
+    assert played.fault.kind is FaultKind.CRASH and "exited with code 0 before answering" in played.fault.detail
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("line", ["bestmove resign", "bestmove Resign"])
+async def test_an_engine_of_uci_may_resign(engines: Engines, line: str) -> None:
+    played = await engines.play("uci", f"def go(asked): say({line!r})")
+    assert played.fault.kind is FaultKind.ERROR and f"the engine resigns: {line!r}" in played.fault.detail
+
+
+# Notations.
+
+
+WHITE_CASTLES = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "b1c3", "g8f6", "d2d3", "d7d6"]
+WHITE_CASTLES += ["c1e3", "c8e6", "d1d2", "d8d7"]
+
+
+def board(moves: list[str]) -> Board:
+    position = Board(CHESS, {})
+    for move in moves:
+        position.advance([*position.actions, position.legal()[move]])
+    return position
+
+
+@pytest.mark.parametrize(
+    ("texts", "move"),
+    [
+        ("e1g1 e1h1 O-O o-o 0-0 O-O! E1G1", "e1g1"),
+        ("e1c1 e1a1 O-O-O 0-0-0 O-O-O+", "e1c1"),
+        ("c4e6 Bxe6 Bc4xe6 Bc4-e6 c4xe6 B4e6 C4E6 Bxe6!?", "c4e6"),
+        ("h2h3 h3 h2-h3 Ph3", "h2h3"),
+        ("c3b5 Nb5 Ncb5 N3b5", "c3b5"),
+    ],
+)
+def test_a_legal_move_is_read_in_every_notation_that_engines_use(texts: str, move: str) -> None:
+    position = board(WHITE_CASTLES)
+    assert {text: position.action_of(text) for text in texts.split()} == dict.fromkeys(
+        texts.split(), position.legal()[move]
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["0000", "(none)", "", "b5", "Ke2e4", "e1f1h1", "Bxe5", "O-O-O-O", "e6", "h3h2", "be6"]
+)
+def test_what_names_no_legal_move_or_several_is_none(text: str) -> None:
+    assert board(WHITE_CASTLES).action_of(text) is None
+
+
+@pytest.mark.parametrize("text", ["a7b8q", "a7b8Q", "axb8=Q", "axb8Q+", "a7xb8(Q)", "A7B8Q"])
+def test_a_promotion_is_read_in_capitals_and_with_signs(text: str) -> None:
+    position = board(["a2a4", "b7b5", "a4b5", "a7a6", "b5a6", "h7h6", "a6a7", "h6h5"])
+    assert position.in_notation(text) == "a7b8q"
+    assert position.in_notation("axb8=N") == "a7b8n"
+    assert position.action_of("a7b8") is None
+
+
+@pytest.mark.trio
+async def test_a_tab_is_a_blank(engines: Engines) -> None:
+    played = await engines.play("uci", "def go(asked): say('bestmove\\t' + first() + '\\tponder\\ta7a6')")
+    assert played.fault.call > 1
 
 
 # What the engine is asked.
@@ -298,6 +364,13 @@ async def test_uci_tells_the_whole_game_and_the_seats_own_clock(engines: Engines
     positions = [line.split()[3:] for line in played.got if line.startswith("position startpos moves ")]
     second = positions[-1]
     assert second[len(second) - 2] in ("e2e4", "e7e5"), "the engine's own first move is in the list"
+
+
+@pytest.mark.trio
+async def test_an_engine_with_a_bank_and_a_limit_of_a_call_is_told_the_smaller(engines: Engines) -> None:
+    clock = TimeControl(initial_s=60.0, increment_s=0.5, per_call_s=5.0)
+    played = await engines.play("uci", time=clock)
+    assert "go wtime 4990 btime 4990 winc 500 binc 500" in played.got
 
 
 @pytest.mark.trio

@@ -81,3 +81,10 @@ def test_a_limit_of_a_call_is_added_to_the_games_bank() -> None:
 def test_a_wrong_bank_is_refused_with_an_example(clock: str) -> None:
     with pytest.raises(UsageError, match=r"^--clock .*: expected seconds and an increment, such as 60\+2 or 300"):
         LimitOptions(clock=clock).time(OWN)
+
+
+def test_a_bank_replaces_the_games_limits_of_a_call_unless_they_are_given() -> None:
+    game = TimeControl(per_call_s=1.0, opening_call_s=5.0, match_s=100.0)
+    assert LimitOptions(clock="60+1").time(game) == TimeControl(60.0, 1.0, None, 100.0)
+    assert LimitOptions(clock="60+1", call_time="3s").time(game) == TimeControl(60.0, 1.0, 3.0, 100.0)
+    assert LimitOptions(clock="none").time(game).per_call_s == 1.0

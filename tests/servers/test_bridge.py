@@ -2,8 +2,10 @@
 
 import json
 import random
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -215,3 +217,28 @@ def test_what_cannot_be_bridged_is_refused(
 ) -> None:
     assert main(["bridge", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "release"), [("go infinite", "stop"), ("go ponder", "stop"), ("go ponder", "ponderhit")]
+)
+def test_after_go_infinite_and_go_ponder_the_move_waits_for_stop_or_ponderhit(
+    start: Start, asked: str, release: str
+) -> None:
+    gui = start()
+    gui.ask("uci", word="uciok")
+    gui.ask("position startpos moves e2e4", asked, "isready", word="readyok")
+    time.sleep(1.0)
+    assert gui.process.stdout is not None
+    assert not select.select([gui.process.stdout], [], [], 0)[0]
+    move = gui.ask(release, word="bestmove").split()[1]
+    assert gui.ask(f"position startpos moves e2e4 {move} d2d4", "go movetime 500", word="bestmove")
+    games = [message for message in gui.heard() if "protocol" in message]
+    assert len(games) <= 2
+
+
+def test_the_bridge_reads_castling_as_king_takes_rook(start: Start) -> None:
+    gui = start()
+    gui.ask("uci", word="uciok")
+    moves = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1"
+    assert gui.ask(f"position startpos moves {moves}", "go movetime 500", word="bestmove")

@@ -1,5 +1,6 @@
 """The game as an engine sees it: the moves so far, and the legal ones, in the engine's notation."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,27 @@ class Board:
         """Returns the legal moves, each with its action."""
         return {self._notation(self.state, action): action for action in self.state.legal_actions()}
 
+    def action_of(self, text: str) -> int | None:
+        """Returns the legal action that a move names, in any notation that engines use; None if there is not just one.
+
+        At chess: castling as `O-O` or as king takes rook, a promotion in capitals, standard algebraic notation.
+        """
+        legal = self.legal()
+        if text in legal:
+            return legal[text]
+        named = [action for move, action in legal.items() if move.lower() == text.lower()]
+        if not named and self.name == "chess":
+            named = [action for move, action in legal.items() if _names(text, move, self._san(action))]
+        return named[0] if len(named) == 1 else None
+
+    def _san(self, action: int) -> str:
+        return str(self.state.action_to_string(action))
+
+    def in_notation(self, text: str) -> str:
+        """Returns a move in the notation of `legal`; unchanged if it is not legal."""
+        action = self.action_of(text)
+        return text if action is None else self._notation(self.state, action)
+
 
 def _text(state: Any, action: int) -> str:
     """OpenSpiel's own text, in one word."""
@@ -92,6 +114,33 @@ def _chess(state: Any, action: int) -> str:
 def _go(state: Any, action: int) -> str:
     """A vertex, such as `D4`, or `PASS`."""
     return str(state.action_to_string(action).split()[-1].upper())
+
+
+CHESS_MOVE = re.compile(
+    r"(?P<piece>[KQRBNP])?(?P<from>[a-h]?[1-8]?)[-x:]?(?P<to>[a-h][1-8])(?:=?\(?(?P<promoted>[qrbnQRBN])\)?)?"
+)
+"""A move at chess, in long or standard algebraic notation, without marks such as `+` at its end."""
+CASTLING = {"O-O": "h", "O-O-O": "a"}
+"""By its notation, the file of the rook."""
+
+
+def _names(text: str, move: str, san: str) -> bool:
+    """Whether a text names a move at chess, which is given in long and in standard algebraic notation."""
+    text = re.sub(r"(e\.?p\.?)?[+#!?]*$", "", text)
+    rook = CASTLING.get(san.rstrip("+#"))
+    if rook is not None and (
+        text.upper().replace("0", "O") == san.rstrip("+#") or text == f"{move[:2]}{rook}{move[1]}"
+    ):
+        return True
+    match = CHESS_MOVE.fullmatch(text)
+    if match is None:
+        return False
+    piece = san[0] if san[0] in "KQRBN" else "K" if rook else "P"
+    origin, promoted = match["from"], (match["promoted"] or "").lower()
+    of_piece = match["piece"] == piece if match["piece"] or len(origin) < 2 else True
+    if not match["piece"] and len(origin) < 2:
+        of_piece = piece == "P"
+    return of_piece and match["to"] == move[2:4] and promoted == move[4:] and all(each in move[:2] for each in origin)
 
 
 NOTATIONS: dict[str, Notation] = {"chess": _chess, "go": _go}

@@ -87,7 +87,7 @@ class Cecp(Dialect):
         verb = "usermove " if self.features.get("usermove") == "1" else ""
         new = [verb + move for move in board.moves[len(self.known) :]]
         self.known = list(board.moves)
-        limit_ms = time.remaining_ms if time.remaining_ms is not None else time.call_ms
+        limit_ms = time.limit_ms
         left = [] if limit_ms is None else [f"{name} {time.less(limit_ms) // 10}" for name in ("time", "otim")]
         self.engine.send("force")
         self.engine.drop()
@@ -95,9 +95,9 @@ class Cecp(Dialect):
         line = self.wait_for_move(lambda line: bool(MOVE.match(line) or REFUSED.match(line)), time, "go", "?")
         if not MOVE.match(line):
             raise Refused(f"the engine wrote {line!r} instead of a move")
-        self.known.append(self.move_in(line))
+        self.known.append(board.in_notation(self.move_in(line)))
         return line
 
     def move_in(self, line: str) -> str:
         match = MOVE.match(line)
-        return match[1].lower() if match else ""
+        return match[1] if match else ""

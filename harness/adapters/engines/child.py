@@ -100,7 +100,7 @@ class Engine:
                 self.note(f"wrote a line of more than {MAX_BYTES} bytes")
                 os._exit(1)
             return None
-        line = self._buffer[:end].decode("utf-8", "replace").strip()
+        line = self._buffer[:end].decode("utf-8", "replace").replace("\t", " ").strip()
         del self._buffer[: end + 1]
         if line:
             self.last = line
@@ -133,4 +133,4 @@ class Engine:
                 signal.signal(-code, signal.SIG_DFL)
             os.kill(os.getpid(), -code)
         self.note(f"exited with code {code}")
-        os._exit(code or 1)
+        os._exit(code)

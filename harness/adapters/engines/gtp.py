@@ -47,11 +47,9 @@ class Gtp(Dialect):
             self._ask(f"play {'bw'[number % 2]} {board.moves[number]}")
         color = "bw"[len(board.moves) % 2]
         self.known = list(board.moves)
-        if "time_left" in self.commands:
-            if time.remaining_ms is not None:
-                self._ask(f"time_left {color} {seconds(time.less(time.remaining_ms))} 0")
-            elif time.call_ms is not None:
-                self._ask(f"time_left {color} {seconds(time.less(time.call_ms))} 1")
+        if "time_left" in self.commands and time.limit_ms is not None:
+            stones = 0 if time.remaining_ms == time.limit_ms else 1
+            self._ask(f"time_left {color} {seconds(time.less(time.limit_ms))} {stones}")
         asked = f"genmove {color}"
         line = self._answer(asked, lambda accept: self.wait_for_move(accept, time, asked, None))
         if self.move_in(line) == "RESIGN":

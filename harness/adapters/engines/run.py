@@ -51,7 +51,7 @@ class Seat:
             left = Time(shown["call_ms"], shown["remaining_ms"], increment_ms, overhead_ms)
             board.advance(params["history"])
             line = self.dialect.move(board, left)
-            action = board.legal().get(self.dialect.move_in(line))
+            action = board.action_of(self.dialect.move_in(line))
             return {"text": line} if action is None else {"action": action}
 
         return handle, self._name

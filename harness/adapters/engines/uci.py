@@ -56,10 +56,13 @@ class Uci(Dialect):
         go = self._go(time)
         self.engine.drop()
         self.engine.send(f"position {start}{moves}", go)
-        return self.wait_for_move(lambda line: line.split(None, 1)[:1] == ["bestmove"], time, go, "stop")
+        line = self.wait_for_move(lambda line: line.split(None, 1)[:1] == ["bestmove"], time, go, "stop")
+        if self.move_in(line).lower() == "resign":
+            raise Refused(f"the engine resigns: {line!r}")
+        return line
 
     def move_in(self, line: str) -> str:
-        return line.split()[1] if line.count(" ") else ""
+        return "".join(line.split()[1:2])
 
     def _go(self, time: Time) -> str:
         settings = self.settings
@@ -67,8 +70,8 @@ class Uci(Dialect):
         words = [f"{name} {value}" for name, value in own if value is not None]
         if not words and time.remaining_ms is None and time.call_ms is not None:
             words = [f"movetime {time.less(time.call_ms)}"]
-        elif not words and time.remaining_ms is not None:
-            left_ms = time.less(time.remaining_ms)
+        elif not words and time.limit_ms is not None:
+            left_ms = time.less(time.limit_ms)
             figures = (left_ms, left_ms, time.increment_ms, time.increment_ms)  # the rival's clock is not shown to us
             words = [f"{name} {value}" for name, value in zip(CLOCKS[self.word], figures, strict=True)]
         return " ".join(["go", *words])
