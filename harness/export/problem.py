@@ -9,8 +9,10 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -22,12 +24,13 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive
-from referee.harness.programs.spec import split_name
+from referee.harness.programs import archive, image
+from referee.harness.programs.spec import PREFIXES, WORD, entrants, split_name
 
 VALIDATOR, MATCH, OPPONENT = Path("output_validators", "referee"), "match.json", "opponent"
-STAYING = ("cmd:", "original:", "http:", "https:", "human", "script:")
-"""Bot specs that name what cannot be copied into the package."""
+ACCEPTED = Path("submissions", "accepted")
+STAYING = tuple([prefix for prefix in PREFIXES if prefix not in ("@", image.PREFIX)])
+"""The prefixes of bot specs that name what cannot be copied into the package."""
 MEBIBYTE = 1 << 20
 
 
@@ -89,32 +92,63 @@ def write_problem(
 ) -> None:
     """Writes a package into `folder`, which must not exist or be empty. `terms.opponent` is as the user typed it.
 
-    UsageError for an opponent that cannot be copied, and for a folder that is not empty. RunError if it cannot be
-    written.
+    The opponent is built once, from its copy. UsageError for an opponent that cannot be copied or is no bot of the
+    game, and for a folder that is not empty. RunError if it cannot be built or written. Then nothing is left behind.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")
     if solution is not None and not solution.exists():
         raise UsageError(f"--solution {solution}: there is no such file or folder")
     source, spec = _opponent(terms.opponent)
+    bots = [] if solution is not None else _kit_bot(game)
     dice = random.Random(seed)
     tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
     sample = ProblemTest(dice.randrange(1 << 53), 0)
+    texts = list(_texts(game, msgspec.structs.replace(terms, opponent=spec), sample, tests))
     try:
-        for path, text in _texts(game, msgspec.structs.replace(terms, opponent=spec), sample, tests):
-            _write(folder / path, text.encode())
-        for name in ("build", "run"):
-            (folder / VALIDATOR / name).chmod(0o755)
-        if source is not None:
-            _copy(source, folder / VALIDATOR / OPPONENT / source.name)
-        accepted = folder / "submissions" / "accepted"
-        if solution is not None:
-            _copy(solution.resolve(), accepted / solution.resolve().name)
-        else:
-            for path, content in program_files(game, "python"):
-                _write(accepted / "kit_bot" / path, content)
+        with _drafted(folder) as draft:
+            for path, content in [*((path, text.encode()) for path, text in texts), *bots]:
+                _write(draft / path, content)
+            for name in ("build", "run"):
+                (draft / VALIDATOR / name).chmod(0o755)
+            if source is not None:
+                _copy(source, draft / VALIDATOR / OPPONENT / source.name)
+                _check(draft / VALIDATOR, spec, terms)
+            if solution is not None:
+                _copy(solution.resolve(), draft / ACCEPTED / solution.resolve().name)
     except OSError as error:
         raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def _kit_bot(game: Game) -> list[tuple[Path, bytes]]:
+    """Returns the files of the Python kit's bot. UsageError for a game without one."""
+    try:
+        return [(ACCEPTED / "kit_bot" / path, content) for path, content in program_files(game, "python")]
+    except OSError:
+        message = f"there is no Python bot of {game.name} to be accepted; name one by --solution"
+        raise UsageError(message) from None
+
+
+@contextmanager
+def _drafted(folder: Path) -> Iterator[Path]:
+    """Yields a new folder, which becomes `folder` if the block succeeds, and is removed if not."""
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        draft = Path(scratch, "package")
+        draft.mkdir()
+        yield draft
+        draft.replace(folder)
+
+
+def _check(validator: Path, spec: str, terms: Terms) -> None:
+    """Builds the copy of the opponent as the validator will. UsageError or RunError if that fails."""
+    prefix, path = (image.PREFIX, spec.removeprefix(image.PREFIX)) if spec.startswith(image.PREFIX) else ("", spec)
+    try:
+        entrants([f"{prefix}{validator / path}"], terms.game, terms.limits)
+    except (UsageError, RunError) as error:
+        kind = UsageError if isinstance(error, UsageError) else RunError
+        raise kind(f"--against {terms.opponent}: {str(error).replace(f'{validator}/{OPPONENT}/', '')}") from error
 
 
 def _opponent(typed: str) -> tuple[Path | None, str]:
@@ -122,9 +156,9 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     spec = split_name(typed)[1]
     if spec.startswith("@"):
         return None, spec
-    if spec.startswith(STAYING):
+    if spec == WORD or spec.startswith(STAYING):
         raise UsageError(f"--against {typed}: cannot be copied into a package; name a file, a folder or @NAME")
-    prefix, path = ("oci:", spec.removeprefix("oci:")) if spec.startswith("oci:") else ("", spec)
+    prefix, path = (image.PREFIX, spec.removeprefix(image.PREFIX)) if spec.startswith(image.PREFIX) else ("", spec)
     source = expanded(path).resolve()
     if not source.exists():
         raise UsageError(f"--against {typed}: there is no such file or folder")

@@ -16,10 +16,12 @@ import trio
 
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind
+from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.export.problem import MATCH, Accept, ProblemTest, Terms, parse_test
 from referee.harness.match.match import Match, play
 from referee.harness.match.rule_options import options
 from referee.harness.match.verdict import Verdict
+from referee.harness.nurseries import ungrouped
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
@@ -31,7 +33,7 @@ from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import Seat
 
-ACCEPTED, WRONG = 42, 43
+ACCEPTED, WRONG, FAILED = 42, 43, 1
 NAME = "submission"
 
 
@@ -157,7 +159,12 @@ def main(argv: list[str]) -> int:
     terms, test = terms_of(folder), parse_test(test_file.read_text())
     message = feedback.absolute() / "judgemessage.txt"
     os.chdir(folder)
-    verdict = trio.run(validate, terms, test, reads, writes)
+    try:
+        with ungrouped():
+            verdict = trio.run(validate, terms, test, reads, writes)
+    except (UsageError, RunError, NoRoom) as error:
+        sys.stderr.write(f"referee: {error}\n")
+        return FAILED
     why = obstacle(verdict, test.seat, terms.accept)
     result = f"ranks {verdict.result.ranks}, {verdict.result.reason}, {verdict.turns} turns"
     message.write_text(f"{test.text()}{'accepted' if why is None else why}\n{result}\n")

@@ -155,4 +155,6 @@ def _unpack(path: Path, folder: Path) -> None:
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from error
     if not (folder / MAIN).is_file():
-        raise UsageError(f"{path}: has no {MAIN} at its top; Kaggle wants the agent there")
+        raise UsageError(
+            f"{path}: has no {MAIN} at its top, where Kaggle looks for the agent; an image is named oci:{path.name}"
+        )

@@ -329,6 +329,8 @@ def _path(spec: str, game: str | None) -> Build:
     if not os.access(path, os.X_OK):
         known = " ".join(sorted([*SOURCES, webassembly.SUFFIX]))
         program = INTERPRETERS.get(path.suffix, "PROGRAM")
+        if path.suffix == ".tar":
+            raise UsageError(f"{spec} is no bot of this game; name a container image as {image.PREFIX}{spec}")
         raise UsageError(
             f"{spec} is neither executable nor a source file of a known language ({known}); use "
             f"cmd:'{program} {spec}', or give it a first line such as #!/usr/bin/env {program} and chmod +x"

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,52 @@ def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert main([*command, "nothing.py"]) == 2
     assert main([*command, "@random", "--solution", "nothing.py"]) == 2
     assert not (tmp_path / "cup").exists()
+    for spec in ("llm:gpt", "kaggle:a.py", "uci:stockfish", "gtp:gnugo", "original:a.py", "human", "me=human"):
+        assert main([*command, spec]) == 2
+        assert "cannot be copied into a package" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
     export(tmp_path / "cup")
     assert main([*command, "@random"]) == 2
     assert "is not an empty folder" in capsys.readouterr().err
+
+
+def test_an_opponent_may_have_a_name_like_a_person(tmp_path: Path) -> None:
+    rival = tmp_path / "human_like.py"
+    rival.write_text(PREAMBLE)
+    package = export(tmp_path / "cup", against=str(rival))
+    assert (package / VALIDATOR / "opponent" / "human_like.py").is_file()
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "quoridor"])
+def test_an_archive_that_is_no_bot_is_refused_and_leaves_nothing(
+    tmp_path: Path, game: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "layer").write_text("x")
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(tmp_path / "layer", "layer")
+    before = sorted(tmp_path.iterdir())
+    command = ["export", "problem", "--game", game, "--into", str(tmp_path / "cup"), "--against"]
+    assert main([*command, str(tmp_path / "image.tar")]) == 2
+    assert "oci:" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_game_without_a_kit_bot_needs_a_solution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", "problem", "--game", "openspiel:tic_tac_toe", "--against", "@random", "--into"]
+    assert main([*command, str(tmp_path / "cup")]) == 2
+    assert "name one by --solution" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "bot.py").write_text(PREAMBLE)
+    assert main([*command, str(tmp_path / "cup"), "--solution", str(tmp_path / "bot.py")]) == 0
+
+
+@pytest.mark.slow
+def test_a_broken_package_is_an_error_of_the_judge_in_a_line(tmp_path: Path) -> None:
+    package = export(tmp_path / "cup")
+    terms = package / VALIDATOR / "match.json"
+    terms.write_text(terms.read_text().replace("@random", "opponent/gone.py"))
+    command = [sys.executable, "-m", "referee.harness.export.validate", str(package / VALIDATOR)]
+    files = [str(package / "data" / "sample" / f"1.{suffix}") for suffix in ("in", "ans")]
+    done = subprocess.run([*command, *files, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "opponent/gone.py" in done.stderr
