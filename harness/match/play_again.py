@@ -16,6 +16,7 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, recorded_limits
+from referee.harness.process.metered import GUARD
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import webassembly
 from referee.harness.programs.spec import Entrant
@@ -159,8 +160,13 @@ class RecordedSeat(LocalSeat):
 
 
 def _compare(replay: Replay, lines: list[bytes], metered: tuple[Player, ...]) -> None:
-    """Difference at the first line in which a metered bot, or what follows from it, differs."""
+    """Difference at the first line in which a metered bot, or what follows from it, differs.
+
+    Where a bot met the guard of CPU time, the machine has decided, so nothing is compared from there on.
+    """
     for number, (recorded, now) in enumerate(zip(replay.lines[1:], lines[1:], strict=False), 2):
+        if GUARD.encode() in recorded and _met_guard(recorded, metered):
+            return
         then, again = (_parts(line, metered) for line in (recorded, now))
         for what in (*then, *again):
             if then.get(what) != again.get(what):
@@ -168,6 +174,16 @@ def _compare(replay: Replay, lines: list[bytes], metered: tuple[Player, ...]) ->
                 raise Difference(number, f"{what}: {now_words} when it was played again, {then_words} recorded")
     if len(lines) != len(replay.lines):
         raise Difference(min(len(lines), len(replay.lines)) + 1, "played again, the match has another length")
+
+
+def _met_guard(line: bytes, metered: tuple[Player, ...]) -> bool:
+    """Returns whether a metered bot met the guard in that turn, or before the first."""
+    faults = {}
+    if line.startswith(b'{"turn":'):
+        faults = msgspec.json.decode(line, type=Turn).faults
+    elif line.startswith(b'{"forfeit":'):
+        faults = msgspec.json.decode(line, type=Forfeit).forfeit
+    return any(player in metered and GUARD in fault.detail for player, fault in faults.items())
 
 
 def _parts(line: bytes, metered: tuple[Player, ...]) -> dict[str, Any]:

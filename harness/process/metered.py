@@ -8,7 +8,7 @@ machine.
 from collections.abc import Callable, Sequence
 from math import inf
 
-from referee.games.contract import Fault, FaultKind, Player
+from referee.games.contract import Fault, FaultKind
 from referee.harness.adapters.wasm.frames import CALL, GO_ON, MATCH, NO_LIMIT, READS, WROTE, Buffer, Message, encode
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.errors import RunError
@@ -22,19 +22,15 @@ RUNNER_BYTES = 128 << 20
 """Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
 GUARD_S = 10.0
 GUARD_FACTOR = 20
-"""CPU time that a call may take beyond its limit in fuel: so many times its limit, and `GUARD_S`. Fuel does not see
-that memory is slow: following pointers through 256 MiB takes 550 times as long as the fuel says, and a look into a
-table of that size every 500 units, as in a search, 3 times."""
+"""CPU time that a call may take: so many times its limit in fuel, and `GUARD_S`. A bot that takes more has lost.
+
+Fuel does not see that memory is slow: following pointers through 256 MiB takes 550 times as long as the fuel says, and
+a look into a table of that size every 500 units, as in a search, 3 times."""
 GUARD_PATIENCE = 20
-"""The wall time that the guard allows, as a multiple of that CPU time: the machine may be busy, or asleep."""
-
-
-class GuardMet(RunError):
-    """A call of a metered bot took so much more CPU time than fuel that the match is void."""
-
-    def __init__(self, player: Player, text: str) -> None:
-        super().__init__(text)
-        self.player = player
+"""How long the process may get less CPU time than that before the run ends, as a multiple of it: the machine is busy.
+"""
+GUARD = "CPU time that fuel does not see"
+"""In the words about every bot that met the guard."""
 
 
 class MeteredProcess(BotProcess):
@@ -63,10 +59,12 @@ class Metered(Transport):
         """Units of fuel that the last call had; `NO_LIMIT` for a call without a limit."""
         self.spent = False
         """The last call used all of them, and the module can no longer run."""
+        self.met_guard = ""
+        """How the last call met the guard; empty if it did not."""
         self._earlier = 0  # units used in the calls before
         self._runs = False  # the module runs, so that a message will come
         self._match = b""  # what is sent before the first call of a match
-        self._seat, self._name = 0, ""  # in the match
+        self._cpu_before, self._since = 0.0, 0.0  # CPU time and time when the call began
         self._buffer = Buffer()
 
     def now(self) -> float:
@@ -77,9 +75,9 @@ class Metered(Transport):
         self.drop()
         self._earlier = self.used = self.granted = 0
         self.spent = self._runs = False
+        self.met_guard = ""
         self.process.last_words = None
         self._match = encode(MATCH, match.seed)
-        self._seat, self._name = match.seat, match.names[match.seat]
 
     def put(self, frame: bytes) -> bytes:
         return self.pipes.put(frame)
@@ -93,6 +91,7 @@ class Metered(Transport):
         self.used, self.granted = 0, NO_LIMIT if until == inf else round((until - now) * UNITS_PER_S)
         frames = bytes(self.pipes.outbox)
         match, self._match = self._match, b""
+        self._cpu_before, self._since = self._cpu_s(), self.pipes.now()
         await self._say(match + encode(CALL, self.granted, frames))
 
     async def _say(self, message: bytes) -> None:
@@ -139,23 +138,27 @@ class Metered(Transport):
         return message
 
     async def _guarded(self, others: Sequence[int] | None) -> bytes:
-        """Waits for output of the process. GuardMet if it takes too long."""
+        """Waits for output of the process. Late if the call takes too much CPU time; RunError if it gets none."""
         pipes, allowed_s = self.pipes, GUARD_S + GUARD_FACTOR * self.granted / UNITS_PER_S
         if self.granted == NO_LIMIT:
             return await pipes.wait(inf, others)
-        cpu_before = self._cpu_s()
-        until = pipes.now() + GUARD_PATIENCE * allowed_s
+        patience_s = GUARD_PATIENCE * allowed_s
+        look_at = self._since + allowed_s  # nothing takes more CPU time than time
         while True:
             try:
-                return await pipes.wait(min(until, pipes.now() + allowed_s), others)
+                return await pipes.wait(look_at, others)
             except Late:
-                if pipes.now() >= until or self._cpu_s() - cpu_before > allowed_s:
-                    limit_s = self.granted / UNITS_PER_S
-                    raise GuardMet(
-                        self._seat,
-                        f"{self._name}: a call with fuel for {limit_s:g} s took more than {allowed_s:g} s of CPU time, "
-                        "so the game is void; does it follow pointers through much memory?",
+                took_s = self._cpu_s() - self._cpu_before
+                if took_s > allowed_s:
+                    self.used, limit_s = self.granted, self.granted / UNITS_PER_S
+                    self.met_guard = f"had fuel for {limit_s:g} s, and took more than {allowed_s:g} s of {GUARD}"
+                    raise
+                if pipes.now() > self._since + patience_s:
+                    raise RunError(
+                        f"the program that runs a module got {took_s:.1f} s of CPU time in {patience_s:g} s, "
+                        "so the match cannot go on; the machine is busy, or has stopped it"
                     ) from None
+                look_at = pipes.now() + allowed_s - took_s
             finally:
                 pipes.core_wait.stop()
 

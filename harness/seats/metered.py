@@ -66,6 +66,8 @@ class MeteredBot(Bot):
 
     def _late(self, limit_s: float) -> Fault:
         transport = self.transport
+        if transport.met_guard:
+            return Fault(FaultKind.CPU, f"call {self.totals.calls + 1} {transport.met_guard}")
         if self._cpu_left_s() <= limit_s and self.limits.cpu_s is not None:
             return Fault(FaultKind.CPU, f"used more fuel than {self.limits.cpu_s:g} s of CPU time are worth")
         if transport.spent:

@@ -138,9 +138,9 @@ def used_by(folder: Path, body: str) -> int:
         ("(drop (call $random_get (i32.const 16) (i32.const 1000)))", HOST_CALL + 1000 * HOST_BYTE),
         (write(64, 1000, stream=2), HOST_CALL + (8 + 4 + 1000) * HOST_BYTE),
         ("(drop (call $sock_shutdown (i32.const 0) (i32.const 0)))", HOST_CALL),
-        ("(drop (memory.grow (i32.const 16))) (drop (call $sched_yield))", HOST_CALL + 16 * PAGE * GROWN_BYTE),
-        ("(memory.fill (i32.const 0) (i32.const 0) (i32.const 100000))", 100_000),
-        ("(memory.copy (i32.const 0) (i32.const 9) (i32.const 100000))", 100_000),
+        ("(drop (memory.grow (i32.const 16))) (drop (call $sched_yield))", HOST_CALL + 16 * PAGE * GROWN_BYTE + 250),
+        ("(memory.fill (i32.const 0) (i32.const 0) (i32.const 100000))", 100_000 + 200),
+        ("(memory.copy (i32.const 0) (i32.const 9) (i32.const 100000))", 100_000 + 20),
     ],
     ids=["a host call", "the clock", "random bytes", "a write", "a socket", "growth", "a fill", "a copy"],
 )
@@ -148,6 +148,97 @@ def test_prices(tmp_path: Path, body: str, units: int) -> None:
     memory = 4 * PAGE * GROWN_BYTE if "$" in body else 0  # the first host call pays for the memory at the start
     few_instructions = 20
     assert units <= used_by(tmp_path, body) - memory <= units + few_instructions
+
+
+TABLE = "(table $t 9 funcref) (func $f) (elem $e func $f)"
+DIVIDE, ROOT = 30, 40
+
+
+@pytest.mark.parametrize(
+    ("body", "units"),
+    [
+        ("(drop (memory.grow (i32.const 0)))", 250),
+        ("(drop (table.grow $t (ref.null func) (i32.const 0)))", 150),
+        ("(table.copy $t $t (i32.const 0) (i32.const 1) (i32.const 5))", 20 + 5),
+        ("(table.fill $t (i32.const 0) (ref.null func) (i32.const 5))", 20 + 5),
+        ("(table.init $t $e (i32.const 0) (i32.const 0) (i32.const 1))", 50 + 1),
+        ("(elem.drop $e)", 30),
+        ("(drop (ref.func $f))", 250),
+        ("(drop (f32.sqrt (f32.const 2)))", ROOT),
+        ("(drop (f64.sqrt (f64.const 2)))", ROOT),
+        ("(drop (f64.div (f64.const 2) (f64.const 3)))", DIVIDE),
+        ("(drop (f32.div (f32.const 2) (f32.const 3)))", DIVIDE),
+        ("(drop (f64x2.sqrt (v128.const i64x2 1 2)))", ROOT),
+        ("(drop (f32x4.div (v128.const i64x2 1 2) (v128.const i64x2 1 2)))", DIVIDE),
+        ("(drop (i64.rem_u (i64.const 5) (i64.const 3)))", 10),
+        ("(drop (i32.div_s (i32.const 5) (i32.const 3)))", 10),
+    ],
+)
+def test_a_slow_instruction_has_a_price_of_its_own(tmp_path: Path, body: str, units: int) -> None:
+    few_instructions = 5
+    content, bare = (module(each, functions=TABLE) for each in (body, ""))
+    used = first(tmp_path, content).number - first(tmp_path, bare).number
+    assert units < used <= units + few_instructions
+
+
+def test_prices_change_nothing_but_the_fuel(tmp_path: Path) -> None:
+    """Instructions with every kind of operand stand between two slow ones, and the bot sees the usual results."""
+    root = "(f64.store (i32.const 64) (f64.sqrt (f64.load (i32.const 64))))"
+    between = [
+        "(f64.store (i32.const 64) (f64.const 65536.5)) (drop (f32.const 1.5)) (drop (i64.const -5000000000))",
+        """(block $a (block $b (block $c (br_table $a $b $c (i32.const 1))) unreachable)
+            (i32.store (i32.const 72) (i32.const 99)))""",
+        "(i32.store (i32.const 76) (select (result i32) (i32.const 70000) (i32.const 1) (i32.const 1)))",
+        """(v128.store align=1 (i32.const 80) (i8x16.shuffle 3 2 1 0 15 14 13 12 11 10 9 8 7 6 5 4
+            (v128.const i8x16 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 145) (v128.const i64x2 0 0)))""",
+        "(v128.store8_lane offset=300 7 (i32.const 0) (i32x4.splat (i32.const 7)))",
+        "(i32.store (i32.const 96) (i8x16.extract_lane_s 15 (v128.load32_zero offset=64 (i32.const 0))))",
+        "(drop (f64x2.add (f64x2.splat (f64.const 1)) (v128.load64_splat (i32.const 64))))",
+        "(i32.store (i32.const 100) (call_indirect $t (result i32) (i32.const 8)))",
+        "(i32.store (i32.const 104) (if (result i32) (i32.const 1) (then (memory.size)) (else (i32.const 0))))",
+        "(i64.store (i32.const 108) (i64.trunc_sat_f64_u (f64.load (i32.const 64))))",
+        "(data.drop $d) (table.set $t (i32.const 0) (table.get $t (i32.const 8)))",
+        "(i32.store (i32.const 116) (ref.is_null (table.get $t (i32.const 1))))",
+        "(i32.store (i32.const 120) (i32.extend8_s (table.size $t)))",
+    ]
+    functions = """(table $t 9 9 funcref) (elem (i32.const 8) $seven) (data $d "abc")
+        (func $seven (result i32) (return_call $eight))
+        (func $eight (result i32) (local v128 f64 funcref) i32.const 8)"""
+    content = module(root.join(["", *between, ""]) + write(64, 64), functions=functions)
+    data = first(tmp_path, content).data
+    expected = 65536.5
+    for _ in between:
+        expected = expected**0.5
+    assert struct.unpack_from("<d", data)[0] == expected
+    assert struct.unpack_from("<ii", data, 8) == (99, 70000)
+    assert data[16:32] == bytes([4, 3, 2, 1, 145, *range(15, 4, -1)])
+    assert struct.unpack_from("<iiiqii", data, 32) == (0, 8, 4, 1, 1, 9)
+
+
+def test_a_price_cannot_be_hidden_by_another_encoding(tmp_path: Path) -> None:
+    """`f64x2.sqrt` is 0xFD 239, and 239 may take up to five bytes."""
+    usual = module("(drop (f64x2.sqrt (v128.const i64x2 0 0)))")
+    short, long = b"\xfd\xef\x01", b"\xfd\xef\x81\x80\x00"
+    at = usual.rindex(short)
+    spread = bytearray(usual.replace(short, long))
+    size = at - usual[:at].rindex(b"\x0a")
+    section = at - size
+    spread[section + 1] += 2  # of the code section, whose only function it is
+    spread[section + 3] += 2
+    assert first(tmp_path, bytes(spread)) == first(tmp_path, usual)
+
+
+def test_a_module_that_is_too_large_with_its_prices_is_refused() -> None:
+    roots = "(f64.const 2)" + "(f64.sqrt)" * 60_000 + "(drop)"
+    content = module("", functions=f"(func {roots})" * 15)
+    with pytest.raises(Refused, match="has more than 33554432 bytes with the prices of its slow instructions"):
+        compile_module(content)
+
+
+def test_a_throw_is_refused() -> None:
+    """Its time depends on the depth of the stack, which fuel does not see."""
+    with pytest.raises(Refused, match="is no valid WebAssembly module: exceptions"):
+        compile_module(module("(throw $e)", functions="(tag $e)"))
 
 
 def test_a_sleep_uses_its_time_and_does_not_wait(tmp_path: Path) -> None:
@@ -203,8 +294,17 @@ def test_a_module_that_begins_with_too_much_is_not_started(tmp_path: Path) -> No
     assert message.kind == ENDED
     assert b"cannot be started" in message.data
     assert b"memory minimum size" in message.data
-    message = first(tmp_path, module("", functions="(table 100000000 funcref)"))
-    assert b"cannot be started" in message.data
+
+
+def test_tables_are_few_and_small(tmp_path: Path) -> None:
+    """They lie outside of the memory that a limit counts."""
+    with pytest.raises(Refused, match="has 100 tables; at most 4 are allowed"):
+        compile_module(module("", functions="(table 1048576 funcref)" * 100))
+    message = first(tmp_path, module("", functions="(table 65537 funcref)"))
+    assert message.data.startswith(b"cannot be started: table minimum size of 65537 elements exceeds table limits")
+    grow = "(i32.store (i32.const 64) (table.grow $t (ref.null func) (i32.const 65535)))"
+    content = module(grow * 2 + write(64, 4), functions="(table $t 1 funcref)" + "(table 65536 funcref)" * 3)
+    assert struct.unpack("<i", first(tmp_path, content).data) == (-1,)
 
 
 # What a module sees.

@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
+import trio
 from modules import BUFFER, SPIN, bot, module, saved
 from scripted import Arena
 
@@ -17,11 +20,13 @@ from referee.games.game import TimeControl
 from referee.harness import installed
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.harness.cli.main import main
+from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
+from referee.harness.match.play_again import play_again
+from referee.harness.nurseries import ungrouped
 from referee.harness.process import metered
 from referee.harness.process.limits import Limits
-from referee.harness.process.metered import GuardMet
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import webassembly
 from referee.harness.programs.spec import Entrant, entrant, entrants
@@ -178,15 +183,71 @@ async def test_a_module_that_never_reads_ends_with_its_start_up_fuel(arena: Aren
     assert verdict.faults[0].fuel == round(0.1 * UNITS_PER_S)
 
 
+FIXED = """(local.set $i (i32.const 200000000))
+    (loop $more (local.set $i (i32.sub (local.get $i) (i32.const 1))) (br_if $more (local.get $i)))"""
+"""Computes for half a second."""
+
+
 @pytest.mark.trio
-async def test_the_guard_makes_the_match_void(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Following pointers through memory takes CPU time that fuel does not see."""
+async def test_a_bot_that_meets_the_guard_loses(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow memory takes CPU time that fuel does not see, and a bot that is about to lose could waste it."""
+    monkeypatch.setattr(metered, "GUARD_S", 0.3)
+    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
+    bots = [column(tmp_path, SPIN), entrant("@random")]
+    verdict = await arena.play(match(arena, *bots, time=TimeControl(per_call_s=2.0)), granted_s=30)
+    assert verdict.result.ranks == (2, 1)
+    fault, *_ = verdict.faults
+    assert fault.kind is FaultKind.CPU
+    assert "call 1 had fuel for 2 s, and took more than 0.3 s of CPU time that fuel does not see" in fault.detail
+    assert arena.alive() == []
+    monkeypatch.undo()
+    assert await play_again(Replay(arena.folder / "match.jsonl"), {0: bots[0]}) == 1
+
+
+@pytest.mark.trio
+async def test_a_call_cannot_extend_its_guard_by_writing(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metered, "GUARD_S", 0.3)
+    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
+    some = FIXED.replace("200000000", "20000000")
+    lines = (
+        f"(loop $on {some} (drop (call $fd_write (i32.const 1) (i32.const 56) (i32.const 0) (i32.const 8))) (br $on))"
+    )
+    bots = [column(tmp_path, lines), entrant("@random")]
+    verdict = await arena.play(match(arena, *bots, time=TimeControl(per_call_s=2.0)), granted_s=30)
+    assert verdict.faults[0].kind is FaultKind.CPU
+
+
+async def hold(seconds: float) -> None:
+    """Stops the program that runs a module for so long, as soon as there is one."""
+    while True:
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                if any("bot.compiled" in word for word in child.cmdline()):
+                    child.suspend()
+                    await trio.sleep(seconds)
+                    child.resume()
+                    return
+        await trio.sleep(0.01)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("patience", "lost"), [(100, False), (2, True)])
+async def test_a_machine_without_a_free_core_meets_no_guard(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int, lost: bool
+) -> None:
+    """The guard counts the CPU time of the bot's process. Where that gets none for long, the run ends instead."""
     monkeypatch.setattr(metered, "GUARD_S", 0.5)
     monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
-    with pytest.raises(GuardMet, match=r"column: a call with fuel for 1 s took more than 0\.5 s of CPU time") as met:
-        await arena.play(match(arena, column(tmp_path, SPIN), entrant("@random"), time=TimeControl(per_call_s=1.0)))
-    assert met.value.player == 0
-    assert arena.alive() == []
+    monkeypatch.setattr(metered, "GUARD_PATIENCE", patience)
+    bots = [column(tmp_path), entrant("@random")]
+    ends = pytest.raises(RunError, match="the machine is busy, or has stopped it") if lost else nullcontext()
+    with ungrouped(), ends:
+        async with open_roster(Limits(isolation=OFF)) as roster, trio.open_nursery() as nursery:
+            nursery.start_soon(hold, 2.0)
+            verdict = await play(match(arena, *bots), roster)
+            assert [fault.kind for fault in verdict.faults] == [FaultKind.ILLEGAL]  # the column is full
 
 
 # Specs, builds and records.

@@ -91,21 +91,22 @@ def test_without_metered_bots_nothing_is_played_again(tmp_path: Path, capsys: py
     assert "--engine pulley needs --play" in capsys.readouterr().err
 
 
-def test_a_bot_that_meets_the_guard_stops_no_tournament(
+def test_a_bot_that_meets_the_guard_loses_and_stops_no_tournament(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its games are void: all bots share the points, and the table counts the fault."""
     (tmp_path / "sitecustomize.py").write_text(
         "from referee.harness.process import metered\nmetered.GUARD_S = 0.4\nmetered.GUARD_FACTOR = 0\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     bots = [str(saved(tmp_path, "heavy", bot(token("C"), SPIN))), str(saved(tmp_path, "light", bot(token("D"))))]
     folder = tmp_path / "cup"
-    words = ["--game", "connectfour", "--games", "2", "--call-time", "1s", "--ledger", str(folder), "--jobs", "1"]
+    words = ["--game", "connectfour", "--games", "2", "--call-time", "2s", "--ledger", str(folder), "--jobs", "1"]
     assert main(["tournament", "run", *bots, *words]) == 0
     found = [line for _, line in reader.counted_lines(folder)]
     assert len(found) >= 2
     for line in found:
-        assert line.why == "void" and line.r == (1, 1) and line.p == (0.5, 0.5)
-        assert line.f[0].kind == "guard" and line.f[0].detail.startswith("heavy: a call with fuel for 1 s")
+        heavy = line.f[0].seat
+        assert line.r[heavy] == 2 and line.r[1 - heavy] == 1
+        assert line.f[0].kind == "cpu" and "call 1 had fuel for 2 s" in line.f[0].detail
     assert metered.GUARD_S == 10
+    assert main(["tournament", "verify", str(folder), "--play"]) == 0

@@ -12,6 +12,7 @@ import wasmtime
 from wasmtime import Config, Engine, Func, FuncType, Instance, Module, Store, ValType, WasmtimeError
 
 from referee.harness.adapters.wasm import wasi
+from referee.harness.adapters.wasm.pricing import NotPriced, number, priced
 
 LARGE_BYTES = 2 << 20
 """Larger modules are compiled by the fast compiler, which takes a tenth of the time. Their calls take 2.5 times as
@@ -19,12 +20,14 @@ long, and use the same fuel."""
 MOST_BYTES = 32 << 20
 MOST_FUNCTIONS = 50_000
 """Larger modules are refused: 300,000 empty functions took 20 s and 1.8 GiB to compile."""
+MOST_TABLES, MOST_TABLE_ELEMENTS = 4, 1 << 16
+"""Of references to functions. They lie outside of the bot's memory, and are small beside what its process may use."""
 STACK_BYTES = 2 << 20
 """Where a call stack overflows: as high as the engine allows, since this is the one limit that another processor may
 meet elsewhere."""
 MAGIC = b"\0asm\1\0\0\0"
 COMPONENT = b"\0asm\x0d\0\1\0"
-FUNCTION_SECTION = 3
+FUNCTION_SECTION, TABLE_SECTION = 3, 4
 
 TRIAL = """(module (func (export "run") (result i32) (local $i i32) (local $sum i32)
     (loop $more (local.set $i (i32.add (local.get $i) (i32.const 1)))
@@ -54,6 +57,8 @@ def make_engine(target: str | None = None, large: bool = False) -> Engine:
     config.wasm_multi_memory = False
     config.wasm_component_model = False
     config.wasm_gc = False
+    config.wasm_exceptions = False  # a throw takes the longer, the deeper the stack is
+    config.wasm_function_references = False
     config.cranelift_opt_level = "none" if large else "speed"
     if large:
         config.cranelift_flag_set("regalloc_algorithm", "single_pass")
@@ -65,7 +70,10 @@ def compile_module(data: bytes, target: str | None = None) -> bytes:
     refuse_at_sight(data)
     engine = make_engine(target, large=len(data) > LARGE_BYTES)
     try:
-        module = Module(engine, data)
+        Module.validate(engine, data)
+        module = Module(engine, priced(data, MOST_BYTES))
+    except NotPriced as error:
+        raise Refused(str(error)) from error
     except WasmtimeError as error:
         raise Refused(f"is no valid WebAssembly module: {error}") from error
     refuse_interface(module)
@@ -73,40 +81,29 @@ def compile_module(data: bytes, target: str | None = None) -> bytes:
 
 
 def refuse_at_sight(data: bytes) -> None:
-    """Refused for what the first bytes, the size and the number of functions show."""
+    """Refused for what the first bytes, the size, and the numbers of functions and tables show."""
     if data.startswith(COMPONENT):
         raise Refused("is a WebAssembly component; expected a module of WASI preview 1")
     if not data.startswith(MAGIC):
         raise Refused("is no WebAssembly module: it does not begin with \\0asm and the version 1")
     if len(data) > MOST_BYTES:
         raise Refused(f"has {len(data)} bytes; at most {MOST_BYTES} are allowed")
-    if (functions := _functions(data)) > MOST_FUNCTIONS:
+    if (functions := _count(data, FUNCTION_SECTION)) > MOST_FUNCTIONS:
         raise Refused(f"has {functions} functions; at most {MOST_FUNCTIONS} are allowed")
+    if (tables := _count(data, TABLE_SECTION)) > MOST_TABLES:
+        raise Refused(f"has {tables} tables; at most {MOST_TABLES} are allowed")
 
 
-def _functions(data: bytes) -> int:
-    """Returns the number of functions that a module says it has; 0 if it does not get as far as that."""
+def _count(data: bytes, wanted: int) -> int:
+    """Returns how many entries a module says that a section has; 0 if it does not get as far as that."""
     at = len(MAGIC)
     while at < len(data):
         section = data[at]
-        size, at = _number(data, at + 1)
-        if section == FUNCTION_SECTION:
-            return _number(data, at)[0]
+        size, at = number(data, at + 1)
+        if section == wanted:
+            return number(data, at)[0]
         at += size
     return 0
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Reads a LEB128 number. Returns it, and where the next byte is."""
-    number = shift = 0
-    while at < len(data) and shift < 35:
-        byte = data[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    return number, at
 
 
 def refuse_interface(module: Module) -> None:

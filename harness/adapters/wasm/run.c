@@ -6,7 +6,7 @@
 
 #include "host.h"
 
-enum { STACK_BYTES = 2 << 20, MOST_TABLE_ELEMENTS = 1 << 20 }; // as in `engine.py` and `run.py`
+enum { STACK_BYTES = 2 << 20, MOST_TABLES = 4, MOST_TABLE_ELEMENTS = 1 << 16 }; // as in `engine.py`
 #define WASI "wasi_snapshot_preview1"
 
 static void *engine, *module, *linker;
@@ -65,7 +65,7 @@ static void send_end(Error *error, Trap *trap) {
 // Runs one instance until its match is over. Returns the next match's seed.
 static uint64_t run(uint64_t seed, Header first) {
     void *store = wasmtime_store_new(engine, NULL, NULL);
-    wasmtime_store_limiter(store, memory_bytes, MOST_TABLE_ELEMENTS, 1, -1, -1);
+    wasmtime_store_limiter(store, memory_bytes, MOST_TABLE_ELEMENTS, 1, MOST_TABLES, -1);
     context = wasmtime_store_context(store);
     has_memory = false, granted = left = earlier = paid = 0, input_from = input_to = 0, ended = RUNS;
     memset(streams, NONE, sizeof streams);
@@ -105,6 +105,8 @@ static void load(const char *code) {
     wasmtime_config_wasm_multi_memory_set(config, false);
     wasmtime_config_wasm_component_model_set(config, false);
     wasmtime_config_wasm_gc_set(config, false);
+    wasmtime_config_wasm_exceptions_set(config, false);
+    wasmtime_config_wasm_function_references_set(config, false);
     wasmtime_config_cranelift_opt_level_set(config, OPTIMISE_FOR_SPEED);
     engine = wasm_engine_new_with_config(config);
     Error *error = wasmtime_module_deserialize_file(engine, code, &module);

@@ -9,12 +9,10 @@ from pathlib import Path
 from wasmtime import Linker, Module, Store, Trap, TrapCode, WasmtimeError
 
 from referee.harness.adapters.wasm import wasi
-from referee.harness.adapters.wasm.engine import make_engine, signature
+from referee.harness.adapters.wasm.engine import MOST_TABLE_ELEMENTS, MOST_TABLES, make_engine, signature
 from referee.harness.adapters.wasm.frames import CALL, ENDED, FUEL_USED_UP, MATCH, Channel, Message
 from referee.harness.adapters.wasm.host import Exited, Host, NewMatch, OutOfFuel, write_error
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
-
-MOST_TABLE_ELEMENTS = 1 << 20
 
 
 class Runner:
@@ -46,7 +44,7 @@ class Runner:
     def _run(self, seed: int, message: Message) -> int:
         """Runs one instance until its match is over. Returns the next match's seed."""
         store = Store(self._engine)
-        store.set_limits(memory_size=self._memory_bytes, table_elements=MOST_TABLE_ELEMENTS, instances=1)
+        store.set_limits(self._memory_bytes, MOST_TABLE_ELEMENTS, instances=1, tables=MOST_TABLES)
         host = Host(store, self.channel, seed, self._arguments)
         host.take(message)
         host.leave()

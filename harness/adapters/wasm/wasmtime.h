@@ -25,6 +25,7 @@ void wasmtime_config_memory_init_cow_set(void *, bool), wasmtime_config_max_wasm
 void wasmtime_config_wasm_threads_set(void *, bool), wasmtime_config_wasm_relaxed_simd_set(void *, bool);
 void wasmtime_config_wasm_memory64_set(void *, bool), wasmtime_config_wasm_multi_memory_set(void *, bool);
 void wasmtime_config_wasm_component_model_set(void *, bool), wasmtime_config_wasm_gc_set(void *, bool);
+void wasmtime_config_wasm_exceptions_set(void *, bool), wasmtime_config_wasm_function_references_set(void *, bool);
 void wasmtime_config_cranelift_opt_level_set(void *, uint8_t);
 Error *wasmtime_module_deserialize_file(void *engine, const char *file, void **module);
 void wasmtime_module_imports(void *module, List *);

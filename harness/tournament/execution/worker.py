@@ -27,7 +27,6 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
-from referee.harness.process.metered import GuardMet
 from referee.harness.process.timing import FRESH_S, StealMeter, Timing, timing
 from referee.harness.programs.spec import entrant_in_game
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
@@ -117,10 +116,7 @@ class Player:
             return replays[-1]
 
         self._steal.start()
-        try:
-            verdicts = await attempts(match, self.roster, recorder=recorder)
-        except GuardMet as met:
-            return [self._void(game, met)]
+        verdicts = await attempts(match, self.roster, recorder=recorder)
         stolen_s = self._stolen_s(verdicts)
         return [
             self._played(game, verdict, replay.lines, stolen_s, void=verdict is not verdicts[-1])
@@ -175,23 +171,6 @@ class Player:
         return PlayedGame(
             game.key, msgspec.json.encode(line), _member(b"\n".join([*replay, b""])) if kept else None, void
         )
-
-    def _void(self, game: Assignment, met: GuardMet) -> PlayedGame:
-        """Returns a game that ended at the guard of a metered bot. Its bots share the points, and it names that bot."""
-        count = len(game.bots)
-        line = ledger.Line(
-            k=game.key,
-            b=game.bots,
-            s=game.seed,
-            r=(1,) * count,
-            p=(1 / count,) * count,
-            why="void",
-            at=round(time.time(), 6),
-            by=self.worker,
-            f=(ledger.Fault(met.player, "guard", str(met), "the game is void"),),
-            forfeit=True,
-        )
-        return PlayedGame(game.key, msgspec.json.encode(line))
 
     def _game_options(self, map: str | None) -> Any:
         """Returns the options, which are expensive to make where they hold a map, and so are made once."""

@@ -97,7 +97,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     void: bool = False
     """It does not count: it was slowed by machine load and played again."""
     forfeit: bool = False
-    """It was not played to an end: a bot was expelled, or a metered bot met its guard."""
+    """It was not played to an end: a bot was expelled."""
 
 
 class Head(Struct, frozen=True):
