@@ -2,15 +2,16 @@
 
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from modules import module
+from modules import module, write
 from runners import Runner, running
 
 from referee.harness.adapters.wasm import wasi
-from referee.harness.adapters.wasm.frames import CALL, GO_ON, READS, WROTE
+from referee.harness.adapters.wasm.frames import CALL, GO_ON, NO_LIMIT, READS, WROTE
 
 Made = tuple[str, list[int], int, int, list[int]]
 CALLED, WINDOW, PAGES = struct.Struct("<i4xiiiiiiiiiqq32I"), 1024, 3
@@ -55,7 +56,9 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 END = PAGES << 16
 numbers = st.one_of(
-    st.sampled_from([0, 1, 2, 3, 4, 11, -1, 65535, 65536, 65537, END, END - 8, END - 64, -(1 << 31)]),
+    st.sampled_from(
+        [0, 1, 2, 3, 4, 11, -1, 65535, 65536, 65537, END, END - 8, END - 64, -(1 << 31), -(1 << 20), -(1 << 20) + 1]
+    ),
     st.integers(0, 64),
     st.integers(HELD, HELD + 128),
     st.integers(0, END),
@@ -84,3 +87,14 @@ def test_both_runners_answer_any_call_alike(runner: Runner, made: list[Made], se
         message = runner.say(CALL, FUEL, CALLED.pack(ORDER.index(name), *short, first, second, *held))
         while message.kind == WROTE:
             message = runner.say(GO_ON)
+
+
+def test_a_clock_has_sixty_four_bits(tmp_path: Path) -> None:
+    sleep = """(i64.store offset=24 (i32.const 256) (i64.const 900000000000000000))
+        (i32.store offset=16 (i32.const 256) (i32.const 1))
+        (drop (call $poll_oneoff (i32.const 256) (i32.const 512) (i32.const 1) (i32.const 600)))
+        (drop (call $clock_time_get (i32.const 0) (i64.const 0) (i32.const 16)))"""
+    with running(tmp_path, module("(loop $on" + sleep + write(16, 8) + "(br $on))")) as runner:
+        times = [struct.unpack("<Q", runner.begin(NO_LIMIT).data)[0]]
+        times += [struct.unpack("<Q", runner.say(CALL, NO_LIMIT).data)[0] for _ in range(25)]
+    assert times[-1] < times[-10]

@@ -23,7 +23,8 @@ enum { INPUT, OUTPUT, ERRORS, NONE };
 static Context *context;
 static Extern memory;
 static bool has_memory;
-static uint64_t granted, left, earlier, paid;
+static uint64_t granted, left, paid;
+static unsigned __int128 earlier;
 static uint8_t *base;
 static uint64_t size_of_memory;
 
@@ -34,7 +35,7 @@ static uint64_t next_seed;
 
 static uint64_t used(void) { return granted - left; }
 
-static uint64_t time_ns(void) { return (earlier + used()) / UNITS_PER_NS; }
+static uint64_t time_ns(void) { return (uint64_t)((earlier + used()) / UNITS_PER_NS); }
 
 static void grant(uint64_t units) {
     earlier += used();
@@ -62,8 +63,8 @@ __attribute__((format(printf, 1, 2))) static bool leave_by(const char *format, .
 }
 
 // Charges the bytes of a part of the memory. Null: the instance has to end.
-static uint8_t *at(uint32_t pointer, uint32_t size) {
-    if ((uint64_t)pointer + size > size_of_memory) {
+static uint8_t *at(uint64_t pointer, uint32_t size) {
+    if (pointer + size > size_of_memory) {
         leave_by("passed a pointer that lies outside of its memory to a WASI function");
         return NULL;
     }
@@ -164,8 +165,8 @@ static int clock_time_get(uint32_t clock, uint32_t to) {
 static int random_get(uint32_t to, uint32_t size) {
     uint8_t *place = at(to, size);
     if (place == NULL) return SUCCESS;
-    for (uint32_t done = 0; done < size; done += PIECE) {
-        random_bytes(place + done, size - done < PIECE ? size - done : PIECE);
+    for (uint64_t done = 0; done < size; done += PIECE) {
+        random_bytes(place + done, size - done < PIECE ? (size_t)(size - done) : PIECE);
     }
     return SUCCESS;
 }
@@ -244,8 +245,8 @@ static int fd_write(uint32_t fd, uint32_t vectors, uint32_t count, uint32_t to) 
     for (uint32_t i = 0; i < count; i++) sum += parts[i].size;
     bool goes_on = put_u32(to, sum);
     for (uint32_t i = 0; goes_on && i < count; i++) {
-        for (uint32_t done = 0; goes_on && done < parts[i].size; done += PIECE) {
-            uint32_t size = parts[i].size - done < PIECE ? parts[i].size - done : PIECE;
+        for (uint64_t done = 0; goes_on && done < parts[i].size; done += PIECE) {
+            uint32_t size = parts[i].size - done < PIECE ? (uint32_t)(parts[i].size - done) : PIECE;
             const uint8_t *from = at(parts[i].pointer + done, size);
             goes_on = from != NULL;
             if (goes_on) memcpy(piece + held, from, size), held += size;

@@ -25,6 +25,8 @@ INPUT, OUTPUT, ERROR = range(3)
 """The streams, by the number that each descriptor has at the start."""
 REAL_TIME_NS = 1_577_836_800 * 10**9
 """The real time at the start of each match: the beginning of 2020."""
+MOST_NS = (1 << 64) - 1
+"""Where a clock begins again, after 585 years."""
 
 
 class EndOfInstance(Exception):
@@ -67,7 +69,7 @@ class Account:
     @property
     def time_ns(self) -> int:
         """The bot's clock: the fuel that was used since the match began."""
-        return (self._earlier + self.used) // UNITS_PER_NS
+        return (self._earlier + self.used) // UNITS_PER_NS & MOST_NS
 
     def enter(self, caller: Caller) -> None:
         """Begins a call of a WASI function, which pays for itself and for what the memory has grown by."""
@@ -99,8 +101,11 @@ class Account:
         self.left -= units
 
     def at(self, pointer: int, size: int) -> int:
-        """Returns the address of a part of the memory, and charges its bytes. Exited if it lies outside."""
-        pointer, size = pointer & 0xFFFFFFFF, size & 0xFFFFFFFF
+        """Returns the address of a part of the memory, and charges its bytes. Exited if it lies outside.
+
+        The engine passes numbers from 2^31 on as negative ones.
+        """
+        pointer, size = pointer + (1 << 32 if pointer < 0 else 0), size & 0xFFFFFFFF
         if pointer + size > self._size:
             raise Exited("passed a pointer that lies outside of its memory to a WASI function")
         self.charge(size * HOST_BYTE)
@@ -201,11 +206,11 @@ class Host(Account):
     def _clock_time_get(self, clock: int, precision: int, to: int) -> int:
         if clock not in wasi.CLOCK_IDS:
             return wasi.INVAL
-        self.write(to, struct.pack("<Q", self.time_ns + self._zero_of(clock)))
+        self.write(to, struct.pack("<Q", self._clock_ns(clock)))
         return wasi.SUCCESS
 
-    def _zero_of(self, clock: int) -> int:
-        return REAL_TIME_NS if clock == wasi.CLOCK_IDS[0] else 0
+    def _clock_ns(self, clock: int) -> int:
+        return self.time_ns + (REAL_TIME_NS if clock == wasi.CLOCK_IDS[0] else 0) & MOST_NS
 
     def _random_get(self, to: int, size: int) -> int:
         address = self.at(to, size)  # it is paid, and lies in the memory, before it is drawn
@@ -308,7 +313,7 @@ class Host(Account):
             elif clock not in wasi.CLOCK_IDS:
                 ready.append(struct.pack("<QHBxxxxxQHxxxxxx", user, wasi.INVAL, kind, 0, 0))
             else:
-                now_ns = self.time_ns + self._zero_of(clock)
+                now_ns = self._clock_ns(clock)
                 sleeps.append((max(0, time_ns - now_ns) if flags & wasi.ABSOLUTE else time_ns, user))
         if not ready:
             shortest_ns = min(sleep_ns for sleep_ns, _ in sleeps)

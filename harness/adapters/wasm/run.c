@@ -67,7 +67,7 @@ static uint64_t run(uint64_t seed, Header first) {
     void *store = wasmtime_store_new(engine, NULL, NULL);
     wasmtime_store_limiter(store, memory_bytes, MOST_TABLE_ELEMENTS, 1, MOST_TABLES, -1);
     context = wasmtime_store_context(store);
-    has_memory = false, granted = left = earlier = paid = 0, input_from = input_to = 0, ended = RUNS;
+    has_memory = false, granted = left = paid = 0, earlier = 0, input_from = input_to = 0, ended = RUNS;
     memset(streams, NONE, sizeof streams);
     streams[0] = INPUT, streams[1] = OUTPUT, streams[2] = ERRORS;
     seed_random(seed);
