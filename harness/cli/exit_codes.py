@@ -25,7 +25,7 @@ MEANINGS = {
     str(FAILED): "The run itself failed, such as a build or a full disk.",
     str(INCONCLUSIVE): "Not decided: a limit of games or minutes came first, or the machine was busy.",
     str(NOT_ISOLATED): "--isolation required needs a layer that this machine does not have. No bot was started.",
-    str(NO_ROOM): "The system allows too few file descriptors.",
+    str(NO_ROOM): "The system allows too few file descriptors, or files that are too short.",
     str(NOT_TESTED): "repro: the bot cannot be built or started, so git bisect skips it.",
     f"{BY_SIGNAL}+N": "Ended by signal N.",
 }

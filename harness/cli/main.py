@@ -1,5 +1,6 @@
 """The entry of the command line: its commands, and the exit code and message of each error."""
 
+import errno
 import gc
 import os
 import re
@@ -35,7 +36,14 @@ from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
 from referee.harness.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
 from referee.harness.installed import version
-from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room, reset_inherited_state
+from referee.harness.isolation.self_protection import (
+    TOO_MANY,
+    hide_option,
+    is_file_size_too_small,
+    no_file_size,
+    no_room,
+    reset_inherited_state,
+)
 from referee.harness.match.rule_options import option_names
 
 E = TypeVar("E", bound=BaseException)
@@ -189,6 +197,8 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
         return _other_command(words) or str(wrong), USAGE
     if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
         return str(no_room()), NO_ROOM
+    if failed and (failed.errno == errno.EFBIG or is_file_size_too_small()):
+        return str(no_file_size()), NO_ROOM
     if ended := _inside(error, Ended):
         return str(ended), BY_SIGNAL + ended.number
     if _inside(error, KeyboardInterrupt):

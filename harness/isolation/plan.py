@@ -357,7 +357,7 @@ def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> boo
     folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.named[0])
     paths = [word for word in spec.named if word.startswith("/") and os.path.isfile(word)]
     if not (machine.namespaces and folder in visible.partial_folders):  # else it is made in the sandbox
-        paths.append(folder)
+        paths += visible_paths.own_paths(folder)
     if not account.can_reach(paths, mounted):
         return False
     return all(account.is_open(path) for path in paths if spec.submitted is None or path != folder)

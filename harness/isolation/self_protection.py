@@ -31,6 +31,8 @@ TOO_MANY = (errno.EMFILE, errno.ENFILE)
 """The errors for too few file descriptors, of this process or of the machine."""
 NEEDED = 24
 """Descriptors that a match of two bots opens."""
+FILE_BYTES = 4096
+"""The shortest limit for the size of files with which anything can be started."""
 WANTED = 8192
 """Enough for any match, and twice what a bot may have (`referee.harness.process.limits`)."""
 PR_GET_DUMPABLE = 3
@@ -161,7 +163,9 @@ def allow_descriptors(count: int) -> int:
 
 
 def need_descriptors() -> None:
-    """Raises our limit of descriptors. NoRoom if a match still has too few."""
+    """Raises our limit of descriptors. NoRoom if a match still has too few, or if it cannot write files."""
+    if is_file_size_too_small():
+        raise no_file_size()
     soft = allow_descriptors(WANTED)
     try:
         free = soft - psutil.Process().num_fds()
@@ -177,6 +181,21 @@ def no_room() -> NoRoom:
     return NoRoom(
         f"too few file descriptors: the limit is {limit}, and a match opens {NEEDED} more than are open already; "
         "raise the limit with `ulimit -n 1024`"
+    )
+
+
+def is_file_size_too_small() -> bool:
+    """Whether we may write no file that is long enough to start a bot."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return limit != resource.RLIM_INFINITY and limit < FILE_BYTES
+
+
+def no_file_size() -> NoRoom:
+    """Returns the error for a limit for the size of files that is too small."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return NoRoom(
+        f"files may not be longer than {limit} bytes here, which is too short for a match; "
+        "raise the limit with `ulimit -f unlimited`"
     )
 
 

@@ -1,5 +1,6 @@
 """Starts bots through `supervisor.py` and holds the referee's ends of their pipes."""
 
+import errno
 import os
 import re
 import signal
@@ -21,7 +22,15 @@ from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.removal import remove
-from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, known_children, new_mark, no_room
+from referee.harness.isolation.self_protection import (
+    TOO_MANY,
+    end_strays,
+    guarded,
+    known_children,
+    new_mark,
+    no_file_size,
+    no_room,
+)
 from referee.harness.isolation.supervisor import KILL, PORTABLE, QUIT, Request, kill
 from referee.harness.isolation.supervisor_messages import NO_RLIMITS, Message, decode, make_request, send_request
 
@@ -330,6 +339,8 @@ class Spawner:
             except OSError as error:
                 if error.errno in TOO_MANY:
                     raise no_room() from error
+                if error.errno == errno.EFBIG:
+                    raise no_file_size() from error
                 reason = str(error)
                 continue
             if await self._has_started(process):

@@ -82,6 +82,8 @@ def send_request(requests: socket.socket, request: Request, descriptors: list[in
     except UnicodeEncodeError:  # a path that is not UTF-8
         content = json.dumps(request).encode()
     with TemporaryFile(buffering=0) if PORTABLE else open(os.memfd_create("request"), "r+b", 0) as file:
-        file.write(content)
+        written = 0
+        while written < len(content):  # less at a time below a limit for the size of files
+            written += file.write(content[written:])
         file.seek(0)
         socket.send_fds(requests, [REQUEST], [file.fileno(), *descriptors])

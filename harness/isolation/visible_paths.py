@@ -38,7 +38,7 @@ def required_paths(named: tuple[str, ...], cwd: Path, path: str, extra: tuple[st
 
     Cached, since it runs while other bots are at play.
     """
-    paths = [*SYSTEM_FOLDERS, str(KITS), str(cwd), *paths_of_original(named), *extra]
+    paths = [*SYSTEM_FOLDERS, str(KITS), *own_paths(str(cwd)), *paths_of_original(named), *extra]
     program, settings = engine_of(named)
     for word in (*named[1:], *settings):
         paths += _named_folders(word)
@@ -50,6 +50,14 @@ def required_paths(named: tuple[str, ...], cwd: Path, path: str, extra: tuple[st
         if os.path.isabs(folder) and os.path.isdir(folder):
             paths += _folders_of_path_entry(folder)
     return sorted({os.path.realpath(each) for each in paths if os.path.exists(each)})
+
+
+def own_paths(folder: str) -> list[str]:
+    """Returns the folder of a bot; of `/`, as in a container, only the files that lie in it."""
+    if folder != "/":
+        return [folder]
+    with os.scandir(folder) as entries:
+        return [entry.path for entry in entries if entry.is_file()]
 
 
 def paths_of_original(argv: Sequence[str]) -> list[str]:

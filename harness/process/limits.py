@@ -107,7 +107,9 @@ def kernel_fault(code: int, room_bytes: int, limits: Limits) -> Fault | None:
     `code`: negative for a signal. `room_bytes`: room left in its scratch folder; -1 = unknown.
     """
     if code == -signal.SIGXFSZ and limits.file_bytes is not None:
-        detail = f"wrote a file of more than {mebibytes(limits.file_bytes)}, which is the limit"
+        own_limit = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        limit = limits.file_bytes if own_limit == resource.RLIM_INFINITY else min(limits.file_bytes, own_limit)
+        detail = f"wrote a file of more than {mebibytes(limit)}, which is the limit"
         return Fault(FaultKind.FILES, detail)
     if code != 0 and limits.scratch_bytes is not None and 0 <= room_bytes < FULL_BYTES:
         how = f"{end_words(code)} with its scratch folder full"

@@ -292,7 +292,10 @@ async def open_roster(
 @contextmanager
 def _scratch_folder() -> Iterator[Path]:
     """Makes a temporary folder, and removes it with everything that bots have put there."""
-    folder = tempfile.mkdtemp(prefix="referee-")
+    try:
+        folder = tempfile.mkdtemp(prefix="referee-")
+    except OSError as error:
+        raise RunError(f"no temporary folder can be made: {error.strerror or error}; set TMPDIR to one") from error
     try:
         yield Path(folder)
     finally:

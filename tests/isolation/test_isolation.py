@@ -22,6 +22,7 @@ import psutil
 import pytest
 import trio
 from accounts import ACCOUNTS, run_referee
+from msgspec.structs import replace
 from scripted import PREAMBLE, PYTHON, RIVAL, Arena
 
 from referee.games.contract import FaultKind
@@ -169,6 +170,25 @@ async def test_a_bot_sees_no_control_group_network_or_process_of_others(ring: Ri
     need("files")
     verdict = await ring.play(ring.bot("attacker", SEES, "keys", "key-users", "timer_list"))
     assert json.loads(verdict.faults[0].last_words[-1]) == [[], [], ["", "", ""]]
+
+
+@pytest.mark.trio
+@pytest.mark.usefixtures("layers_without")
+@pytest.mark.parametrize("layers_without", ["", "compiler", "namespaces", "namespaces,bwrap"], indirect=True)
+async def test_a_bot_may_start_in_the_root_folder_and_does_not_see_everything_there(ring: Ring) -> None:
+    need("files")
+    (ring.arena.folder / "secret").write_text("")
+    body = f"""
+greet(); put('NW'); call()
+open("/dev/null", "w").close()
+try: seen = bool(open({str(ring.arena.folder / "secret")!r}))
+except OSError: seen = False
+print(os.getcwd(), seen, file=sys.stderr, flush=True)
+sys.exit(3)
+"""
+    bot = replace(ring.bot("attacker", body), cwd=Path("/"))
+    verdict = await ring.play(bot)
+    assert verdict.faults[0].last_words[-1] == "/ False"
 
 
 WHO = """

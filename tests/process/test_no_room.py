@@ -35,6 +35,27 @@ def test_a_match_has_enough_descriptors_or_ends_with_one_line(tmp_path: Path, al
         assert lines[0].startswith("referee: too few file descriptors: the limit is ")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0, 1024, 4096, 16384])
+def test_under_a_small_limit_of_file_sizes_a_match_is_played_or_ends_with_one_line(
+    tmp_path: Path, allowed: int
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, allowed))
+
+    for command in ((*MATCH, "--seed", "7"), (*MATCH[:2], "check", "@random", "--game", "tictactoe")):
+        line = [sys.executable, *command]
+        done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, timeout=60)
+        if allowed >= 16384:
+            assert done.returncode == PLAYED, done.stderr
+        else:
+            assert done.returncode == NO_ROOM, done.stderr
+            assert done.stderr.splitlines() == [
+                f"referee: files may not be longer than {allowed} bytes here, which is too short for a match; "
+                "raise the limit with `ulimit -f unlimited`"
+            ]
+
+
 def test_a_low_soft_limit_of_descriptors_is_raised(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
