@@ -14,6 +14,20 @@ PROVIDED = {
 """Modules that the runner provides."""
 
 
+MAX_SOURCE_BYTES = 4 << 20
+"""A larger file is no source that somebody wrote."""
+
+
+def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
+    """Returns a source and its syntax tree; None for a file that cannot be read, is too large or is no Python."""
+    try:
+        with path.open("rb") as file:
+            source = file.read(MAX_SOURCE_BYTES + 1)
+        return (source, ast.parse(source)) if len(source) <= MAX_SOURCE_BYTES else None
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deep
+        return None
+
+
 def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
     """Returns the Python files that an agent imports, directly or indirectly, from its folder or the one above.
 
@@ -48,11 +62,8 @@ def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
 
     `from a import b` yields `a.b`, since `b` may be a module.
     """
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+    found = parsed(file)
+    for node in () if found is None else ast.walk(found[1]):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield None, tuple(alias.name.split("."))

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.paths import KAGGLE_RUNNER
-from referee.harness.programs import adapter_options, archive, build_cache
+from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
 
 PREFIX = "kaggle:"
 GAMES = ("connectfour", "tictactoe")
@@ -92,13 +92,8 @@ def _recognised(path: Path) -> bool:
     """Whether the last function of a Python file takes an observation and a configuration, and nothing is a kit's."""
     if path.suffix != ".py":
         return False
-    source = path.read_bytes()
-    if KIT in source:
-        return False
-    try:
-        functions = list(_functions(ast.parse(source).body))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    found = agent_imports.parsed(path)
+    functions = [] if found is None or KIT in found[0] else list(_functions(found[1].body))
     if not functions:
         return False
     names = [parameter.arg for parameter in functions[-1].args]

@@ -115,13 +115,10 @@ def recognised(path: Path, game: str) -> bool:
         return (path / "agent.py").is_file()
     if game not in GAMES or path.suffix != ".py" or not path.is_file():
         return False
-    source = path.read_bytes()
-    if b"referee_kit" in source:
+    found = agent_imports.parsed(path)
+    if found is None or b"referee_kit" in found[0]:
         return False
-    try:
-        top = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    top = found[1].body
     bodies = (top, *(node.body for node in top if isinstance(node, ast.ClassDef)))
     return any(signs <= _names(body) for body in bodies for signs in SIGNS[game])
 

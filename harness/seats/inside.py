@@ -6,6 +6,7 @@ wait at a breakpoint, and one that never answers blocks everything.
 
 import os
 import random
+import re
 import runpy
 import sys
 import traceback
@@ -17,7 +18,7 @@ from typing import Any
 
 from referee.games.contract import Fault
 from referee.harness.errors import RunError
-from referee.harness.paths import KITS
+from referee.harness.paths import HOME, KITS
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits
 from referee.harness.process.stderr import StderrLog
@@ -29,6 +30,8 @@ from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding
 
 KIT = KITS / "python"
+ADAPTERS = HOME / "harness" / "adapters"
+IMPORT = re.compile(rb"^\s*(from|import)\s+referee_kit\b", re.MULTILINE)
 HOST = "referee_kit_host"
 """If there is a module of this name, the kit's `run` hands its bot over instead of serving it."""
 MAX_BYTES = 1 << 26
@@ -46,7 +49,8 @@ def script_of(entrant: Entrant) -> Path | None:
     ):
         return None
     script = entrant.cwd / rest[0]
-    return script if script.is_file() and b"referee_kit" in script.read_bytes() else None
+    is_ours = script.is_relative_to(ADAPTERS)  # runs a bot of another kind, and may speak of the kit itself
+    return script if not is_ours and script.is_file() and IMPORT.search(script.read_bytes()) else None
 
 
 def debug_seat(entrant: Entrant, limits: Limits) -> Seat | None:

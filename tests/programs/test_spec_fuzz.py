@@ -60,3 +60,12 @@ def test_the_value_of_an_option_is_a_word_of_a_shell(text: str, value: str, rest
 def test_a_value_without_an_end_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="--option"):
         split(text, {"--option": True}, text)
+
+
+@pytest.mark.parametrize("source", ["(" * 100_000, "-" * 500_000 + "1", "x = " + "[" * 2000, "\0", "a" * (5 << 20)])
+@pytest.mark.parametrize("game", ["reantics", "connectfour", "aiarena21"])
+def test_a_hostile_source_is_of_no_original_competition(tmp_path: Path, game: str, source: str) -> None:
+    file = tmp_path / "bot.py"
+    file.write_text(source)
+    (bot,) = entrants([str(file)], game)
+    assert str(file) in bot.argv and "adapters" not in " ".join(bot.argv)

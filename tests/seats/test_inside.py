@@ -141,12 +141,31 @@ def test_only_scripts_that_use_the_kit_can_run_inside(tmp_path: Path) -> None:
     assert script_of(built_in) is None
 
 
-def referee(folder: Path, *options: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "cardgame", *options]
+def referee(folder: Path, *options: str, typed: str = "", game: str = "cardgame") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", game, *options]
     return subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "prefix", "name", "source"),
+    [
+        ("connectfour", "kaggle:", "main.py", "def agent(observation, configuration):\n    return 3\n"),
+        ("cardgame", "original:", "agent.py", "def start(*a): pass\ndef play(*a): return None\ndef end(*a): pass\n"),
+        ("tictactoe", "", "bot.py", "# unlike a bot of referee_kit\nimport sys\nsys.exit()\n"),
+    ],
+)
+def test_a_bot_of_another_kind_runs_in_its_own_process(
+    tmp_path: Path, game: str, prefix: str, name: str, source: str
+) -> None:
+    """Our programs that run such bots are written with the kit."""
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team" / name).write_text(source)
+    done = referee(tmp_path, f"{prefix}team/{name}", "@random", "--debug", "--seed", "1", game=game)
+    assert done.returncode == 0, done.stderr
+    assert "runs in its own process, since it is not a bot of the Python kit" in done.stderr
+
+
 def test_a_debugger_stops_in_a_bot_for_longer_than_its_limit(tmp_path: Path) -> None:
     source = RANDOM_PLAYER.replace("COUNT.append(1)", "COUNT.append(1)\n        if len(COUNT) == 1: breakpoint()")
     bot = bot_folder(tmp_path / "a", "A", source)
