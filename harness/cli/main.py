@@ -45,6 +45,7 @@ from referee.harness.isolation.self_protection import (
     reset_inherited_state,
 )
 from referee.harness.match.rule_options import option_names
+from referee.harness.programs.spec import check_utf8
 
 E = TypeVar("E", bound=BaseException)
 
@@ -157,8 +158,17 @@ def _run(words: list[str]) -> int:
         if not names and len(words) > len(asked) + words.count("--all"):  # a match without the verb
             names = ("play",)
         return explain(*names, all="--all" in words)
+    check_utf8(*words, _folder())
     code = app(words, exit_on_error=False, print_error=False)
     return PLAYED if code is None else int(code)
+
+
+def _folder() -> str:
+    """Returns the current folder; empty if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _commands(words: Sequence[str]) -> tuple[str, ...]:

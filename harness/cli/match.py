@@ -121,6 +121,9 @@ class ReplayOptions:
                 raise UsageError("--replay none cannot be combined with --export, which writes the replay")
         if self.keep_bots and self.replay == NO_REPLAY:
             raise UsageError("--replay none cannot be combined with --keep-bots, which puts bots next to the replay")
+        read_again = self.keep_bots or self.export is not None
+        if read_again and self.replay is not None and self.replay.exists() and not self.replay.is_file():
+            raise UsageError(f"--replay {self.replay}: --export and --keep-bots need a file, which is read again")
 
     def claimed(self, stem: str, games: int) -> AbstractContextManager[Path | None]:
         """Returns a block with the path of the replay. The names of new ones are claimed before anything is built."""

@@ -69,6 +69,9 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
         raise UsageError(f"{len(given)} modules are named for {counted(len(seats), 'metered seat')}")
+    for module in given:
+        if not module.is_file():
+            raise UsageError(f"{module}: there is no such file; expected the module of a metered bot")
     modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
     context = BuildContext(Limits(), building)
     target = PULLEY if engine == "pulley" else ""

@@ -117,7 +117,17 @@ def entrants(
     """
     builds = [_parse(spec, game, people) for spec in specs]
     context = BuildContext(limits, progress)
-    return tuple(with_unique_names([build(context) for build in builds]))
+    made = tuple(with_unique_names([build(context) for build in builds]))
+    for bot in made:
+        check_utf8(*bot.argv, str(bot.cwd))
+    return made
+
+
+def check_utf8(*paths: str) -> None:
+    """UsageError for a path that is not UTF-8, which no replay and no JSON can hold."""
+    for path in paths:
+        if not path.isascii() and path != path.encode("utf-8", "replace").decode():
+            raise UsageError(f"{printable(path)}: this path is not UTF-8; rename it")
 
 
 def entrant(

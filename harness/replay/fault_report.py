@@ -108,7 +108,7 @@ def remove_fault_reports(replay: Path, seats: int) -> None:
 
 def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> None:
     """Writes the fault reports of a match whose replay is on disk. RunError if one cannot be written."""
-    if not evidence or replay is None:
+    if not evidence or replay is None or not replay.is_file():
         return
     try:
         lines = replay.read_bytes().splitlines(keepends=True)

@@ -20,6 +20,8 @@ HEADER = b'{"replay":'
 """The first bytes of a replay."""
 ORIGINALS = {b"[Replay]": "aiarena21"}
 """The first bytes of the original competitions' replay files, and their games; `formats.originals` reads them."""
+MAX_BYTES, MAX_LINES = 256 << 20, 4_000_000
+"""A larger replay is refused. A compressed one of a few bytes could fill the memory."""
 
 
 def open_replay(path: Path) -> BinaryIO:
@@ -27,17 +29,25 @@ def open_replay(path: Path) -> BinaryIO:
     file = path.open("rb")
     if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
         return file
-    with file:
+    with file, gzip.GzipFile(fileobj=file) as unpacked:
         try:
-            return io.BytesIO(gzip.decompress(file.read()))
+            return io.BytesIO(_limited(unpacked))
         except (EOFError, zlib.error) as error:
             raise gzip.BadGzipFile(f"the gzip file is damaged: {error}") from error
+
+
+def _limited(file: BinaryIO | gzip.GzipFile) -> bytes:
+    """Returns the rest of a file. OSError if it is too large."""
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES or content.count(b"\n") + content.count(b"\r") > MAX_LINES:
+        raise OSError(f"it has more than {MAX_BYTES >> 20} MiB or {MAX_LINES:,} lines")
+    return content
 
 
 def read_content(path: Path) -> bytes:
     """Returns the content of a replay, decompressed. OSError if it cannot be read."""
     with open_replay(path) as file:
-        return file.read()
+        return _limited(file)
 
 
 def refuse_same_file(replay: Path, file: Path) -> None:

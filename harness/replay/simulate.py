@@ -124,6 +124,7 @@ class Simulation:
         except ValueError as error:
             raise Difference(number, str(error)) from error
         if isinstance(step, Turn):
+            _check_seats(number, step)
             self.turns += 1
             _compare(number, "turn", step.turn, self.turns)
         _compare(number, "events", step.opening if isinstance(step, Opening) else step.events, events)
@@ -149,6 +150,14 @@ class Simulation:
         if state.result is None or ending.result != state.result:
             raise Difference(number + 1, f"the result is {_text(state.result)}, not {_text(ending.result)}")
         return state.result
+
+
+def _check_seats(number: int, step: Turn) -> None:
+    """Checks that a turn's measurements are about seats that were asked. Raises Difference."""
+    measured = step.wall_us.keys() | step.cpu_us.keys() | step.waited_us.keys() | step.stderr.keys() | step.fuel.keys()
+    measured |= step.model.keys() | step.transcript.keys()
+    if others := measured - step.answers.keys() - step.faults.keys():
+        raise Difference(number, f"it measures seat {min(others)}, which was not asked")
 
 
 def _check_summary(replay: Replay, ending: Ending, simulation: Simulation) -> None:

@@ -3,9 +3,11 @@
 import fcntl
 import os
 import re
+import select
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from errno import ENXIO
 from itertools import count
 from pathlib import Path
 from stat import S_ISREG
@@ -24,6 +26,8 @@ KEPT_S = 0.05
 """The age at which a line is written while a bot thinks, so that viewers see the match."""
 FOLLOWED_S = 0.02
 """The greatest age of a line if a viewer is known to follow the replay."""
+READER_S = 10.0
+"""How long a pipe may take no more."""
 LONG_LINE_BYTES = 1 << 16
 """A line of this length is written at once: a bot may answer 1 MiB at every call."""
 _NONE: dict[Player, Fault] = {}
@@ -171,7 +175,11 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             if S_ISREG(status.st_mode) and not (same and status.st_size == self._written):
                 raise RunError(f"another program changed the replay {self.path} during the match")
             while data:
-                written = os.write(file, data)
+                try:
+                    written = os.write(file, data)
+                except BlockingIOError:
+                    _await_reader(file)
+                    continue
                 data = data[written:]
                 self._written += written
         except OSError as error:
@@ -213,7 +221,7 @@ def _create(path: Path) -> int:
 
     An empty file is kept and filled: its name may be claimed.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK  # a bot may have made a pipe that nobody reads
     try:
         return os.open(path, flags | os.O_EXCL, 0o666)
     except FileNotFoundError:
@@ -224,6 +232,14 @@ def _create(path: Path) -> int:
             if status.st_size or status.st_nlink > 1:  # a bot may be able to read it under another name
                 path.unlink()
     return os.open(path, flags | os.O_TRUNC, 0o666)
+
+
+def _await_reader(file: int) -> None:
+    """Waits until a pipe takes more. OSError if its reader does not read for `READER_S`."""
+    waiting = select.poll()
+    waiting.register(file, select.POLLOUT)
+    if not waiting.poll(READER_S * 1000):
+        raise OSError(f"its reader has not read for {READER_S:g} s")
 
 
 def _why(error: BaseException) -> str:
@@ -241,7 +257,8 @@ def _why(error: BaseException) -> str:
 
 
 def _unwritable(path: Path, error: OSError) -> RunError:
-    return RunError(f"the replay {path} cannot be written: {error.strerror or error}")
+    why = "it is a pipe that nobody reads" if error.errno == ENXIO else error.strerror or error
+    return RunError(f"the replay {path} cannot be written: {why}")
 
 
 # Names.

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +32,10 @@ class Fault(Struct, frozen=True):
 
     player: int
     kind: str
+
+
+MAX_LINE_BYTES = 1 << 24
+"""The longest first line of a replay that is listed."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -154,6 +159,8 @@ class FileList(ReplayList):
         """Returns the entry of a file; None if it is not a replay. Reads an unchanged file once."""
         try:
             status = path.stat()
+            if not S_ISREG(status.st_mode):  # opening a named pipe would wait for a writer
+                return None
             state = status.st_size, status.st_mtime_ns
             known = self._known.get(path)
             if known is not None and known[0] == state and not known[1].live:
@@ -202,6 +209,8 @@ def _candidates(folder: Path) -> list[Path]:
 def _is_original(path: Path) -> bool:
     """Tells whether a file starts like one of an original competition."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return format_of(file.read(BEGINNING_BYTES)) is not None
     except OSError:
@@ -211,7 +220,7 @@ def _is_original(path: Path) -> bool:
 def read_entry(path: Path, number: int, at: float) -> Entry:
     """Reads an entry from the first and last lines. Raises OSError, MsgspecError or ValueError for other files."""
     with open_replay(path) as file:
-        first = file.readline(1 << 24)
+        first = file.readline(MAX_LINE_BYTES)
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
         tail = file.read().splitlines()
@@ -281,8 +290,11 @@ def replay_list(path: Path) -> ReplayList:
         return FolderList(path)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file or folder")
-    with open_replay(path) as file:
-        first = file.readline()
+    try:
+        with open_replay(path) as file:
+            first = file.readline(MAX_LINE_BYTES)
+    except OSError as error:
+        raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
     if first.endswith(b"\n"):
         read_record(path, first)
     return FileList(path)

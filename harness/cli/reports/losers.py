@@ -54,6 +54,8 @@ def _fault(match: Verdict, game: Game, player: Player) -> str | None:
 def _counts(replay: Path, score: Score) -> Counts:
     """Returns the score after each turn of a replay, as far as it can be read."""
     counts: list[tuple[int, Sequence[float]]] = []
+    if not replay.is_file():  # a pipe would be read for good
+        return counts
     with suppress(UsageError, Difference):
         turn = 0
         for _, state, step in positions(Replay(replay)):

@@ -1,0 +1,205 @@
+"""Replays that are damaged, forged, huge or no files: every command that reads one says so in a line."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modules import bot, saved
+
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.harness.replay import reader
+
+REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
+GAMES = {
+    "tictactoe": (),
+    "connectfour": (),
+    "reantics": (),
+    "cardgame": (),
+    "quoridor": (),
+    "aiarena21": ("--set", "turns=3"),
+}
+VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 0, 1, 7, 10**6, 10**20, 1e308, 0.5, "", "x", "/", "\u202e\x9b\0", [], {}, [[]], {"a": 1}),
+    *("😀" * 50, [None] * 3, -(10**12), [1, 2, 3, 4, 5, 6, 7]),
+)
+MUTATIONS = 12
+"""For each game. More seeds find more, and were tried."""
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """Yields every command that reads a replay and does not go on for long."""
+    yield ("replay", "verify", "match.jsonl")
+    yield ("replay", "verify", "match.jsonl", "--play")
+    yield ("replay", "show", "match.jsonl", "--plain")
+    yield ("replay", "show", "match.jsonl", "--calls")
+    yield ("replay", "html", "match.jsonl", "page.html")
+    yield ("replay", "export", "aiarena21-replay", "match.jsonl", "replay.txt")
+    yield ("repro", "match.jsonl")
+    yield ("fork", "match.jsonl", "--turn", "99999")
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yields the path to every value in JSON."""
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from paths(each, (*path, key))
+
+
+def mutated(line: bytes, luck: random.Random) -> bytes:
+    """Changes, removes or adds a value of a line."""
+    value = json.loads(line)
+    path = luck.choice([*paths(value)])
+    holder = value
+    for key in path[:-1]:
+        holder = holder[key]
+    how = luck.random()
+    if how < 0.6:
+        holder[path[-1]] = luck.choice(VALUES)
+    elif how < 0.75:
+        del holder[path[-1]]
+    elif isinstance(holder, list):
+        holder.append(holder[path[-1]])
+    else:
+        holder[luck.choice(["0", "1", "9", "-1", "x"])] = holder[path[-1]]
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def changed(lines: list[bytes], luck: random.Random) -> bytes:
+    """Changes a replay: mostly a value, else a whole line or a byte."""
+    lines, how = list(lines), luck.random()
+    if how < 0.8:
+        places = [0, 0, 0, 1, len(lines) - 1, len(lines) - 1, luck.randrange(len(lines))]
+        for _ in range(luck.choice([1, 1, 2])):
+            place = luck.choice(places)
+            lines[place] = mutated(lines[place], luck)
+    elif how < 0.9:
+        del lines[luck.randrange(len(lines))]
+    elif how < 0.95:
+        lines.insert(luck.randrange(len(lines)), luck.choice(lines))
+    content = bytearray(b"\n".join(lines) + b"\n")
+    if how >= 0.95:
+        content[luck.randrange(len(content))] = luck.randrange(256)
+    return bytes(content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_a_changed_replay_ends_no_command_in_a_traceback(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bots = ["@random"] * registry.game(game).seats.start
+    words = ("--game", game, "--seed", "3", *bots, "--replay", "match.jsonl", *GAMES[game])
+    assert main(words) == 0
+    lines = Path("match.jsonl").read_bytes().splitlines()
+    luck = random.Random(game)
+    for _ in range(MUTATIONS):
+        content = changed(lines, luck)
+        Path("match.jsonl").write_bytes(content)
+        for command in commands():
+            capsys.readouterr()
+            assert main(command) in (0, 1, 2), command
+            assert len(capsys.readouterr().err.splitlines()) <= 4, command
+
+
+def test_a_turn_that_measures_another_seat_is_a_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(("--game", "tictactoe", "@random", "@random", "--replay", "match.jsonl")) == 0
+    text = Path("match.jsonl").read_text()
+    Path("match.jsonl").write_text(text.replace('"wall_us":{"0"', '"wall_us":{"7"', 1))
+    for command in (("verify", "match.jsonl"), ("html", "match.jsonl", "page.html"), ("show", "match.jsonl")):
+        main(("replay", *command))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "it measures seat 7, which was not asked" in shown
+
+
+@pytest.mark.parametrize("content", [bytes(1 << 20), b"\n" * (1 << 20)])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_a_replay_that_would_fill_the_memory_is_refused(
+    content: bytes,
+    compressed: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reader, "MAX_BYTES", 1 << 19)
+    monkeypatch.setattr(reader, "MAX_LINES", 1 << 18)
+    Path("match.jsonl").write_bytes(gzip.compress(content) if compressed else content)
+    for command in commands():
+        assert main(command) == 2
+        assert "the replay match.jsonl cannot be read: it has more than" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("file", [".", "missing.jsonl"])
+def test_what_is_no_file_is_refused_in_a_line(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in commands():
+        assert main([file if word == "match.jsonl" else word for word in command]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("module", [".", "missing.wasm"])
+def test_a_module_that_is_no_file_is_refused_in_a_line(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = saved(tmp_path, "mine", bot('{"action":"putToken","column":"C"}'))
+    assert main(("--game", "connectfour", "--seed", "1", str(mine), "@random", "--replay", "match.jsonl")) == 0
+    assert main(("replay", "verify", "match.jsonl", module, "--play")) == 2
+    assert f"{module}: there is no such file; expected the module" in capsys.readouterr().err
+
+
+def test_a_pipe_that_nobody_reads_takes_no_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "match.jsonl"
+    os.mkfifo(pipe)
+    assert main(("--game", "tictactoe", "@random", "@random", "--replay", str(pipe))) == 3
+    assert "match.jsonl cannot be written: it is a pipe that nobody reads" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_pipe_that_somebody_reads_takes_a_replay_of_any_size(tmp_path: Path) -> None:
+    pipe, kept = tmp_path / "pipe", tmp_path / "kept.jsonl"
+    os.mkfifo(pipe)
+    with kept.open("wb") as file:
+        copy = subprocess.Popen(["cat", str(pipe)], stdout=file)
+    words = ("--game", "reantics", "@random", "@random", "--seed", "3", "--replay", str(pipe))
+    assert subprocess.run([*REFEREE, *words], timeout=100, stdout=subprocess.DEVNULL).returncode == 0
+    assert copy.wait(timeout=60) == 0
+    assert main(("replay", "verify", str(kept))) == 0
+
+
+@pytest.mark.slow
+def test_a_pipe_in_a_folder_of_replays_is_not_opened(tmp_path: Path) -> None:
+    assert main(("--game", "tictactoe", "@random", "@random", "--replay", str(tmp_path / "match.jsonl"))) == 0
+    for name in ("pipe.jsonl", "pipe.jsonl.gz", "pipe.txt"):
+        os.mkfifo(tmp_path / name)
+    code = "from referee.harness.web.replay_list import replay_list; from pathlib import Path;"
+    code += f"print([each.title for each in replay_list(Path({str(tmp_path)!r})).entries()])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "['match.jsonl']\n"
+
+
+@pytest.mark.parametrize("words", [("--game", "tictactoe", "BOT", "@random"), ("replay", "show", "BOT")])
+def test_a_path_that_is_not_utf8_is_refused_in_a_line(words: tuple[str, ...], tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/fran\xe7ois"
+    os.mkdir(name)
+    for where, bot_name in ((os.fsencode(tmp_path), name), (name, b"bot.py")):
+        command = [bot_name if word == "BOT" else word.encode() for word in words]
+        done = subprocess.run([*REFEREE, *command], cwd=where, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1 and r"fran\udce7ois" in done.stderr
