@@ -2,12 +2,12 @@
 
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from referee.benchmarks import openspiel, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
@@ -23,11 +23,10 @@ from referee.games import registry
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding
 from referee.tools.generated import ROOT
-from referee.tools.toolchains import missing
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+@needs("g++")
 def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.calls", "--rounds", "1"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -51,7 +50,7 @@ def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+@needs("g++")
 def test_a_game_of_the_command_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.command", "--rounds", "1", "--games", "300"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -61,7 +60,7 @@ def test_a_game_of_the_command_is_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the bot that parses needs g++")
+@needs("g++")
 def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -77,7 +76,7 @@ def test_openspiels_decisions_are_compared_with_ours() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the native bot needs gcc")
+@needs("gcc")
 def test_a_metered_bot_is_compared_with_a_native_one() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.metered", "--json", "--steps", "20000"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -87,7 +86,7 @@ def test_a_metered_bot_is_compared_with_a_native_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(missing("c") != {}, reason="the C bot needs gcc and its libraries")
+@needs("c")
 def test_the_time_from_an_edit_to_a_match_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.edits", "--json", "--edits", "1", "c", "python"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -101,7 +100,7 @@ def test_every_kit_has_a_file_to_edit() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+@needs("g++")
 def test_tournaments_are_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.tournament", "--seconds", "1", "--lines", "2000"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -113,7 +112,7 @@ def test_tournaments_are_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+@needs("g++")
 def test_tournaments_on_a_cluster_are_measured() -> None:
     figures = measure(3, counts=[1], lengths_ms=[10])
     real, model = figures.values()
@@ -173,7 +172,7 @@ def test_the_servers_are_measured_with_many_clients() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here")
+@needs("engines")
 def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.engine_clocks", "--json", "--games", "1", "--call-ms", "30"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -190,7 +189,7 @@ def test_the_runner_of_originals_is_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+@needs("g++")
 def test_a_watched_match_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.watched", "--rounds", "1", "--draw-after", "500"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -201,7 +200,7 @@ def test_a_watched_match_is_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("viewer", tests=True)), reason="the page needs node and chromium")
+@needs("viewer")
 def test_the_first_board_is_measured() -> None:
     subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
     command = [sys.executable, "-m", "referee.benchmarks.first_board", "--runs", "1", "--game-rounds", "3"]

@@ -21,6 +21,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from needs import needs
 
 from referee.games import registry
 from referee.harness import installed
@@ -213,7 +214,7 @@ def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -
     assert {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
 
 
-@pytest.mark.skipif(not shutil.which("npm"), reason="the page needs npm")
+@needs("npm")
 def test_setuptools_gives_no_warning(sdist: Path, tmp_path: Path) -> None:
     """A warning of today is an error in its next version."""
     shutil.unpack_archive(sdist, tmp_path)

@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 import pytest
+from needs import skip_without
 
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.tools.site import pages
-from referee.tools.toolchains import works
 
 pytestmark = pytest.mark.slow
 
@@ -95,8 +95,7 @@ def test_a_bot_without_a_kit_written_from_the_pages_alone_passes_the_check(
     game: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The bot is in Ruby. Its author had only README.md and docs/."""
-    if not works("ruby"):
-        pytest.skip("ruby is not on this machine")
+    skip_without("ruby")
     shutil.copy(BOTS / f"{game}.rb", tmp_path / "bot.rb")
     short = msgspec.to_builtins(registry.game(game).short)
     rules = [word for name, value in short.items() for word in ("--set", f"{name}={json.dumps(value)}")]

@@ -6,8 +6,10 @@ Standard library only: `tools/toolchains.py` reads this table before anything is
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ class System:
     def install_line(self, items: Iterable[Item], *options: str) -> str:
         """Returns the command line that installs these items. `options`: for the package manager."""
         items = list(items)
-        targets = [item.name for item in items if item.is_rust_target and shutil.which("rustup")]
+        targets = [item.name for item in items if item.is_rust_target and _rustup_has_rust()]
         packages = [self.package(item) for item in items if item.name not in targets]
         named = list(dict.fromkeys(filter(None, packages)))
         sudo = ["sudo"] if self.needs_root and os.geteuid() != 0 else []
@@ -187,6 +189,18 @@ class System:
         if targets:
             lines.append(" ".join(["rustup", "target", "add", *targets]))
         return "; ".join(lines)
+
+
+@cache
+def _rustup_has_rust() -> bool:
+    """Whether rustup is on PATH and has a toolchain, to which it can add a target."""
+    if shutil.which("rustup") is None:
+        return False
+    try:
+        done = subprocess.run(["rustup", "show", "active-toolchain"], capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0 and bool(done.stdout.strip())
 
 
 SYSTEMS = (System("Debian, Ubuntu", "apt-get"), System("Fedora", "dnf"), System("macOS", "brew", needs_root=False))

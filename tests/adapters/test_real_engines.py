@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import needs
 from scripted import Arena
 
 from referee.games.game import TimeControl
@@ -16,9 +17,8 @@ from referee.harness.programs.spec import entrants
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
-from referee.tools import toolchains
 
-pytestmark = pytest.mark.skipif(toolchains.missing("engines") != {}, reason="stockfish, gnugo or fairymax is not here")
+pytestmark = needs("engines")
 
 CHESS, GO = "openspiel:chess", "openspiel:go"
 NODES = 1500

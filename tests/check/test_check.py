@@ -20,6 +20,7 @@ import pytest
 import xmlschema
 import yaml
 from defects import DEFECTS, bot
+from needs import needs, skip_without
 from scripted import Arena
 
 from referee.games import registry
@@ -35,7 +36,6 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
-from referee.tools.toolchains import works
 
 pytestmark = pytest.mark.slow
 
@@ -97,9 +97,8 @@ async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
 
 @pytest.mark.trio
 @pytest.mark.slow
+@needs("cmake", "g++")
 async def test_a_compiled_example_passes(arena: Arena) -> None:
-    if not (works("cmake") and works("g++")):
-        pytest.skip("cmake and g++ are not on this machine")
     report = await run(entrant(str(EXAMPLES / "cpp/examples/tictactoe")), GENEROUS)
     assert [finding.text for finding in found(report)] == []
     assert statuses(report)["greets-msgpack"] is Status.PASSED
@@ -515,8 +514,7 @@ def test_every_report_has_the_file_and_line_of_a_compile_error(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, source, build, compiler = BROKEN[language]
-    if not works(compiler):
-        pytest.skip(f"{compiler} is not on this machine")
+    skip_without(compiler)
     monkeypatch.chdir(tmp_path)
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
         monkeypatch.setenv(name, str(tmp_path / name))

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from referee.tools.toolchains import works
+from needs import skip_without
 
 pytestmark = pytest.mark.slow
 
@@ -54,8 +53,7 @@ Opened = Callable[..., Terminal]
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
     """Opens a terminal of a given width that runs our command line."""
-    if not works("tmux"):
-        pytest.skip("needs tmux")
+    skip_without("tmux")
     terminals: list[Terminal] = []
 
     def open_one(columns: int, *argv: str) -> Terminal:

@@ -7,7 +7,6 @@ write permission, signals and closed pipes.
 import json
 import os
 import pty
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from needs import skip_without
 from scripted import Arena
 
 from referee.harness.cli.main import main
@@ -184,8 +184,7 @@ def test_a_terminal_has_colours_unless_they_are_switched_off(
 
 def mounted(options: str, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs a shell script in a small new file system; $R is our command line."""
-    if shutil.which("unshare") is None:
-        pytest.skip("there is no unshare here")
+    skip_without("unshare")
     mount = f"mount -t tmpfs -o {options} none {folder}/disk && cd {folder}/disk"
     (folder / "disk").mkdir()
     if subprocess.run(["unshare", "-rm", "sh", "-c", mount], capture_output=True).returncode != 0:

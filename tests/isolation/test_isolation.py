@@ -23,6 +23,7 @@ import pytest
 import trio
 from accounts import ACCOUNTS, run_referee
 from msgspec.structs import replace
+from needs import needs
 from scripted import PREAMBLE, PYTHON, RIVAL, Arena
 
 from referee.games.contract import FaultKind
@@ -232,7 +233,7 @@ process.exit(3);
 
 
 @pytest.mark.trio
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@needs("node")
 async def test_a_runtime_finds_its_memory_limit_in_its_control_group(ring: Ring) -> None:
     """Without it, a JavaScript bot collects no garbage before it is killed."""
     need("files")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from driving import Bot
 from kits import built, need, readme_bot
+from needs import skip_without
 
 from referee.games import registry
 from referee.harness.new import write as new
@@ -62,8 +63,7 @@ def assert_plays(program: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kit", LANGUAGES)
 def test_an_installed_library_is_found_by_cmake(kit: str, tmp_path: Path) -> None:
     need(kit)
-    if shutil.which("cmake") is None:
-        pytest.skip("cmake is not on this machine")
+    skip_without("cmake")
     consumer, prefix = tmp_path / "consumer", tmp_path / "prefix"
     run("cmake", "-S", KITS / kit, "-B", "build", cwd=tmp_path)
     run("cmake", "--build", "build", "--target", f"referee_{kit}", "-j2", cwd=tmp_path)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from driving import NAMES, Bot
 from kits import WriteBot, built
+from needs import skip_without
 
 from referee.games import registry
 from referee.harness.paths import KITS
@@ -355,8 +356,7 @@ def test_every_shape_of_a_schema_is_bound() -> None:
 
 
 def test_the_sources_are_formatted() -> None:
-    if shutil.which("rustfmt") is None:
-        pytest.skip("rustfmt is not on this machine")
+    skip_without("rustfmt")
     cargo_fmt = subprocess.run(
         ["cargo", "fmt", "--all", "--check"], cwd=KIT, capture_output=True, text=True, timeout=60
     )

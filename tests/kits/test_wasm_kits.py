@@ -13,6 +13,7 @@ import msgspec
 import plain_wire
 import pytest
 from conformance import dialogue, run_dialogue
+from needs import needs
 
 from referee.harness.cli.main import main
 from referee.harness.paths import KITS
@@ -22,7 +23,6 @@ from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.wasm_target import build_module
 from referee.harness.tournament.store import reader
 from referee.protocol.messages import Encoding
-from referee.tools.toolchains import missing
 
 pytestmark = [pytest.mark.kits, pytest.mark.slow]
 
@@ -35,10 +35,7 @@ TEMPLATES = {
     "rust": "my_{game}/src/main.rs",
 }
 """The file of an example bot in the kits' folder `examples`."""
-LANGUAGES = [
-    pytest.param(kit, marks=pytest.mark.skipif(missing(f"{kit}-wasm") != {}, reason=f"{kit} needs its wasm tools"))
-    for kit in TEMPLATES
-]
+LANGUAGES = [pytest.param(kit, marks=needs(f"{kit}-wasm")) for kit in TEMPLATES]
 CONFORMANCE = {
     "c": "conformance.c",
     "cpp": "conformance.cpp",
@@ -81,7 +78,7 @@ def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys:
         assert capsys.readouterr().err.startswith("referee: --target wasm: ")
 
 
-@pytest.mark.skipif(missing("javascript-wasm") != {}, reason="JavaScript needs its wasm tools")
+@needs("javascript-wasm")
 def test_an_example_in_javascript_plays_the_same_match_twice(tmp_path: Path) -> None:
     bot = str(module("javascript", "reantics"))
     words = ["--game", "reantics", bot, bot]
@@ -123,7 +120,7 @@ int main(void) {
 """
 
 
-@pytest.mark.skipif(missing("c-wasm") != {}, reason="the C kit needs its wasm tools")
+@needs("c-wasm")
 def test_a_c_program_without_the_kit_has_a_stack_of_8_mib_and_traps_where_it_ends(tmp_path: Path) -> None:
     (tmp_path / "deep.c").write_text(RECURSES)
     command = alone(build_module(str(tmp_path / "deep.c"), BuildContext(Limits())))
@@ -168,7 +165,7 @@ run(Odd);
 """
 
 
-@pytest.mark.skipif(missing("javascript-wasm") != {}, reason="JavaScript needs its wasm tools")
+@needs("javascript-wasm")
 def test_a_module_in_javascript_has_timers_and_recovers_from_recursion(tmp_path: Path) -> None:
     (tmp_path / "odd.mjs").write_text(JAVASCRIPT)
     bot = build_module(str(tmp_path / "odd.mjs"), BuildContext(Limits()))
@@ -202,7 +199,7 @@ def ledger(folder: Path, game: str, jobs: int) -> dict[str, Any]:
     return {key: {name: line[name] for name in line if name not in MEASURED} for key, line in lines.items()}
 
 
-@pytest.mark.skipif(any(missing(f"{kit}-wasm") for kit in TEMPLATES), reason="a kit needs its wasm tools")
+@needs(*(f"{kit}-wasm" for kit in TEMPLATES))
 @pytest.mark.parametrize("game", GAMES)
 def test_a_tournament_of_all_languages_is_the_same_on_a_busy_machine(game: str, tmp_path: Path) -> None:
     alone = ledger(tmp_path, game, jobs=1)

@@ -1,12 +1,12 @@
 """The work of the referee for a turn, and for a game of the command that people type, stays within a budget."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
 """Prints the current values: `python tests/support/counted_turns.py calls`, and the same with other words."""
@@ -48,7 +48,7 @@ if sys.version == BUILD or not os.environ.get("CI"):
 
     @pytest.mark.slow
     @pytest.mark.skipif(sys.version != BUILD, reason=f"the budget is that of Python {BUILD}")
-    @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
+    @needs("valgrind")
     def test_instructions_of_a_turn() -> None:
         instructions = counted("instructions")
         assert instructions <= INSTRUCTIONS * (1 + MARGIN), (

@@ -2,13 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from kits import need
+from needs import needs
 
 from referee.harness.cli.main import main
 from referee.harness.programs.debuggers import crash_advice, language
@@ -80,7 +80,7 @@ def test_the_advice_finds_the_line(said: Said) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb")
+@needs("gdb")
 def test_repro_shows_the_frames_of_a_crash(said: Said) -> None:
     said(*MATCH, "crash.c", "@random")
     now = json.loads(said("repro", "match.seat0.fault1", "crash.c", "--json", code=1))

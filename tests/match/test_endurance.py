@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
+from needs import needs
 from scripted import Arena
 
 from referee.harness.isolation.plan import OFF
@@ -89,7 +89,7 @@ def pairings(program: Path) -> Sequence[tuple[Entrant, Entrant]]:
 
 @pytest.mark.slow
 @pytest.mark.trio
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+@needs("gcc")
 async def test_500_matches_leave_descriptors_threads_children_and_memory_where_they_were(arena: Arena) -> None:
     (arena.folder / "bot.c").write_text(C)
     program = Path(entrant(str(arena.folder / "bot.c")).argv[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from needs import needs, skip_without
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee import api
@@ -17,7 +18,6 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
 from referee.harness.programs.spec import Entrant, entrant, entrants, environment, scratch_variables
-from referee.tools import toolchains
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -246,15 +246,15 @@ def test_a_folder_without_bot_toml_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_source_file_is_run_by_its_suffix(arena: Arena, file: str, text: str, tool: str) -> None:
-    if tool != "sh" and not toolchains.works(tool):
-        pytest.skip(f"{tool} is not on this machine")
+    if tool != "sh":
+        skip_without(tool)
     (arena.folder / file).write_text(text)
     bot = entrant(str(arena.folder / file))
     assert bot.name == Path(file).stem
     assert wins(arena, bot)
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+@needs("gcc")
 def test_source_files_that_differ_only_in_their_suffix_are_two_programs(tmp_path: Path) -> None:
     programs = []
     for file in ("bot.c", "bot.cpp"):
@@ -263,7 +263,7 @@ def test_source_files_that_differ_only_in_their_suffix_are_two_programs(tmp_path
     assert programs[0] != programs[1]
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+@needs("gcc")
 def test_a_compile_error_fails_the_run_with_the_compilers_message(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text("int main(void) { return nothing; }")
     with pytest.raises(RunError, match=r"(?s)bot\.c: the build failed with exit code 1\n.*nothing"):
@@ -401,7 +401,7 @@ def test_a_script_that_cannot_be_started_is_explained(tmp_path: Path, content: b
 
 # Java source files, which may have any name.
 
-needs_java = pytest.mark.skipif(toolchains.missing("java") != {}, reason="Java is not on this machine")
+needs_java = needs("java")
 CLASSES = """package my.bots; // class Wrong {
 class First { public static void main(String[] args) { MyBot.say(Words.WORDS); } }
 interface Words { String WORDS = "one; class Wrong {"; }

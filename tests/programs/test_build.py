@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
+from needs import needs
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import launcher_build
@@ -281,7 +282,7 @@ def test_an_unwritable_cache_is_reported_with_advice(tmp_path: Path, monkeypatch
         entrant(counted(tmp_path))
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+@needs("cc")
 def test_an_unwritable_cache_is_not_blamed_on_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
@@ -289,7 +290,7 @@ def test_an_unwritable_cache_is_not_blamed_on_the_compiler(tmp_path: Path, monke
         launcher_build.compiled()
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+@needs("cc")
 def test_the_launcher_is_compiled_again_after_the_cache_was_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,7 +423,7 @@ def test_only_unused_builds_are_removed(tmp_path: Path, own_cache: Path) -> None
 
 # A source file.
 
-needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+needs_gcc = needs("gcc")
 
 
 @needs_gcc

@@ -1,14 +1,15 @@
 """The table of programs and libraries that bots need: what it says about a machine, and about a failed build."""
 
 import json
+import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
@@ -48,7 +49,7 @@ if any(Path("/var/lib/apt/lists").glob("*_Packages*")):  # a test that is skippe
         assert {item.debian for item in ITEMS.values()} <= {*known}
 
 
-@pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is not on this machine")
+@needs("dpkg")
 def test_dpkg_finds_the_headers_of_this_machine_in_the_packages_of_the_table() -> None:
     headers = [item for item in ITEMS.values() if item.is_header and Path("/usr/include", item.name).exists()]
     assert headers
@@ -101,7 +102,7 @@ def test_the_output_of_a_failed_build_names_what_was_not_found(output: str, name
     assert [item.name for item in missing_in(output)] == names
 
 
-@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not on this machine")
+@needs("gcc")
 def test_a_build_that_misses_a_header_ends_with_its_package(tmp_path: Path) -> None:
     """The compiler looks for headers in the bot's folder only, so that it finds none, whatever is installed here."""
     (tmp_path / "bot.c").write_text("#include <json-c/json.h>\n")
@@ -159,7 +160,52 @@ def test_with_permission_and_nothing_missing_no_command_runs(variable: str, tmp_
     assert not (tmp_path / "ran").exists(), "apt-get update would need a network"
 
 
-def test_in_ci_it_fails_if_something_is_still_missing(tmp_path: Path) -> None:
-    done = listed(tmp_path, CI="true")
+@pytest.mark.parametrize(("kit", "code"), [("c", 1), ("cpp", 0), ("rust-wasm", 0)])
+def test_in_ci_it_fails_only_if_the_core_is_still_missing(tmp_path: Path, kit: str, code: int) -> None:
+    done = listed(tmp_path, kit, CI="true")
     assert (tmp_path / "ran").exists()
-    assert done.returncode == 1
+    assert done.returncode == code
+    assert done.stdout.endswith("Tests that need them are skipped.\n")
+
+
+def test_a_rustup_without_a_toolchain_is_not_asked_for_a_target(tmp_path: Path) -> None:
+    """Debian's rustc may be there all the same, and its package has the target."""
+    (tmp_path / "rustup").write_text(f'#!/bin/sh\necho "rustup $*" >> {tmp_path}/asked\nexit 1\n')
+    (tmp_path / "rustup").chmod(0o755)
+    done = listed(tmp_path, "rust-wasm", CI="true")
+    assert "target add" not in (tmp_path / "asked").read_text()
+    assert f" {ITEMS['wasm32-wasip1'].debian}" in done.stdout
+
+
+TESTS_THAT_SKIP = """
+import pytest
+from needs import needs
+
+@needs("a-program-of-nobody")
+def test_that_needs_what_is_missing(): pass
+
+@pytest.mark.skip(reason="missing on this machine: python3")
+def test_that_lies(): pass
+
+@pytest.mark.skip(reason="missing on this machine: gcc")
+def test_that_needs_the_core(): pass
+
+@pytest.mark.skip(reason="today is no day for it")
+def test_with_another_reason(): pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_ci_allows_a_skipped_test_only_for_an_optional_program_that_is_missing(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    (tmp_path / "test_skipped.py").write_text(TESTS_THAT_SKIP)
+    tests = ROOT / "tests"
+    path = os.pathsep.join([str(tests), str(tests / "support")])
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", os.devnull, "--rootdir", ".", "-rE", *workers]
+    env = {**os.environ, "CI": "true", "PYTHONPATH": path}
+    done = subprocess.run([*command, "."], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    failed = set(re.findall(r"^ERROR test_skipped.py::(\w+)", done.stdout, re.MULTILINE))
+    assert failed == {"test_that_lies", "test_that_needs_the_core", "test_with_another_reason"}, done.stdout
+    assert "MISSING a-program-of-nobody: 1 skipped" in done.stdout

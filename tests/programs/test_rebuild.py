@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from needs import needs
 from test_build import bot, needs_gcc, own_cache, says, until
 
 from referee.harness.errors import RunError
@@ -21,9 +22,7 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["own_cache"]
 
-needs_cmake = pytest.mark.skipif(
-    shutil.which("cmake") is None or shutil.which("g++") is None, reason="cmake and g++ are not on this machine"
-)
+needs_cmake = needs("cmake", "g++")
 CMAKE = """
 cmake_minimum_required(VERSION 3.16)
 project(bot CXX)

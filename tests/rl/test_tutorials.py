@@ -9,8 +9,7 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
-
-from referee.tools.toolchains import missing
+from needs import needs
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 STEPS = "1500"
@@ -19,7 +18,7 @@ STANDING = re.compile(r"^(\d) +(\S+) +(\d+) +[\d.½]+ +(\d+) +(\d+) +(\d+) +(\d+
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(missing("cpp") != {}, reason="the rival needs a C++ compiler and cmake")
+@needs("cpp")
 def test_the_tutorial_trains_an_agent_that_beats_a_bot_in_cpp(tmp_path: Path) -> None:
     page = (TUTORIALS / "train-and-compete.md").read_text("utf-8")
     files = iter(["learner/agent.py", "spar.py"])

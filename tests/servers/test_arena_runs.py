@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import requests
 import trio
+from needs import needs
 from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
 
@@ -175,7 +176,7 @@ def node_team(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("npm") is None, reason="the team needs node and npm")
+@needs("npm")
 async def test_a_team_in_node_gets_all_points_with_the_same_moves_as_one_in_python(
     server: Server, node_team: Path
 ) -> None:

@@ -4,7 +4,6 @@ import os
 import platform
 import random
 import re
-import shutil
 import signal
 import socket
 import ssl
@@ -19,6 +18,7 @@ import psutil
 import pytest
 from clusters import SLOW, Cluster, folder_bot, wait_for_lines
 from contests import command, course, environment, games, tournament
+from needs import needs
 
 from referee.harness.isolation import plan
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 distributed = pytest.importorskip("distributed")
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-cluster.md"
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
+needs_openssl = needs("openssl")
 
 
 @pytest.fixture

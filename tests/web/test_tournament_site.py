@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from needs import skip_without
 from playwright.sync_api import Browser, Page
 
 from referee.games import registry
 from referee.harness.paths import KITS
-from referee.tools.toolchains import missing
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,7 @@ def looked_at(browser: Browser, address: str, errors: list[str]) -> Page:
 def test_a_tournament_of_seven_languages_has_a_site_that_works_in_a_browser(
     game: str, browser: Browser, tmp_path: Path
 ) -> None:
-    if lacking := [language for language in LANGUAGES if language != "python" and missing(language)]:
-        pytest.skip(f"no tools for {', '.join(lacking)}")
+    skip_without(*(language for language in LANGUAGES if language != "python"))
     folders = {language: KITS / language / "examples" / f"my_{game}" for language in LANGUAGES}
     bots = [f"{language}={folder}" for language, folder in folders.items()]
     seats = registry.game(game).seats.start

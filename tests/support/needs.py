@@ -1,0 +1,40 @@
+"""Skips tests that need a toolchain or a program which this machine lacks, with a reason that can be checked."""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from referee.tools.toolchains import CORE, TOOLCHAINS, missing, works
+
+LACKING = "missing on this machine: "
+
+
+def lacks(name: str) -> bool:
+    """Returns whether this machine lacks a toolchain of `make test`, or else a program of that name that works."""
+    return bool(missing(name, tests=True)) if name in TOOLCHAINS else not works(name)
+
+
+def lacking(names: Iterable[str]) -> str:
+    """Returns the reason to skip a test that needs all of these; empty if there is none."""
+    found = [name for name in names if lacks(name)]
+    return f"{LACKING}{', '.join(found)}" if found else ""
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Marks a test that needs toolchains or programs."""
+    reason = lacking(names)
+    return pytest.mark.skipif(bool(reason), reason=reason)
+
+
+def skip_without(*names: str) -> None:
+    """Skips the running test if this machine lacks one of these."""
+    if reason := lacking(names):
+        pytest.skip(reason)
+
+
+def named_in(reason: str) -> list[str]:
+    """Returns what a reason says is missing, if this machine indeed lacks all of it and a run may do without."""
+    found = re.search(f"{LACKING}(.*)", reason)
+    names = found[1].split(", ") if found else []
+    return names if all(lacks(name) for name in names) and not set(names) & {*CORE, "gcc", "cc"} else []
