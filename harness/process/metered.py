@@ -17,6 +17,7 @@ from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.transport import Late, Transport
 from referee.protocol.messages import Initialize
+from referee.protocol.text import printable
 
 RUNNER_BYTES = 128 << 20
 """Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
@@ -123,7 +124,7 @@ class Metered(Transport):
             self.process.last_words = "waits for input, and has not answered"
             return b""
         if message.data:
-            self.process.last_words = message.data.decode()
+            self.process.last_words = printable(message.data.decode(errors="replace"))
             return b""
         self.spent = True
         raise Late

@@ -80,6 +80,12 @@ class Pipes(Transport):
                 self._streams.unregister(descriptor)
         return data
 
+    def unread(self) -> bool:
+        try:
+            return bool(self.outbox) or unread_bytes(self.process.handle.stdin) > 0
+        except OSError:
+            return False  # its input is closed
+
     def rests(self) -> bool:
         if self._sent_something:
             try:

@@ -74,6 +74,10 @@ class Transport(ABC):
     def prepare(self, match: Initialize) -> None:
         """Prepares for the frames of a match."""
 
+    def unread(self) -> bool:
+        """Returns whether the bot has yet to read some of what was sent, as far as can be seen."""
+        return False
+
     def rests(self) -> bool:
         """Returns whether the bot has read everything and uses no CPU time, as far as can be seen."""
         return True

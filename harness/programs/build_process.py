@@ -179,9 +179,9 @@ def environment(tools: Iterable[str]) -> dict[str, str]:
 
 
 def excerpt(output: bytes) -> str:
-    """Returns the part of a build's output around its first error, without colours; the end if no line has an error."""
+    """Returns the part of a build's output around its first error, printable; the end if no line has an error."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", output.decode("utf-8", "backslashreplace"))
-    lines = [line.rstrip() for line in text.strip().splitlines()]
+    lines = [printable(line.rstrip()) for line in text.strip().splitlines()]
     last = max(len(lines) - OUTPUT_LINES, 0)
     errors = (number for number, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
     start = min(max(next(errors, len(lines)) - OUTPUT_LINES // 4, 0), last)

@@ -37,13 +37,17 @@ class Manner(Struct, frozen=True):
     """Add unknown members and unknown notifications."""
     reordered: bool = False
     padded: int = 0
-    """One in this many frames is as long as a frame may be; 0 = none. It costs an interpreted bot milliseconds."""
+    """One in this many frames is as long as a frame may be; 0 = none. It costs an interpreted bot milliseconds, so with
+    short calls it is shorter."""
     cuts: int = 0
     """Most cuts in a frame."""
     pause_s: float = 0.0
     """Pause between two pieces. No bot is charged for it."""
 
 
+PADDING_BYTES_PER_MS = 10_000
+"""Most padding, for each millisecond of the shortest limit: to read it takes less than a tenth of the time, or of the
+fuel."""
 CHAOS = Manner(members=True, reordered=True, padded=32, cuts=3, pause_s=0.0002)
 
 
@@ -57,9 +61,14 @@ class Chaos(Pipes):
         self.manner = manner
         self._dice = Dice(0)
         self._greeted = False
+        self._most_padding = self.limits.frame_bytes
 
     def prepare(self, match: Initialize) -> None:
         self._dice = Dice(derive_seed(match.seed, "chaos"))
+        limits = match.limits
+        given_ms = (limits.call_ms, limits.opening_ms, limits.closing_ms, limits.initial_ms)
+        short_ms = min([each for each in given_ms if each is not None], default=limits.startup_ms)
+        self._most_padding = min(self.limits.frame_bytes, short_ms * PADDING_BYTES_PER_MS)
 
     def put(self, frame: bytes) -> bytes:
         frame = self._upset(frame)
@@ -99,7 +108,8 @@ class Chaos(Pipes):
                 members[f"unknown{dice.below(1000)}"] = dice.choice(STRANGERS)
         if manner.padded and "params" in message and dice.below(manner.padded) == 0:
             # The margin is for the member's name and for escapes.
-            message["params"]["padding"] = "x" * max(0, self.limits.frame_bytes - 2 * len(frame) - 1024)
+            room = self.limits.frame_bytes - 2 * len(frame) - 1024
+            message["params"]["padding"] = "x" * max(0, min(room, self._most_padding))
         if manner.reordered:
             message = _reordered(message, dice)
         return before + write.frame(message)

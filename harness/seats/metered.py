@@ -76,6 +76,9 @@ class MeteredBot(Bot):
             detail = f"call {self.totals.calls + 1} got no answer: the bot waits for more input"
         return self._explained(Fault(FaultKind.TIMEOUT, detail))
 
+    def _seems_idle(self) -> bool:
+        return not self.transport.spent
+
     async def end(self, orderly: bool = True) -> None:
         """Ends the program. What a module would do after its last answer counts for nothing, so it does not run."""
         await super().end(orderly=False)

@@ -272,11 +272,14 @@ class Bot(Seat):
             why = f"; what it wrote is no whole frame{why}: {quote(rest)}"
         elif self.wire.encoding is Encoding.MSGPACK and self.wire.silent:
             why = "; nothing has come since it chose the encoding msgpack, which it is to read and write from then on"
+        elif not self.greeted and self.transport.unread():
+            why = "; it had not read its greeting by then: what it does before its first read takes long"
         elif not self.greeted and self._seems_idle():
             why = "; it wrote nothing and used little CPU time: did you flush standard output?"
         return Fault(late.kind, late.detail + why)
 
     def _seems_idle(self) -> bool:
+        """Returns whether the bot has used little CPU time, so that its answer may be in a buffer."""
         return self.program.account(brief=True).usage.cpu_s < IDLE_SHARE * self.limits.startup_s
 
     def _extended(self, started: float, limit_s: float) -> float:

@@ -76,6 +76,12 @@ def test_an_altered_replay_is_found(
     assert words in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_replay_of_other_prices_is_refused(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    altered(replay, '{"replay":', lambda line: line["metered"]["0"].update(prices=1))
+    assert verify(replay) == 2
+    assert "fuel had other prices then (1; now 2)" in " ".join(capsys.readouterr().err.split())
+
+
 def test_another_answer_is_found(replay: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A replay with the answers of another bot verifies by the rules, but not as played."""
     other = tmp_path / "other.jsonl"

@@ -95,6 +95,19 @@ async def test_a_time_out_reports_what_the_bot_has_written(arena: Arena, body: s
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, words)
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("call(); time.sleep(9)", "it wrote nothing and used little CPU time: did you flush standard output?"),
+        ("time.sleep(9)", "it had not read its greeting by then: what it does before its first read takes long"),
+    ],
+    ids=["an answer in a buffer", "a slow import"],
+)
+async def test_a_bot_that_says_nothing_is_told_how_far_it_got(arena: Arena, body: str, words: str) -> None:
+    duel = await arena.duel(body, limits=Limits(startup_s=0.8), granted_s=0.8)
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, f"no answer within 0.8 s; {words}")
+
+
 async def test_a_bot_that_stops_its_supervisor_cannot_stop_us(arena: Arena) -> None:
     body = "greet(); put('NW'); call(); os.kill(os.getppid(), signal.SIGSTOP); signal.pause()"
     duel = await arena.duel(body, time=SHORT, granted_s=0.4 + 1.0)

@@ -9,6 +9,7 @@ from defects import bot
 from scripted import HEARD, PREAMBLE, Arena
 
 from referee.games.dice import Dice, derive_seed
+from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
@@ -66,6 +67,17 @@ async def test_chaos_writes_unknown_members_in_any_order_and_size(arena: Arena) 
     assert len({tuple(name for name in frame if not name.startswith("unknown")) for frame in heard}) > 4
     sizes = [len(json.dumps(frame)) for frame in heard]
     assert any(1_000_000 < size < 1 << 20 for size in sizes)
+
+
+@pytest.mark.trio
+async def test_with_short_calls_no_frame_takes_much_of_the_limit_to_read(arena: Arena) -> None:
+    listener = arena.bot(f"{HEARD}\n{SERVE}", str(arena.folder / "listener.heard"), name="listener")
+    match = arena.match(listener, entrant("@random"), time=TimeControl(per_call_s=0.02))
+    padded = Manner(padded=1)
+    async with open_roster(Limits(isolation=OFF), lambda process: Chaos(process, padded)) as roster:
+        await play(match, roster)
+    sizes = [len(json.dumps(frame)) for frame in arena.heard("listener") if "padding" in frame.get("params", {})]
+    assert sizes and max(sizes) < 202_000
 
 
 @pytest.mark.trio

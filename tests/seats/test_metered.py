@@ -14,6 +14,7 @@ import pytest
 import trio
 from modules import BUFFER, SPIN, bot, module, saved
 from scripted import Arena
+from wasmtime import wat2wasm
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -181,6 +182,7 @@ async def test_a_module_that_never_reads_ends_with_its_start_up_fuel(arena: Aren
     limits = Limits(startup_s=0.1)
     verdict = await arena.play(match(arena, spinner, entrant("@random")), limits, granted_s=5)
     assert verdict.faults[0].fuel == round(0.1 * UNITS_PER_S)
+    assert verdict.faults[0].detail == "call 1 used up its 1,000,000,000 units of fuel"
 
 
 FIXED = """(local.set $i (i32.const 200000000))
@@ -251,6 +253,26 @@ async def test_a_machine_without_a_free_core_meets_no_guard(
 
 
 # Specs, builds and records.
+
+TURNED = "\u202e"
+"""Turns the direction of the text that follows."""
+
+
+@pytest.mark.trio
+async def test_names_in_a_trap_are_printable(arena: Arena, tmp_path: Path) -> None:
+    work, functions = "(call $abcdef)", "(func $abcdef unreachable)"
+    content = bot(TOKEN, work, functions=functions).replace(b"abcdef", f"abc{TURNED}".encode())
+    verdict = await arena.play(match(arena, entrant(str(saved(tmp_path, "named", content))), entrant("@random")))
+    assert TURNED not in msgspec.json.encode(verdict).decode()
+    assert "abc\\u202e" in "".join(verdict.faults[0].said)
+
+
+def test_names_of_imports_are_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = wat2wasm('(module (import "env" "abcdef" (func)))').replace(b"abcdef", f"abc{TURNED}".encode())
+    file = saved(tmp_path, "named", bytes(content))
+    assert main(["--game", "connectfour", str(file), "@random", "--json"]) == 3
+    shown = "".join(capsys.readouterr())
+    assert TURNED not in shown and "imports env.abc\\u202e" in shown.replace("\\\\", "\\")
 
 
 def test_a_bot_file_runs_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
