@@ -19,6 +19,24 @@ def printable(text: str, limit: int | None = None) -> str:
     return text[:limit]
 
 
+def escaped_json(data: bytes) -> bytes:
+    r"""Returns the same JSON, with escapes such as `\u202e` for what a terminal or a page would obey.
+
+    Bots choose texts in it, and people print files with `cat`.
+    """
+    if data.isascii() and b"\x7f" not in data:  # JSON escapes the other control characters itself
+        return data
+    text = data.decode()
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+    return text.encode()
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{int.from_bytes(units[at : at + 2], 'big'):04x}" for at in range(0, len(units), 2))
+
+
 def quote(frame: bytes | bytearray) -> str:
     """Returns the beginning of `frame`, printable and on one line: as text, or in hexadecimal if it is no text."""
     start = bytes(frame[:_ENOUGH_BYTES])

@@ -25,6 +25,7 @@ from referee.harness.cli.reports.verdict import headline, verdict
 from referee.harness.cli.standard_streams import writing
 from referee.harness.match.series import Outcome, Series, outcome
 from referee.harness.match.verdict import Verdict
+from referee.protocol.text import escaped_json
 
 LIVE_EVERY_S = 0.2
 CLEAR = "\r\x1b[K"
@@ -145,7 +146,7 @@ def print_json(value: Any) -> None:
     """Prints an object in one line, always as UTF-8."""
     live.clear()
     with writing():
-        sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+        sys.stdout.buffer.write(escaped_json(msgspec.json.encode(value)) + b"\n")
         sys.stdout.flush()
 
 

@@ -1,5 +1,6 @@
 """A match from the greeting to the end: it takes the seats, has the game driven, and keeps the replay."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
@@ -101,8 +102,10 @@ async def play(
     evidence: list[Evidence] = []
     try:
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
-            if match.bundles and match.replay is not None:
-                remove_fault_reports(match.replay, len(match.entrants))
+            if match.replay is not None:
+                _remove_logs(match.replay, len(match.entrants))
+                if match.bundles:
+                    remove_fault_reports(match.replay, len(match.entrants))
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
@@ -362,6 +365,13 @@ class _Referee(Listener):
 def _plain_limits(limits: Limits) -> Mapping[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(limits)
     return plain
+
+
+def _remove_logs(replay: Path, seats: int) -> None:
+    """Removes the standard error of an earlier match whose replay had this name. This one's bots may write nothing."""
+    for player in range(seats):
+        with suppress(OSError):  # there is none
+            os.unlink(f"{replay.parent}/{replay.stem}.seat{player}.stderr")
 
 
 def _log(replay: Path | None, player: Player) -> Path | None:

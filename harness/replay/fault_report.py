@@ -27,7 +27,7 @@ from referee.harness.installed import version
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import Replay
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
-from referee.protocol.text import printable
+from referee.protocol.text import escaped_json, printable
 
 REPORT_VERSION = 1
 DETAILS = "fault.json"
@@ -196,7 +196,7 @@ def _write(evidence: Evidence, lines: Sequence[bytes]) -> None:
     }
     details = msgspec.structs.replace(evidence.details, versions=versions)
     files = {
-        DETAILS: msgspec.json.format(msgspec.json.encode(details), indent=1) + b"\n",
+        DETAILS: escaped_json(msgspec.json.format(msgspec.json.encode(details), indent=1)) + b"\n",
         "match.jsonl": b"".join(lines),
         "sent": b"".join(evidence.sent),
         "received": b"".join(evidence.received),

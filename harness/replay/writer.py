@@ -20,6 +20,7 @@ from referee.harness.adapters.llm.records import Exchange, ModelUse
 from referee.harness.errors import RunError
 from referee.harness.paths import REPLAYS
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
+from referee.protocol.text import escaped_json
 
 FLUSH_LINES = 256
 KEPT_S = 0.05
@@ -88,7 +89,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
     def write(self, line: Line) -> None:
         """Adds a line. It is on disk some lines later, or when the match ends, however it ends."""
         if self.keeps:
-            self._lines.append(self._encode(line))
+            self._lines.append(escaped_json(self._encode(line)))
             if self._file is not None:
                 self._flush_if_due(self._file)
 
@@ -140,7 +141,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at, used)
             if model:
                 line = msgspec.structs.replace(line, model=model, transcript=transcript or {})
-            self._lines.append(self._encode(line))  # like `write`, without its call
+            self._lines.append(escaped_json(self._encode(line)))  # like `write`, without its call
             if self._file is not None:
                 self._flush_if_due(self._file)
 
@@ -155,7 +156,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
 
     def _abort(self, file: int, why: str) -> None:
         if self._lines or os.lseek(file, 0, os.SEEK_CUR):
-            self._lines.append(self._encode(Ending(None, aborted=why)))
+            self._lines.append(escaped_json(self._encode(Ending(None, aborted=why))))
             self._flush(file)
         elif self.path is not None and S_ISREG(os.fstat(file).st_mode):
             self.path.unlink(missing_ok=True)  # nothing was played

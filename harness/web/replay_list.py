@@ -35,7 +35,7 @@ class Fault(Struct, frozen=True):
 
 
 MAX_LINE_BYTES = 1 << 24
-"""The longest first line of a replay that is listed."""
+"""The longest first line of a replay that is listed, and the longest standard error that is shown."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -99,8 +99,12 @@ class FileSource(ReplaySource):
         return is_being_written(self.path)
 
     def stderr(self, player: int) -> bytes:
+        path = self.path.with_name(f"{self.path.stem}.seat{player}.stderr")
         try:
-            return self.path.with_name(f"{self.path.stem}.seat{player}.stderr").read_bytes()
+            if not path.is_file():  # a pipe would be read for good
+                return b""
+            with path.open("rb") as file:
+                return file.read(MAX_LINE_BYTES)
         except OSError:
             return b""
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from modules import bot, saved
+from scripted import Arena
 
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.replay import reader
+from referee.harness.web.replay_list import FileSource
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 GAMES = {
@@ -203,3 +205,49 @@ def test_a_path_that_is_not_utf8_is_refused_in_a_line(words: tuple[str, ...], tm
         done = subprocess.run([*REFEREE, *command], cwd=where, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1 and r"fran\udce7ois" in done.stderr
+
+
+MARKS = "\u202e\x9b\x7f\U000e0001"
+"""Turn the writing around, control a terminal, and are invisible."""
+
+
+def test_nothing_that_a_terminal_would_obey_stands_in_a_replay_or_in_json(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also not in the answers of bots, which keep their meaning."""
+    monkeypatch.chdir(arena.folder)
+    arena.bot(f"greet(name={MARKS!r}); put({MARKS!r}); call()", name="marks")
+    words = ("--game", "tictactoe", f"A{MARKS}B=marks.py", "@random", "--replay", "match.jsonl", "--json")
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    (fault,) = Path(".").glob("*.fault1")
+    for text in (
+        shown,
+        *[path.read_text() for path in (Path("match.jsonl"), *fault.iterdir()) if path.name != "answer"],
+    ):
+        if not text.startswith('{"jsonrpc"'):  # `sent` and `received` are kept byte for byte
+            assert not set(MARKS) & set(text)
+    turn = json.loads(Path("match.jsonl").read_bytes().splitlines()[2])
+    assert MARKS in json.dumps(turn, ensure_ascii=False)
+    assert main(("replay", "verify", "match.jsonl")) == 0
+
+
+def test_names_in_a_module_are_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = '$"x{}y"'.format("".join(f"\\u{{{ord(mark):x}}}" for mark in MARKS))
+    module = saved(tmp_path, "mine", bot("1", f"(call {name})", functions=f"(func {name} unreachable)"))
+    file = tmp_path / "match.jsonl"
+    assert main(("--game", "connectfour", str(module), "@random", "--replay", str(file), "--json")) == 0
+    assert not set(MARKS) & set(capsys.readouterr().out + file.read_text())
+
+
+def test_standard_error_of_an_older_match_is_not_shown(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(arena.folder)
+    arena.bot("greet(); print('SECRET', file=sys.stderr); put('NW'); call()", name="loud")
+    arena.bot("greet(); put('NW'); call()", name="quiet")
+    for name in ("loud", "quiet"):
+        assert main(("--game", "tictactoe", f"{name}.py", "@random", "--replay", "match.jsonl")) == 0
+    assert FileSource(Path("match.jsonl")).stderr(0) == b""
+    os.mkfifo("match.seat0.stderr")
+    assert FileSource(Path("match.jsonl")).stderr(0) == b""
