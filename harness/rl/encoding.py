@@ -81,6 +81,13 @@ class Encoding(ABC):
     def legal(self, decision: Decision) -> list[Any]:
         """Returns all legal actions."""
 
+    def shown(self, params: dict[str, Any]) -> Any:
+        """Returns the position that the params of a call show, with `view`, `legal` and `sample` of a `State`.
+
+        None if the calls of this game do not show it: then a policy cannot play it as a program.
+        """
+        return None
+
     def _more_space(self) -> dict[str, spaces.Space[Any]]:
         from gymnasium import spaces
 
@@ -105,7 +112,10 @@ class FiniteEncoding(Encoding):
         return spaces.Discrete(self.actions)
 
     def answer(self, action: Any, decision: Decision) -> Any:
-        number = int(action)
+        try:
+            number = int(action)
+        except (TypeError, ValueError, OverflowError):  # an array, NaN, infinity
+            number = -1
         if not 0 <= number < self.actions:
             raise ValueError(f"action {action}: expected 0 to {self.actions - 1}")
         return self._answer(number, decision)

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,9 +11,12 @@ from referee.games.contract import Player, Result, Setup, State
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.errors import UsageError
+from referee.harness.match.rule_options import checked_seed
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.seats.decision import Decision
 
+LOST_STARTS = 10
+"""How many matches in a row may end before the learner's first decision, by faults of the others."""
 RENDER_MODES = ["ansi"]
 """`render` draws the whole position as text."""
 
@@ -49,9 +53,10 @@ class Episode:
             state.apply({call.player: None for call in calls})
         self.decisions = {}
 
-    def observation(self, player: Player) -> Observation:
-        """Returns what a seat sees."""
-        return self.encoding.observation(self.state.view(player), player, self.decisions.get(player))
+    def observation(self, player: Player, answered: bool = False) -> Observation:
+        """Returns what a seat sees. `answered`: its answer is there already, so that it is not asked now."""
+        decision = None if answered else self.decisions.get(player)
+        return self.encoding.observation(self.state.view(player), player, decision)
 
 
 class Seeds:
@@ -64,10 +69,18 @@ class Seeds:
     def next(self, given: int | None) -> int:
         """Returns the seed of the next match, the same numbers as for a series of `referee.play_games`."""
         if given is not None:
-            self._last, self._count = int(given), 1
+            self._last, self._count = check_seed(given), 1
             return self._last
         self._count += 1
         return derive_seed(self._last, "game", self._count - 1)
+
+
+def check_seed(seed: Any) -> int:
+    """Returns a seed as an integer. UsageError unless it is one of 64 bits."""
+    try:
+        return checked_seed(index(seed))
+    except TypeError:
+        raise UsageError(f"seed={seed!r}: expected a whole number from 0 on, or None") from None
 
 
 def with_seed(setup: Setup, seed: int) -> Setup:

@@ -12,12 +12,18 @@ from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.rl.encoding import Encoding, Observation
-from referee.harness.rl.episode import RENDER_MODES, Seeds, check_cycles, check_render_mode, result_info, rewards
+from referee.harness.rl.episode import (
+    LOST_STARTS,
+    RENDER_MODES,
+    Seeds,
+    check_cycles,
+    check_render_mode,
+    check_seed,
+    result_info,
+    rewards,
+)
 from referee.harness.rl.match_thread import MatchThread
 from referee.harness.seats.decision import Decision
-
-LOST_STARTS = 10
-"""How many matches in a row may end before the first decision, by faults of the bots."""
 
 
 class SeatEnv(gymnasium.Env[Observation, Any]):
@@ -56,7 +62,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins a match. RunError if a bot cannot be started, or always loses before the first decision."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_seed(seed))
         self._steps = 0
         faults: list[str] = []
         for _ in range(LOST_STARTS):

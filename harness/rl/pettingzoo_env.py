@@ -7,6 +7,7 @@ from pettingzoo import AECEnv, ParallelEnv
 
 from referee.games.contract import Player, Setup
 from referee.games.game import Game
+from referee.harness.errors import UsageError
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     RENDER_MODES,
@@ -38,7 +39,7 @@ class _Table:
         self.metadata: dict[str, Any] = {
             "name": f"{game.name}_v{game.version}",
             "render_modes": RENDER_MODES,
-            "is_parallelizable": True,
+            "is_parallelizable": False,  # not every seat is asked in every turn; `MatchParallel` copes with that
         }
         self.possible_agents = agent_names(len(setup.names))
         self.agents: list[Agent] = []
@@ -54,7 +55,7 @@ class _Table:
         return self.action_spaces[agent]
 
     def legal(self, agent: Agent) -> list[Any]:
-        """Returns all legal actions of an agent; none if it is not asked now."""
+        """Returns all legal actions of an agent; none if it is not asked now, or has answered."""
         decision = self.episode.decisions.get(self.seats[agent])
         return [] if decision is None else self.encoding.legal(decision)
 
@@ -90,7 +91,11 @@ class MatchAEC(_Table, AECEnv[Agent, Observation, Any]):
         self._select()
 
     def observe(self, agent: Agent) -> Observation:
-        return self.episode.observation(self.seats[agent])
+        player = self.seats[agent]
+        return self.episode.observation(player, answered=player in self._answers)
+
+    def legal(self, agent: Agent) -> list[Any]:
+        return [] if self.seats[agent] in self._answers else super().legal(agent)
 
     def step(self, action: Any) -> None:
         agent = self.agent_selection
@@ -152,6 +157,8 @@ class MatchParallel(_Table, ParallelEnv[Agent, Observation, Any]):
     ]:
         episode, agents, answer = self.episode, self.agents, self.encoding.answer
         names = self.possible_agents
+        if missing := [names[player] for player in episode.decisions if names[player] not in actions]:
+            raise UsageError(f"there is no action for {', '.join(missing)}; expected one for every agent that is asked")
         episode.play({player: answer(actions[names[player]], each) for player, each in episode.decisions.items()})
         self._steps += 1
         result = episode.state.result

@@ -11,7 +11,7 @@ from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.opponents._follow import FOLLOWERS, Turn, follow
-from referee.harness.opponents._serve import Handler, serve
+from referee.harness.opponents._serve import Handler, UnknownMethod, serve
 from referee.harness.rl.encoding import Encoding, Observation, encoding_of
 from referee.harness.seats.decision import Decision
 from referee.protocol.messages import Initialize
@@ -39,9 +39,12 @@ class PolicyBot:
         return self._answer(encoding, decision)
 
     def run(self) -> None:
-        """Plays over standard input and output, match after match. UsageError for a game of another package."""
+        """Plays over standard input and output, match after match.
+
+        UsageError for a game of another package, unless its calls show the position (`Encoding.shown`).
+        """
         name = self.game.name
-        if name not in FOLLOWERS:
+        if name not in FOLLOWERS and not self._is_shown():
             raise UsageError(f"{name}: a policy plays it inside `referee.play` only, not as a program")
         serve(self.__name__, {name: self._start})
 
@@ -52,7 +55,27 @@ class PolicyBot:
             method = position.method if isinstance(position, Turn) else position.awaited[player]
             return self._answer(encoding, Decision(position, Call(player, method, None), dice))
 
-        return follow(choose)(match)
+        return follow(choose)(match) if self.game.name in FOLLOWERS else self._answering(encoding, match)
+
+    def _is_shown(self) -> bool:
+        """Whether the calls of the game show the position."""
+        try:
+            return type(encoding_of(self.game, self.game.options())).shown is not Encoding.shown
+        except UsageError:  # it has no arrays
+            return False
+
+    def _answering(self, encoding: Encoding, match: Initialize) -> Handler:
+        """Returns the handler of a match whose calls show the position."""
+        dice = Dice(match.seed)
+
+        def handle(method: str, params: dict[str, Any]) -> Any:
+            if method not in self.game.methods:
+                raise UnknownMethod(method)
+            params.pop("clock", None)
+            call = Call(match.seat, self.game.methods[method], None)
+            return self._answer(encoding, Decision(encoding.shown(params), call, dice))
+
+        return handle
 
     def _answer(self, encoding: Encoding, decision: Decision) -> Any:
         return encoding.answer(self.policy(encoding.observation(decision.view, decision.player, decision)), decision)

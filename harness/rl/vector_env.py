@@ -11,8 +11,18 @@ from numpy.typing import NDArray
 
 from referee.games.contract import Player, Setup
 from referee.games.game import Game
+from referee.harness.errors import RunError, UsageError
 from referee.harness.rl.encoding import Encoding, Observation
-from referee.harness.rl.episode import Episode, Seeds, check_cycles, result_info, rewards, with_seed
+from referee.harness.rl.episode import (
+    LOST_STARTS,
+    Episode,
+    Seeds,
+    check_cycles,
+    check_seed,
+    result_info,
+    rewards,
+    with_seed,
+)
 from referee.harness.seats.decision import Decision
 
 BatchPolicy = Callable[[Observation], Any]
@@ -56,11 +66,11 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins all matches again. An integer seeds match `i` with `seed + i`."""
-        if isinstance(seed, Sequence):
-            seeds = list(seed)
-        else:
-            seeds = [None if seed is None else int(seed) + index for index in range(self.num_envs)]
+        """Begins all matches again. An integer seeds match `i` with `seed + i`.
+
+        UsageError for wrong seeds. RunError if the others always lose before the learner's first decision.
+        """
+        seeds = self._checked_seeds(seed)
         super().reset(seed=seeds[0])
         self._episodes = [self._new(index, each) for index, each in enumerate(seeds)]
         self._begin(range(self.num_envs))
@@ -74,7 +84,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         if not episodes:
             raise ResetNeeded("call reset before step")
         given: Given = {}
-        for index, action in enumerate(iterate(self.action_space, actions)):
+        for index, action in enumerate(_each(self.action_space, actions, self.num_envs, "actions")):
             seat = seats[index]
             given[index] = {seat: answer(action, episodes[index].decisions[seat])}
         self._play(given, self._known_legal(actions))
@@ -99,8 +109,30 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         return Episode(self.game, self.encoding, with_seed(self.setup, self._seeds[index].next(seed)))
 
     def _begin(self, matches: Iterable[int]) -> None:
-        """Plays new matches up to the learner's first decision."""
-        self._play({index: {} for index in matches if self.seats[index] not in self._episodes[index].decisions}, ())
+        """Plays new matches up to the learner's first decision, and begins others in place of those that end before."""
+        waiting = list(matches)
+        for _ in range(LOST_STARTS):
+            self._play({index: {} for index in waiting if self.seats[index] not in self._episodes[index].decisions}, ())
+            waiting = [index for index in waiting if not self._episodes[index].decisions]
+            if not waiting:
+                return
+            results = [self._episodes[index].state.result for index in waiting]
+            for index in waiting:
+                self._episodes[index] = self._new(index)
+        reason = "" if results[0] is None else f": {results[0].reason}"
+        raise RunError(f"{LOST_STARTS} matches ended before the first decision of the learner{reason}")
+
+    def _checked_seeds(self, seed: Any) -> list[int | None]:
+        """Returns a seed for each match. UsageError for another number of seeds, and for what is no seed."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, Sequence | np.ndarray) and np.ndim(seed) == 1:
+            seeds = [None if each is None else check_seed(each) for each in seed]
+            if len(seeds) != self.num_envs:
+                raise UsageError(f"seed: expected one for each of the {self.num_envs} matches; got {len(seeds)}")
+            return seeds
+        first = check_seed(seed)
+        return [check_seed(first + index) for index in range(self.num_envs)]
 
     def _replaced(self, ended: NDArray[np.intp]) -> dict[str, Any]:
         """Begins matches in place of those that have ended, whose end the returned infos tell."""
@@ -152,14 +184,18 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             assert self.opponent is not None
             actions = self.opponent(self._batch(asked))
             space = batch_space(self.single_action_space, len(asked))
-            for (index, player, decision), action in zip(asked, iterate(space, actions), strict=True):
+            chosen = _each(space, actions, len(asked), "actions of the opponent")
+            for (index, player, decision), action in zip(asked, chosen, strict=True):
                 given[index][player] = self.encoding.answer(action, decision)
 
     def _known_legal(self, actions: Any) -> list[bool]:
         """Returns for which matches the mask of the last observations says that an action is legal."""
         if self._mask is None:
             return [False] * self.num_envs
-        chosen: list[bool] = self._mask[self._numbers, actions].tolist()
+        numbers = np.asarray(actions)
+        if numbers.dtype.kind not in "iu":
+            numbers = numbers.astype(int)  # as `FiniteEncoding.answer` reads them
+        chosen: list[bool] = self._mask[self._numbers, numbers].tolist()
         return chosen
 
     # Observations.
@@ -173,3 +209,14 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
     def _batch(self, asked: Sequence[Asked]) -> Observation:
         """Returns the observations of several seats."""
         return self.encoding.batch([(decision.view, player, decision) for _, player, decision in asked])
+
+
+def _each(space: Any, actions: Any, count: int, what: str) -> list[Any]:
+    """Returns the actions of a batch one by one. UsageError unless there are `count`."""
+    try:
+        found = list(iterate(space, actions))
+    except (TypeError, ValueError, KeyError, IndexError) as error:
+        raise UsageError(f"{what}: expected {count}, as in the action space: {error!r}") from error
+    if len(found) != count:
+        raise UsageError(f"{what}: expected {count}, one for each seat that is asked; got {len(found)}")
+    return found

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.utils import aec_to_parallel
 
 import referee
 from referee.games.contract import Result
@@ -114,6 +115,98 @@ def test_a_vector_environment_shows_the_end_of_a_match_and_begins_another() -> N
     assert seen["observation"].sum() == 0, "the boards of new matches"
     assert all(final["observation"][0].sum() == 3 for final in infos["final_obs"])
     assert infos["final_info"]["reason"].tolist() == ["O_WIN", "O_WIN"]
+
+
+def losing(count: int) -> Any:
+    """A policy with an illegal first action in its first matches, which then gives legal ones."""
+    left = [count]
+
+    def play(seen: Any) -> Any:
+        chosen = seen["action_mask"].argmax(axis=1)
+        for row in range(len(chosen)):
+            if left[0] > 0:
+                left[0] -= 1
+                chosen[row] = seen["action_mask"][row].argmin() if not seen["action_mask"][row].all() else 99
+        return chosen
+
+    return play
+
+
+def test_a_match_that_the_opponent_loses_before_the_first_decision_is_replaced() -> None:
+    """At seat 1 of OpenSpiel's games, an illegal first move of seat 0 ends the match."""
+    make = lambda policy: referee.rl.vector("openspiel:leduc_poker", 3, seat=1, opponent=policy)  # noqa: E731
+    env = make(losing(5))
+    seen, _ = env.reset(seed=1)
+    assert seen["action_mask"].any(axis=1).all()
+    for _ in range(20):
+        seen, *_ = env.step(seen["action_mask"].argmax(axis=1))
+        assert seen["action_mask"].any(axis=1).all()
+    with pytest.raises(referee.RunError, match="10 matches ended before the first decision of the learner"):
+        make(losing(10**9)).reset(seed=1)
+
+
+def test_a_seat_that_has_answered_is_not_asked_any_more() -> None:
+    env = referee.rl.aec("openspiel:goofspiel")
+    env.reset(seed=1)
+    assert env.observe("player_0")["action_mask"].any() and env.legal("player_0")
+    env.step(env.legal("player_0")[0])
+    assert env.agent_selection == "player_1"
+    assert not env.observe("player_0")["action_mask"].any() and env.legal("player_0") == []
+    assert env.observe("player_1")["action_mask"].any() and env.legal("player_1")
+    env.step(env.legal("player_1")[0])
+    assert env.observe("player_0")["action_mask"].any()
+
+
+def test_an_environment_of_one_seat_after_the_other_is_not_called_parallelizable() -> None:
+    """`aec_to_parallel` would ask every seat in every turn."""
+    with pytest.raises(AssertionError, match="parallelizable"):
+        aec_to_parallel(referee.rl.aec("connectfour"))
+
+
+SEEDS = [-1, 1 << 64, 1.5, "1", [1], [1, 2, 3], [1, -2], [1, "2"], np.array([1, 2, 3]), np.array([0.5, 1]), {}, np.nan]
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_a_wrong_seed_is_refused_in_a_line(seed: Any) -> None:
+    with pytest.raises(referee.UsageError, match="seed"):
+        referee.rl.vector("tictactoe", 2).reset(seed=seed)
+    for env in (
+        referee.rl.aec("tictactoe"),
+        referee.rl.parallel("tictactoe"),
+        referee.rl.gym("tictactoe", ["@random"]),
+    ):
+        with pytest.raises(referee.UsageError, match="seed"):
+            env.reset(seed=seed)
+        env.close()
+
+
+def test_seeds_may_be_numbers_of_numpy() -> None:
+    env = referee.rl.vector("connectfour", 2, seat=1)
+    same = [env.reset(seed=seed)[0]["observation"].tolist() for seed in (5, np.int64(5), [5, 6], np.array([5, 6]))]
+    assert same == [same[0]] * 4
+
+
+@pytest.mark.parametrize("actions", [[0], [0, 1, 2], 0, [], None, np.zeros(1, int)], ids=repr)
+def test_another_number_of_actions_is_refused_in_a_line(actions: Any) -> None:
+    env = referee.rl.vector("tictactoe", 2)
+    env.reset(seed=1)
+    with pytest.raises(referee.UsageError, match="actions: expected 2"):
+        env.step(actions)
+    env = referee.rl.vector("tictactoe", 2, opponent=lambda seen: actions, seat=1)
+    with pytest.raises(referee.UsageError, match="actions of the opponent: expected 2"):
+        env.reset(seed=1)
+    table = referee.rl.parallel("tictactoe")
+    table.reset(seed=1)
+    with pytest.raises(referee.UsageError, match="there is no action for player_0"):
+        table.step({})
+
+
+@pytest.mark.parametrize("action", [-1, 10, np.nan, np.inf, 1e300, "C"], ids=repr)
+def test_a_number_that_is_no_action_is_a_value_error(action: Any) -> None:
+    env = referee.rl.vector("tictactoe", 1)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="expected 0 to 9"):
+        env.step([action])
 
 
 def test_an_illegal_action_is_judged_by_the_rules() -> None:

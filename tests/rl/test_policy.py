@@ -59,9 +59,15 @@ def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str
         name, [command] * seats, seed=3, options=options, limits=limits, replay=tmp_path / "program.jsonl"
     )
     assert one.seats[0].function and not two.seats[0].function
-    assert len(turns(tmp_path / "inside.jsonl")) > 5
+    assert len(turns(tmp_path / "inside.jsonl")) > 1
     assert turns(tmp_path / "inside.jsonl") == turns(tmp_path / "program.jsonl")
     assert one.result == two.result
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "kuhn_poker", "goofspiel", "connect_four"])
+def test_a_policy_plays_a_game_of_openspiel_as_a_program(name: str, tmp_path: Path) -> None:
+    """With and without hidden information, one after the other and at once."""
+    test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(f"openspiel:{name}", tmp_path)
 
 
 def test_a_policy_bot_has_the_name_of_its_policy_and_plays_under_other_options() -> None:

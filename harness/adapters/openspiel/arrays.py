@@ -4,13 +4,16 @@ In a game without hidden information the observation is OpenSpiel's own tensor, 
 game it is the text of the observation in UTF-8, a number for each byte and zeros after it.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
 from referee.games.contract import Player, Setup
+from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.adapters.openspiel.family import PREFIX
 from referee.harness.adapters.openspiel.state import loaded
@@ -23,6 +26,23 @@ if TYPE_CHECKING:
 
 TEXT_BYTES = 4096
 """Of a longer text, this much is seen."""
+
+
+class Shown:
+    """A position as a call of `act` shows it."""
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self._position = msgspec.convert(params, Position)
+
+    def view(self, player: Player) -> Position:
+        return self._position
+
+    def legal(self, player: Player) -> Iterator[Action]:
+        return iter([Action(each.action) for each in self._position.legal])
+
+    def sample(self, player: Player, dice: Dice) -> Action:
+        """Draws as `Spiel` does, so that the match is the same as in the process."""
+        return Action(dice.choice([each.action for each in self._position.legal]))
 
 
 class SpielArrays(FiniteEncoding):
@@ -69,6 +89,9 @@ class SpielArrays(FiniteEncoding):
                 self._state.apply_action(rest.pop(0))
         self._history = history
         return self._state
+
+    def shown(self, params: dict[str, Any]) -> "Shown":
+        return Shown(params)
 
     def number(self, answer: Action, decision: Decision) -> int:
         assert isinstance(answer.action, int)

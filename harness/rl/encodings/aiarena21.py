@@ -84,7 +84,10 @@ class AIArena21Arrays(Encoding):
     def answer(self, action: Mapping[str, Any], decision: Decision) -> Any:
         method = decision.call.method
         if method is PLAY_POWERUP:
-            return POWER_UPS[int(action["power_up"])]
+            number = int(action["power_up"])
+            if not 0 <= number < len(POWER_UPS):
+                raise ValueError(f"power_up {number}: expected 0 to {len(POWER_UPS) - 1}")
+            return POWER_UPS[number]
         if method is PLAY_AUCTION:
             return int(action["bid"])
         row, col = divmod(int(action["cell"]), self.plane[1])
