@@ -3,6 +3,7 @@
 import os
 import select
 from collections.abc import Awaitable, Callable, Sequence
+from math import inf
 
 import trio
 
@@ -16,6 +17,8 @@ from referee.harness.process.usage import cpu_ns
 NEAR_S = 0.005
 """Longest poll for an answer before other tasks get a turn. A wait by trio costs 27 µs, as much as the rest of a call.
 This is a fifth of the time between two readings of what bots use."""
+LATE_S = 0.001
+"""Output that has waited for us for longer counts from when it may have come."""
 
 
 class Pipes(Transport):
@@ -36,6 +39,7 @@ class Pipes(Transport):
         self._streams = select.poll()
         self._streams.register(handle.stdout, select.POLLIN)
         self._streams.register(handle.stderr, select.POLLIN)
+        self._unread_since = 0.0  # the earliest time at which the output of the last `wait` can have come
         self._sent_something = False  # since `rests` was last true
         self._cpu_ns = -1  # CPU time at the last call of `rests`; 0 = the process has ended
 
@@ -68,6 +72,10 @@ class Pipes(Transport):
             except BlockingIOError:
                 pass
         return None
+
+    def came(self) -> float:
+        now = self.now()
+        return now if now - self._unread_since < LATE_S else self._unread_since
 
     def pending(self) -> bytes:
         data = b""
@@ -124,11 +132,14 @@ class Pipes(Transport):
         keep them from it.
         """
         clock, others_turn = self.clock, False
+        self._unread_since = inf
         while True:
             now = clock.now()
             if others_turn or now - clock.last_yield >= NEAR_S or now >= clock.stop:
                 clock.last_yield = now
                 await trio.lowlevel.checkpoint()
+                # After more than `NEAR_S`, the next look takes what is there, and does not wait.
+                self._unread_since = now if clock.now() - now >= NEAR_S else inf
             if (data := self._poll(until, others)) is not None:
                 return data
             if clock.now() >= until:
@@ -155,6 +166,7 @@ class Pipes(Transport):
         while True:
             self.clock.last_yield = self.now()
             await self._wait(trio.lowlevel.wait_readable, self._stdout, until)
+            self._unread_since = self.clock.unread_since
             try:
                 return os.read(self._stdout, READ_BYTES)
             except BlockingIOError:

@@ -1,6 +1,7 @@
 """A clock that stops while the referee itself does not run: it was suspended, out of memory or busy.
 
-A bot's answer may wait in its pipe meanwhile. No bot is charged for that time.
+A bot's answer may wait in its pipe meanwhile. No bot is charged for that time. Shorter pauses, in which other tasks of
+the loop ran, do not stop the clock: it tells a reader since when its answer may have waited.
 """
 
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ import trio
 BEAT_S = 0.025
 STALL_AFTER_S = 0.075
 """A longer gap between two beats is a stall. The clock stops for the rest of the gap."""
+SLEPT_S = 0.00005
+"""A loop that looked at its descriptors for longer had nothing to read before."""
 
 
-class StallClock:
+class StallClock(trio.abc.Instrument):
     """The clock of one event loop, which notices stalls by a task that wakes up every `BEAT_S`."""
 
     def __init__(self) -> None:
@@ -28,12 +31,23 @@ class StallClock:
         """When a bot's reader last gave other tasks a turn, on `now`."""
         self.matches = 0
         """Matches that are open in this loop."""
+        self.unread_since = 0.0
+        """The earliest time, on `now`, at which something can have come that the loop's last look found."""
         self._beats = 0  # tasks that run `beat`
+        self._looks = self._woke = 0.0  # when the last look at descriptors began and ended
 
     def now(self) -> float:
         """Returns seconds, as `time.perf_counter` counts them, without the stalls."""
         now = perf_counter() - self.stalled_s
         return now if now < self.stop else self.stop
+
+    def before_io_wait(self, timeout: float) -> None:
+        self._looks = self.now()
+
+    def after_io_wait(self, timeout: float) -> None:
+        now = self.now()
+        self.unread_since = now if now - self._looks > SLEPT_S else self._woke
+        self._woke = now
 
     @contextmanager
     def match_open(self) -> Iterator[None]:
@@ -71,6 +85,7 @@ def stall_clock() -> StallClock:
     except LookupError:
         clock = StallClock()
         _of_this_loop.set(clock)
+        trio.lowlevel.add_instrument(clock)
         return clock
 
 

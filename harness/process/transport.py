@@ -64,6 +64,10 @@ class Transport(ABC):
         once if `others` is None or another match is open.
         """
 
+    def came(self) -> float:
+        """Returns when the output that `wait` has just returned came: not now, if it waited while other tasks ran."""
+        return self.now()
+
     @abstractmethod
     def pending(self) -> bytes:
         """Returns output that is there; b"" if there is none, or at its end."""

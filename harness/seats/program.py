@@ -215,7 +215,9 @@ class Bot(Seat):
                     except Late:
                         until = self._extended(started, limit_s)
                         continue
-                ended = now()
+                    ended = max(started, transport.came())
+                else:
+                    ended = now()
                 if not data:
                     answer = self.fault or await self.program.why_silent("output")
                     if answer.kind is FaultKind.CRASH:
