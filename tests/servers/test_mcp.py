@@ -22,8 +22,10 @@ from scripted import PREAMBLE
 from referee.games import registry
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
-from referee.harness.servers.mcp.matches import MAX_ENDED, MAX_RUNNING
-from referee.harness.servers.mcp.tools import TOOLS
+from referee.harness.servers.mcp.allowed import Allowed
+from referee.harness.servers.mcp.matches import MAX_ENDED, MAX_RUNNING, Conditions
+from referee.harness.servers.mcp.serve import serve
+from referee.harness.servers.mcp.tools import TOOLS, ListMatches, Matches, Tool
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
 
@@ -367,11 +369,13 @@ async def test_a_file_that_is_endless_huge_or_no_file_is_refused(tmp_path: Path)
     (tmp_path / "folder").mkdir()
     with (tmp_path / "huge.txt").open("wb") as file:
         file.truncate(1 << 40)
+    (tmp_path / "huge.txt").rename(tmp_path / "huge.wasm")
+    (tmp_path / "huge.txt").symlink_to("huge.wasm")
     wrong = {"pipe.txt": "neither a file nor", "folder": "is a folder", "huge.txt": "more than 4 MiB", "a\0": "no path"}
     async with connected(tmp_path, "--replay", "none") as assistant:
         for path, message in wrong.items():
             assert message in await assistant.refused("new_match", game="aiarena21", map=path), path
-        for path in ("pipe.py", "a\0b", "x" * 5000):
+        for path in ("pipe.py", "a\0b", "x" * 5000, "huge.wasm"):
             assert await assistant.refused("new_match", game="tictactoe", opponents=[path])
 
 
@@ -404,6 +408,34 @@ async def test_no_line_of_a_client_ends_the_server(tmp_path: Path) -> None:
     received = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
     assert {message["id"] for message in received} == {"a", "b", None, *range(len(MALFORMED))}
     assert "a line of more than 4 MiB" in str(received)
+
+
+async def test_an_error_of_ours_is_a_response_and_the_server_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(matches: Any, asked: Any) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setitem(TOOLS, "broken", Tool("broken", ListMatches, Matches, broken))
+    asked = [("initialize", {"protocolVersion": "2025-11-25"}), ("tools/call", {"name": "broken"}), ("ping", {})]
+    lines = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(asked)
+    ]
+    chunks, written = [msgspec.json.encode(line) + b"\n" for line in lines], bytearray()
+
+    async def read() -> bytes:
+        await trio.sleep(0.01)
+        return chunks.pop(0) if chunks else b""
+
+    async def write(data: bytes) -> None:
+        written.extend(data)
+
+    await serve(read, write, Conditions(Allowed(tmp_path)))
+    responses = {each["id"]: each for each in map(msgspec.json.decode, written.splitlines())}
+    assert responses[1]["error"] == {"code": -32603, "message": "broken failed: ZeroDivisionError: a bug"}
+    assert responses[2]["result"] == {}
+    assert "ZeroDivisionError" in caplog.text, "the log has the traceback"
 
 
 # The list of matches.

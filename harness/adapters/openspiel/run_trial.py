@@ -23,9 +23,9 @@ PLAYS, PLAY_S = 3, 0.5
 
 def main() -> None:
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_CPU, CPU_S)
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     import pyspiel
 
     name, parameters = json.load(sys.stdin)
@@ -41,6 +41,13 @@ def main() -> None:
         sys.stdout.write(f"refused OpenSpiel refuses them: {' '.join(str(error).split())[:500]}")
     else:
         sys.stdout.write("ok")
+
+
+def _limit(kind: int, value: int) -> None:
+    """Sets a limit, unless a lower one holds already."""
+    _, most = resource.getrlimit(kind)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(kind, (value, value))
 
 
 def _try(pyspiel: object, name: str, parameters: dict[str, object]) -> None:

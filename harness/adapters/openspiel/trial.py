@@ -43,4 +43,5 @@ def _refusal(name: str, parameters: tuple[tuple[str, object], ...]) -> str | Non
         return f"OpenSpiel crashes with them ({signal.Signals(-done.returncode).name}); choose other values"
     if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
         return "OpenSpiel takes too long or too much memory with them; choose smaller numbers"
-    raise RunError(f"OpenSpiel could not be tried: {done.stderr.decode('utf-8', 'replace').strip()[-500:]}")
+    why = " ".join(done.stderr.decode("utf-8", "replace").split())[-500:] or f"exit code {done.returncode}"
+    raise RunError(f"OpenSpiel could not try {name} with these options: {why}")

@@ -12,6 +12,9 @@ from referee.harness.paths import expanded
 from referee.harness.programs.spec import PREFIXES, WORD, refuse_people, split_name
 from referee.protocol.text import printable
 
+MAX_BOT_BYTES = 256 << 20
+"""The largest file that a client may name as a bot: modules and sources are read whole."""
+
 
 class Allowed(Struct, frozen=True):
     """The folder and the bots that the user gave to the server."""
@@ -32,8 +35,9 @@ class Allowed(Struct, frozen=True):
             return name
         if rest.startswith(PREFIXES):
             raise self._refused(name, "expected @NAME or a path")
-        if rest:
-            self._check(rest, name)
+        path = self._check(rest, name) if rest else Path()
+        if path.is_file() and path.stat().st_size > MAX_BOT_BYTES:
+            raise self._refused(name, f"has more than {MAX_BOT_BYTES >> 20} MiB")
         return name
 
     def map(self, game: str, name: str) -> str:
