@@ -2,7 +2,8 @@
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
@@ -18,6 +19,7 @@ from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
+from referee.harness.programs.build_process import Progress
 from referee.harness.programs.spec import Entrant, check_seats, entrants, with_unique_names
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
@@ -168,6 +170,13 @@ async def play_games_async(
     **conditions: Unpack[Conditions],
 ) -> Outcome:
     """As `play_games`, for callers that run trio already."""
+    with _unwrapped():
+        return await _play_games(name, bots, games, swap, played, conditions)
+
+
+async def _play_games(
+    name: str, bots: Sequence[Bot], games: int, swap: bool, played: Played | None, conditions: Conditions
+) -> Outcome:
     if unknown := conditions.keys() - Conditions.__annotations__.keys():
         raise TypeError(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(Conditions.__annotations__)}")
     found, limits = game(name), conditions.get("limits") or Limits()
@@ -181,7 +190,7 @@ async def play_games_async(
     seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
     match = Match(
         game=found,
-        entrants=await trio.to_thread.run_sync(seated, specs, found, limits),
+        entrants=await trio.to_thread.run_sync(_built, specs, found, limits, abandon_on_cancel=True),
         seed=secrets.randbits(64) if seed is None else rule_options.checked_seed(seed),
         options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
         time=found.time if time is None else time,
@@ -242,29 +251,45 @@ def checked_bots(found: Game, bots: Sequence[Bot], every_seat: bool = False) -> 
     return specs
 
 
-def seated(specs: Sequence[str | Function], found: Game, limits: Limits) -> tuple[Entrant, ...]:
+def seated(
+    specs: Sequence[str | Function], found: Game, limits: Limits, progress: Progress | None = None
+) -> tuple[Entrant, ...]:
     """Returns the entrants of bots, built. RunError for a failed build."""
-    programs = iter(entrants([spec for spec in specs if isinstance(spec, str)], found.name, limits))
+    programs = iter(entrants([spec for spec in specs if isinstance(spec, str)], found.name, limits, progress=progress))
     both = [next(programs) if isinstance(spec, str) else function_entrant(spec) for spec in specs]
     return tuple(with_unique_names(both))
 
 
+def _built(specs: Sequence[str | Function], found: Game, limits: Limits) -> tuple[Entrant, ...]:
+    """As `seated`, in a thread of trio's: Ctrl-C, or the end of the caller's scope, ends the builds."""
+    return seated(specs, found, limits, lambda *_: trio.from_thread.check_cancelled())
+
+
 def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Runs a function in trio. Raises our errors, and single ones, without a group around them."""
+    """Runs an async function with these arguments in trio."""
 
     async def main() -> R:
         return await function(*args, **kwargs)
 
+    return trio.run(main)
+
+
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """Raises our errors, and single ones such as a watcher's, without the groups and cancelled tasks around them."""
     try:
-        return trio.run(main)
+        yield
     except BaseExceptionGroup as group:
         raise (_ours(group) or _single(group)) from None  # the group says nothing more, in many lines
 
 
 def _single(error: BaseException) -> BaseException:
-    """Returns the only exception in nested groups, such as a watcher's."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    """Returns the only exception in nested groups, but for cancelled tasks."""
+    while isinstance(error, BaseExceptionGroup):
+        others = error.split(trio.Cancelled)[1] or error
+        if len(others.exceptions) > 1:
+            return error
+        error = others.exceptions[0]
     return error
 
 

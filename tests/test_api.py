@@ -5,14 +5,18 @@ import copy
 import doctest
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
+import trio
 
 import referee
 from referee import api
@@ -132,6 +136,74 @@ def test_wrong_arguments_are_usage_errors(call: object, words: str) -> None:
 def test_an_exception_of_a_watcher_is_not_wrapped() -> None:
     with pytest.raises(ZeroDivisionError):
         played(watcher=lambda *_: 1 / 0)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_async_functions_raise_the_same_errors_as_the_others(nested: bool, tmp_path: Path) -> None:
+    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "broken").chmod(0o755)
+
+    async def raised(*bots: str | Path, **conditions: Any) -> BaseException:
+        try:
+            await referee.play_async("tictactoe", bots, **conditions)
+        except BaseException as error:
+            return error
+        raise AssertionError("nothing was raised")
+
+    async def main() -> None:
+        assert isinstance(await raised("@random", "@random", watcher=lambda *_: 1 / 0), ZeroDivisionError)
+        assert isinstance(await raised("@random", tmp_path / "broken"), referee.RunError)
+
+    async def within() -> None:
+        async with trio.open_nursery():
+            await main()
+
+    trio.run(within if nested else main)
+
+
+def test_a_scope_that_is_cancelled_ends_a_match_without_an_error() -> None:
+    async def main() -> bool:
+        with trio.CancelScope() as scope:
+            await referee.play_async("tictactoe", ["@random", "@random"], watcher=lambda *_: scope.cancel())
+        return scope.cancelled_caught
+
+    assert trio.run(main)
+
+
+BUILDS = """
+import sys, trio, referee
+print("begins", flush=True)
+try:
+    if sys.argv[1] == "play":
+        referee.play("tictactoe", ["@random", "slow"])
+    else:
+        trio.run(referee.play_async, "tictactoe", ["@random", "slow"])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", ["play", "play_async"])
+def test_an_interrupt_ends_a_build(function: str, tmp_path: Path) -> None:
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "bot.py").write_text("")
+    (tmp_path / "slow" / "bot.toml").write_text(
+        f'build = "touch {tmp_path}/began; sleep 200; touch {tmp_path}/ended"\nrun = ["python3", "bot.py"]\n'
+    )
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", BUILDS, function]
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 60
+        while not (tmp_path / "began").exists():
+            assert time.monotonic() < until and process.poll() is None
+            time.sleep(0.05)
+        below = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert said == "begins\ninterrupted\n"
+    _, alive = psutil.wait_procs(below, timeout=20)
+    assert not alive
 
 
 def test_an_unexpected_answer_is_an_error() -> None:
