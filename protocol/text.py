@@ -37,6 +37,11 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{int.from_bytes(units[at : at + 2], 'big'):04x}" for at in range(0, len(units), 2))
 
 
+def counted(count: int, thing: str, things: str = "") -> str:
+    """Returns `1 fault` or `2 faults`."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def quote(frame: bytes | bytearray) -> str:
     """Returns the beginning of `frame`, printable and on one line: as text, or in hexadecimal if it is no text."""
     start = bytes(frame[:_ENOUGH_BYTES])

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
+from referee.harness.cli.command_line import app
 from referee.harness.cli.help import reference
 from referee.harness.cli.limit_options import NAMES
-from referee.harness.cli.main import app, main
+from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.rules import Section, section, sections
 
@@ -153,6 +154,10 @@ def test_the_first_bot_in_the_readme_wins_as_it_shows(
     assert main(shlex.split(command)) == 0
     assert capfd.readouterr().out.splitlines()[0] == shown
     assert len(page.splitlines()) <= 120
+    for rival in ("@C_AI_FLIP_TABLE_RANDOMLY", "@random", "@advanced"):
+        assert main(["--game", "connectfour", "./mybot.py", rival, "--seed", "1", "--replay", "match.jsonl"]) in (0, 1)
+        errors = Path("match.seat0.stderr")
+        assert not errors.exists() or errors.read_text() == "", rival
 
 
 @pytest.mark.slow

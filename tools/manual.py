@@ -6,8 +6,8 @@ Neither is committed. `make setup`, `make docs` and the build of a wheel write t
 import sys
 from pathlib import Path
 
+from referee.harness.cli.command_line import app
 from referee.harness.cli.help import manual, reference
-from referee.harness.cli.main import app
 from referee.tools import generated
 
 

@@ -23,6 +23,7 @@ from referee.harness.check.findings import (
 from referee.harness.errors import RunError
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
+from referee.protocol.text import counted
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -131,7 +132,7 @@ def summary(report: CheckReport) -> str:
         lines.append(f"| {check.rule} | {check.status} | {escaped(what)} |")
     if len(tried) < len(report.checks):
         why = "the machine was busy" if report.undecided else "fix the findings above first"
-        lines += ["", f"{len(report.checks) - len(tried)} rules not tried: {why}."]
+        lines += ["", f"{counted(len(report.checks) - len(tried), 'rule')} not tried: {why}."]
     for check in report.checks:
         for finding in check.findings:
             body = in_full(finding).replace("```", "` ` `")

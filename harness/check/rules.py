@@ -23,7 +23,7 @@ from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
 from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding
-from referee.protocol.text import quote
+from referee.protocol.text import counted, quote
 
 FEW_CALLS = 12
 SLOW_CALLS = 2
@@ -62,7 +62,7 @@ async def greets_json(trial: Trial) -> str:
     plan = trial.plan(encodings=(Encoding.JSON,), calls=2 if both else 0, breaks_off=not both)
     game, bot = await trial.play(plan, level=None)
     if game.fault is None:
-        return f"and answered {len(game.calls)} calls" if both else ""
+        return f"and answered {counted(len(game.calls), 'call')}" if both else ""
     if not game.calls and game.fault.kind is FaultKind.ERROR and both:
         trial.encodings = [Encoding.MSGPACK]
         trial.report(Level.WARNING, f"plays in msgpack only: {game.fault.detail}", plan)
@@ -75,7 +75,7 @@ async def greets_msgpack(trial: Trial) -> str:
     if Encoding.MSGPACK not in trial.encodings:
         raise Skip("it chose json when both were offered")
     game, _ = await trial.play(trial.plan(encodings=(Encoding.MSGPACK,), calls=2))
-    return f"and answered {len(game.calls)} calls"
+    return f"and answered {counted(len(game.calls), 'call')}"
 
 
 async def answers_every_call(trial: Trial) -> str:
@@ -100,7 +100,7 @@ async def every_seat(trial: Trial) -> str:
 
 
 async def exits(trial: Trial) -> str:
-    return f"after {trial.exits} games"  # `Trial.play` checks every ending
+    return f"after {counted(trial.exits, 'game')}"  # `Trial.play` checks every ending
 
 
 async def end_of_file(trial: Trial) -> str:
@@ -162,7 +162,7 @@ async def repeatable(trial: Trial) -> str:
     other, _ = await trial.play(plan)
     if difference := _difference(first, other):
         trial.report(Level.NOTE, f"its play depends on its seed: {difference}", plan)
-    return f"{len(first.calls)} answers"
+    return counted(len(first.calls), "answer")
 
 
 async def many_games(trial: Trial) -> str:
@@ -216,7 +216,7 @@ async def metered(trial: Trial) -> str:
 def _share_of_fuel(trial: Trial, game: EngineGame) -> str:
     most_s, limit_s = max((call.wall_s for call in game.calls), default=0.0), trial.request.time.per_call_s
     share = "" if limit_s is None else f", {most_s / limit_s:.1%} of its limit"
-    return f"{len(game.calls)} calls, at most {round(most_s * UNITS_PER_S):,} units in one{share}"
+    return f"{counted(len(game.calls), 'call')}, at most {round(most_s * UNITS_PER_S):,} units in one{share}"
 
 
 def _difference(one: EngineGame, other: EngineGame) -> str | None:
@@ -243,7 +243,7 @@ async def time_limit(trial: Trial) -> str:
     if costs.startup_s > trial.limits.startup_s * CLOSE_TO:
         text = f"its start took {costs.startup_s:.2f} s of {trial.limits.startup_s:g} s"
         trial.report(Level.WARNING, text)
-    return f"{costs.calls} calls, median {costs.median_s * 1000:.2f} ms, slowest {costs.max_s * 1000:.1f} ms"
+    return f"{counted(costs.calls, 'call')}, median {costs.median_s * 1000:.2f} ms, slowest {costs.max_s * 1000:.1f} ms"
 
 
 async def memory_limit(trial: Trial) -> str:
@@ -276,7 +276,7 @@ async def plays(trial: Trial, rival: str) -> str:
         verdict = await _match(trial, rival, seat)
         trial.report_match(verdict, seat, rival)
         points += verdict.result.scores[seat]
-    return f"{rival}, {seats} matches, {points:g} point{'' if points == 1 else 's'}"
+    return f"{rival}, {counted(seats, 'match', 'matches')}, {points:g} point{'' if points == 1 else 's'}"
 
 
 async def _match(trial: Trial, rival: str, seat: int) -> Verdict:

@@ -37,6 +37,7 @@ from referee.harness.tournament.reports.gate_faults import fault_groups
 from referee.harness.tournament.reports.standings import endings, models_used, of_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
+from referee.protocol.text import counted
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 
@@ -222,7 +223,7 @@ def _so_far(gate: Report) -> str:
     evidence = f"LLR {gate.llr:.2f} ({low:.2f}, {high:.2f})"
     if gate.terms.bets:
         evidence = f"bets {gate.wealth[0]:.2f} against H0, {gate.wealth[1]:.2f} against H1"
-    return f"{gate.games:,} games  {results}  {evidence}"
+    return f"{counted(gate.games, 'game')}  {results}  {evidence}"
 
 
 def _title(report: Report) -> str:

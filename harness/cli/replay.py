@@ -51,7 +51,7 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
         result = verify(replay)
     except Difference as difference:
         return _differs(file, difference)
-    lines = f"{len(replay.lines)} lines"
+    lines = counted(len(replay.lines), "line")
     if result is not None:
         ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
         out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}")
@@ -68,7 +68,8 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
 
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
-        raise UsageError(f"{len(given)} modules are named for {counted(len(seats), 'metered seat')}")
+        named = f"{counted(len(given), 'module')} {'is' if len(given) == 1 else 'are'}"
+        raise UsageError(f"{named} named for {counted(len(seats), 'metered seat')}")
     for module in given:
         if not module.is_file():
             raise UsageError(f"{module}: there is no such file; expected the module of a metered bot")

@@ -42,6 +42,7 @@ from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.harness.tournament.store.ledger import merge as merge_files
 from referee.harness.tournament.store.reader import has_games
+from referee.protocol.text import counted
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
@@ -244,7 +245,7 @@ def show(
     if sqlite is not None:
         from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load
 
-        out.print(f"{database.write(plan, folder, sqlite)} games in {sqlite}")
+        out.print(f"{counted(database.write(plan, folder, sqlite), 'game')} in {sqlite}")
         return PLAYED
     ends: dict[Path, int] = {}
     book, shown = None, -1
@@ -274,7 +275,7 @@ def add(folder: Path, *bots: str) -> int:
     for ident, label in plan.labels.items():
         if ident in plan.older - before:
             _note(f"{label} has a newer version: its games no longer count")
-    out.print(f"{folder}: {len(plan.bots)} bots")
+    out.print(f"{folder}: {counted(len(plan.bots), 'bot')}")
     return PLAYED
 
 
@@ -300,7 +301,7 @@ def merge(folder: Path, *others: Path) -> int:
         (folder / PLAN).write_bytes((base / PLAN).read_bytes())
     copied = sum(merge_files(folder, other) for other in others)
     book = reader.read(folder)
-    out.print(f"{copied} files copied; {book.count} games, {book.doubles} of them played twice")
+    out.print(f"{counted(copied, 'file')} copied; {counted(book.count, 'game')}, {book.doubles} of them played twice")
     out.print(_table(standings(plan, book)))
     return PLAYED
 
@@ -335,7 +336,7 @@ def write_page(
         write_plan(plan, folder / PLAN)
     where = folder / f"page-{reader}" if to is None else to
     written = site.write(plan, folder, where, reader, viewed, organiser)
-    out.print(f"{written.files} files in {where}")
+    out.print(f"{counted(written.files, 'file')} in {where}")
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
     for name, page in written.authors.items():
@@ -432,7 +433,7 @@ async def _live(games: TournamentGames) -> None:
 def _status(games: TournamentGames, total: int | None) -> str:
     played = games.book.count
     rate = (played - games.before) / max(time.monotonic() - games.started, 1e-9)
-    parts = [f"{played}/{total}" if total else f"{played} games", f"{rate:.3g}/s"]
+    parts = [f"{played}/{total}" if total else counted(played, "game"), f"{rate:.3g}/s"]
     if total and rate > 0:
         left = int((total - played) / rate)
         parts.append(f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left")
@@ -442,7 +443,7 @@ def _status(games: TournamentGames, total: int | None) -> str:
     if games.voids:
         parts.append(f"{games.voids} played again")
     if lost := games.lost_workers:
-        parts.append(f"{lost} workers lost")
+        parts.append(f"{counted(lost, 'worker')} lost")
     names = {entry.ident: entry.name for entry in games.plan.bots}
     for label, idents in (("failing again and again", games.shaky), ("expelled", games.expelled)):
         if idents:

@@ -32,6 +32,7 @@ from referee.harness.programs.spec import Entrant, entrants
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import Seat
+from referee.protocol.text import counted
 
 ACCEPTED, WRONG, FAILED = 42, 43, 1
 NAME = "submission"
@@ -166,7 +167,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"referee: {error}\n")
         return FAILED
     why = obstacle(verdict, test.seat, terms.accept)
-    result = f"ranks {verdict.result.ranks}, {verdict.result.reason}, {verdict.turns} turns"
+    result = f"ranks {verdict.result.ranks}, {verdict.result.reason}, {counted(verdict.turns, 'turn')}"
     message.write_text(f"{test.text()}{'accepted' if why is None else why}\n{result}\n")
     return ACCEPTED if why is None else WRONG
 

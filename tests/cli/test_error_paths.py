@@ -295,3 +295,17 @@ def test_a_closed_pipe_ends_a_command_silently(folder: Path, argv: tuple[str, ..
     script = '"$@" | head -c 1 >/dev/null; echo ${PIPESTATUS[0]}'
     done = subprocess.run(["bash", "-c", script, "x", *REFEREE, *argv], capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize("module", ["cyclopts", "referee.harness.cli.match", "trio"])
+def test_ctrl_c_while_the_program_loads_is_one_line(tmp_path: Path, module: str) -> None:
+    hook = (
+        "import os, signal, sys\n"
+        "class Hook:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Hook())\n"
+        "from referee.harness.cli.main import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", hook, "games"], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "referee: interrupted\n")

@@ -6,9 +6,10 @@ import pytest
 from cyclopts import App
 
 from referee.games import registry
+from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands, explained, reference, topic, topics
 from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
-from referee.harness.cli.main import app, main
+from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.match.rule_options import option_names
 from referee.harness.process.limits import Limits

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.harness.cli.command_line import app
 from referee.harness.cli.help import manual
-from referee.harness.cli.main import app
 from referee.harness.cli.reports.text import short
 
 pytestmark = pytest.mark.slow

@@ -33,7 +33,7 @@ def check_report(report: CheckReport) -> Group:
             findings.append(text.append("\n  ".join(lines), style="none"))
     counts = [counted(count, level) for level in Level if (count := report.count(level))]
     if rest := len(report.checks) - len(tried):
-        counts.append(f"{rest} rules not checked" + ("" if report.undecided else " until that is fixed"))
+        counts.append(f"{counted(rest, 'rule')} not checked" + ("" if report.undecided else " until that is fixed"))
     style = "bold green" if report.passed else "bold yellow" if report.undecided else "bold red"
     share = machine_share(report.decided_by_machine, report.games)
     shares = [Text(share, style="yellow")] if share else []

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from referee.protocol.text import counted as counted
 from referee.protocol.text import printable as printable
 
 LINE_CHARACTERS = 160
@@ -14,11 +15,6 @@ def cut(text: str) -> str:
     """Makes a text printable, and cuts it after a line or two."""
     text = printable(text)
     return text if len(text) <= LINE_CHARACTERS else text[:LINE_CHARACTERS] + "…"
-
-
-def counted(count: int, thing: str) -> str:
-    """Returns `1 fault` or `2 faults`."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def as_json(value: Any) -> str:

@@ -44,7 +44,9 @@ def verdict(match: Verdict, game: Game) -> RenderableType:
         parts.append(Text(f"reproduce with: {shlex.join(match.again)}", style="dim"))
     parts += noise([match])
     if match.replay is not None:
-        parts.append(Text(f"replay  {match.replay}  ({match.turns} turns in {match.duration_s:.2f} s)", style="dim"))
+        parts.append(
+            Text(f"replay  {match.replay}  ({counted(match.turns, 'turn')} in {match.duration_s:.2f} s)", style="dim")
+        )
     for seat in match.seats:
         if seat.stderr is not None:
             parts.append(Text(f"stderr  {seat.stderr}  ({printable(seat.name)})", style="dim"))
@@ -57,8 +59,8 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
     lost = {layer: why for match in matches for layer, why in match.lost_layers.items()}
     lines = [Text(f"isolation was without {layer}: {LOST} ({why})", style="yellow") for layer, why in lost.items()]
     if report.noisy_calls:
-        text = f"{report.noisy_calls:,} of {report.calls:,} calls were slowed by machine load"
-        faults = f", {report.noisy_faults:,} of {report.faults:,} faults" if report.faults else ""
+        text = f"{report.noisy_calls:,} of {counted(report.calls, 'call')} were slowed by machine load"
+        faults = f", {report.noisy_faults:,} of {counted(report.faults, 'fault')}" if report.faults else ""
         lines.append(Text(text + faults, style="yellow"))
     if share := machine_share(sum(map(decided_by_machine, matches)), len(matches)):
         lines.append(Text(share, style="yellow"))

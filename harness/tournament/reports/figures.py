@@ -4,6 +4,7 @@ import math
 
 from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.tournament.statistics.score import Interval, Strength
+from referee.protocol.text import counted
 
 
 def interval(figure: Interval, form: str = ".1f") -> str:
@@ -37,7 +38,7 @@ def model_use(use: ModelUse) -> str:
     """Returns the tokens and the cost of a language model in words, and how many of its completions were illegal."""
     estimated = ", some of them estimated" if use.estimated else ""
     cost = "" if use.cost is None else f", {dollars(use.cost)}"
-    illegal = f"{use.illegal:,} of {use.completions:,} completions illegal"
+    illegal = f"{use.illegal:,} of {counted(use.completions, 'completion')} illegal"
     illegal += f"; {use.unstructured} without a schema" if use.unstructured else ""
     return f"{use.prompt_tokens:,} tokens in, {use.completion_tokens:,} out{estimated}{cost}; {illegal}"
 

@@ -16,7 +16,7 @@ from referee.harness.tournament.gate import (
 )
 from referee.harness.tournament.reports.figures import interval, los, model_use, number
 from referee.harness.tournament.statistics.score import Strength
-from referee.protocol.text import printable
+from referee.protocol.text import counted, printable
 
 FAILED = "the run failed"
 """Stands instead of a decision."""
@@ -106,15 +106,15 @@ def sentence(run: Report) -> str:
         figure = f"{value} {name}, 95 % between {low} and {high}"
         bounds = f"{run.terms.low:+g} {name}", f"{run.terms.high:+g} {name}"
     if run.decision is Decision.ACCEPTED:
-        return f"Better: {figure}; proven to be above {bounds[0]} within {run.games:,} games"
+        return f"Better: {figure}; proven to be above {bounds[0]} within {counted(run.games, 'game')}"
     if run.decision is Decision.REJECTED:
         word = "Worse" if _is_worse(strength, run) else "Not better"
-        return f"{word}: {figure}; proven to be below {bounds[1]} within {run.games:,} games"
+        return f"{word}: {figure}; proven to be below {bounds[1]} within {counted(run.games, 'game')}"
     if too_much_by_machine(run):
         share = machine_share(run.by_machine, run.games)
         return f"Undecided: {figure}; {share}, more than {MACHINE_SHARE:.0%}: play again with less load or fewer --jobs"
     tendency = "Probably better" if los >= LIKELY else "Probably worse" if los <= 1 - LIKELY else "Undecided"
-    return f"{tendency}: {figure}; not proven within {run.games:,} games"
+    return f"{tendency}: {figure}; not proven within {counted(run.games, 'game')}"
 
 
 def _is_worse(strength: Strength, run: Report) -> bool:

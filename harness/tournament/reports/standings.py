@@ -21,6 +21,7 @@ from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Tally
 from referee.harness.tournament.statistics.score import FEW, Interval, Sample, strength
 from referee.harness.tournament.store.reader import Book, Game, Kind, LedgerResults
+from referee.protocol.text import counted
 
 COPIES, NO_INFORMATION = "copies", "no information"
 """Notes on ratings that do not say who is probably the best."""
@@ -304,19 +305,19 @@ def _leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
     """Names each leader whose faults are many: it may lead by what others did worse, or for a cause to look at."""
     for row in rows:
         if row.rank == 1 and row.faults >= max(1, MANY_FAULTS * row.games):
-            yield f"{row.name} leads, but was at fault in {row.faults} of {row.games} games"
+            yield f"{row.name} leads, but was at fault in {row.faults} of {counted(row.games, 'game')}"
 
 
 def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus: int) -> Iterator[str]:
     faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
     if slowed:
         of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
-        yield f"{slowed} of {faults} games with a fault were slowed by machine load: {of}"
+        yield f"{slowed} of {counted(faults, 'game')} with a fault were slowed by machine load: {of}"
     if different < DISTINCT * total:
         copies = any(row.note == COPIES for row in rows)
         yield (
-            f"only {different} of {total} games are different: the rest are repeats: deterministic bots replaying the "
-            "same game; an option that varies the start, such as `opening`, makes them differ"
+            f"only {different} of {counted(total, 'game')} are different: the rest are repeats: deterministic bots "
+            "replaying the same game; an option that varies the start, such as `opening`, makes them differ"
             + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
@@ -329,7 +330,7 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus:
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
     if surplus:
-        yield f"{surplus} games do not count: the tournament as it is now does not arrive at them"
+        yield f"not counted: {counted(surplus, 'game')} that the tournament as it is now does not arrive at"
 
 
 def _games_of_older(plan: Plan, book: Book) -> Iterator[str]:

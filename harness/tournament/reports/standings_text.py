@@ -53,7 +53,8 @@ def progress(standings: Standings) -> str:
     """Returns how many games were played, and how many of them differ or have faults."""
     of = f" of {standings.due}" if standings.due else ""
     faults = sum(row.faults for row in standings.rows)
-    return f"{standings.played}{of} games, {standings.different} different, {faults} with faults"
+    games = f"{standings.played}{of} {'game' if (standings.due or standings.played) == 1 else 'games'}"
+    return f"{games}, {standings.different} different, {faults} with faults"
 
 
 def markdown(standings: Standings) -> str:

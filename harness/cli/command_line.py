@@ -1,0 +1,303 @@
+"""The entry of the command line: its commands, and the exit code and message of each error."""
+
+import errno
+import gc
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar
+
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError, ValidationError
+from cyclopts.exceptions import UnknownOptionError
+from msgspec import Struct
+from rich.text import Text
+
+from referee.games import registry
+from referee.harness.cli.exit_codes import (
+    BY_SIGNAL,
+    FAILED,
+    INTERRUPTED,
+    NO_ROOM,
+    NOT_ISOLATED,
+    NOT_TESTED,
+    PLAYED,
+    USAGE,
+    SoFar,
+)
+from referee.harness.cli.help import commands, explained, overview, topic
+from referee.harness.cli.limit_options import NAMES
+from referee.harness.cli.match import match
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import err, out, paged, print_json
+from referee.harness.cli.signals import Ended, obeyed
+from referee.harness.cli.standard_streams import discard, prepare, writing
+from referee.harness.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
+from referee.harness.installed import version
+from referee.harness.isolation.self_protection import (
+    TOO_MANY,
+    hide_option,
+    is_file_size_too_small,
+    no_file_size,
+    no_room,
+    reset_inherited_state,
+)
+from referee.harness.match.rule_options import option_names
+from referee.harness.programs.spec import check_utf8
+
+E = TypeVar("E", bound=BaseException)
+
+
+class Failure(Struct, frozen=True):
+    """What `--json` prints if a command fails."""
+
+    error: str
+    exit_code: int
+    reached: Any = None
+    """The result so far: the matches played, or the report that could not be written."""
+
+
+app = App(
+    name="referee",
+    version=version,
+    help="A match between any two programs: fair, fast and on the record.",
+    help_on_error=False,
+    result_action="return_value",
+    console=out,
+    suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(negative=()),
+)
+app.default(match)
+app.command(match, name="play")
+
+
+@app.command(name="help")
+def explain(*command: str, all: bool = False) -> int:
+    """Explains a command, like its --help.
+
+    Args:
+        command: The command, such as `replay show`.
+        all: Also explain rarely used options, and the names of --limit and --build.
+    """
+    width = min(out.width, 100)
+    with paged():
+        out.print(explained(topic(app, command), width, all) if command else overview(app, width, all))
+    return PLAYED
+
+
+replay_app = App(name="replay", help="Verifies and shows replays.")
+app.command(replay_app)
+for parent, name, function in (
+    (app, "bridge", "bridge:bridge"),
+    (app, "build", "build:build"),
+    (app, "check", "check:check_bot"),
+    (app, "doctor", "doctor:doctor"),
+    (app, "export", "export:export_app"),
+    (app, "fork", "fork:fork"),
+    (app, "games", "games:games"),
+    (app, "gate", "gate:gate"),
+    (app, "improve", "improve:improve"),
+    (app, "judge", "judge:judge_bot"),
+    (app, "mcp", "mcp:mcp"),
+    (app, "new", "new:new_bot"),
+    (app, "repro", "repro:repro"),
+    (app, "rules", "games:print_rules"),
+    (app, "serve", "serve:serve"),
+    (app, "tournament", "tournament:tournament_app"),
+    (app, "user", "serve:user"),
+    (app, "view", "view:view"),
+    (replay_app, "export", "replay:replay_export"),
+    (replay_app, "html", "replay:replay_html"),
+    (replay_app, "show", "replay:replay_show"),
+    (replay_app, "verify", "replay:replay_verify"),
+):
+    parent.command(f"referee.harness.cli.{function}", name=name)  # loaded on use, so that every start is quick
+
+
+@app.command
+def completion(shell: Literal["bash", "zsh", "fish"]) -> int:
+    """Prints a completion script for a shell.
+
+    Args:
+        shell: For example, `referee completion bash > ~/.local/share/bash-completion/completions/referee`.
+    """
+    out.print(app.generate_completion(shell=shell), end="")
+    return PLAYED
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command line and returns its exit code. An empty one prints an overview."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        prepare()
+        if argv is None:
+            reset_inherited_state()
+            hide_option("--seed")  # other programs of this account could read it and foresee all luck
+            gc.freeze()  # garbage collections skip what is loaded, also while a call is open
+        with obeyed():
+            code = _run(words)
+        with writing():
+            sys.stdout.flush()
+        return code
+    except BaseException as error:
+        return _ended_by(error, words)
+    finally:
+        if argv is None:
+            gc.freeze()  # saves a fifth of a short command: Python would collect garbage at exit
+
+
+def _run(words: list[str]) -> int:
+    if not words:
+        explain()
+        return USAGE
+    asked = [word for word in words if word in ("--help", "-h")]
+    if asked:
+        names = _commands(words)
+        if not names and len(words) > len(asked) + words.count("--all"):  # a match without the verb
+            names = ("play",)
+        return explain(*names, all="--all" in words)
+    check_utf8(*words, _folder())
+    code = app(words, exit_on_error=False, print_error=False)
+    return PLAYED if code is None else int(code)
+
+
+def _folder() -> str:
+    """Returns the current folder; empty if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _commands(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the command that a line starts with, such as `replay` and `show`."""
+    return tuple(name for name in app.parse_commands(words)[0] if not name.startswith("-"))
+
+
+def _ended_by(error: BaseException, words: Sequence[str]) -> int:
+    """Prints why a command failed, and returns the exit code. A bug of ours is raised with its trace."""
+    so_far = _inside(error, SoFar)
+    cause = so_far.cause if so_far else error
+    if _inside(cause, BrokenPipeError):
+        discard()  # as `head` closes the pipe
+        return PLAYED
+    failure = _message(cause, words)
+    if failure is None:
+        raise cause
+    message, code = failure
+    with suppress(BrokenPipeError, RunError):
+        if "--json" in words:
+            print_json(Failure(message, code, so_far and so_far.reached))
+        elif so_far:
+            out.print(so_far.shown)
+    first, *rest = map(printable, message.split("\n"))
+    err.print(Text.assemble(("referee: ", "bold red"), first))
+    for line in rest:
+        err.print(f"  {line}")
+    return code
+
+
+def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | None:
+    """Returns message and exit code of an error; None if it is a bug of ours."""
+    if isinstance(error, CycloptsError):
+        return _other_command(words) or _wrong_words(error) or " ".join(str(error).split()), USAGE
+    if wrong := _inside(error, UsageError):
+        return _other_command(words) or str(wrong), USAGE
+    if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
+        return str(no_room()), NO_ROOM
+    if failed and (failed.errno == errno.EFBIG or is_file_size_too_small()):
+        return str(no_file_size()), NO_ROOM
+    if ended := _inside(error, Ended):
+        return str(ended), BY_SIGNAL + ended.number
+    if _inside(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    kinds = ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM), (NotTested, NOT_TESTED), (RunError, FAILED))
+    for kind, code in kinds:
+        if failure := _inside(error, kind):
+            return str(failure) + _other_place(str(failure), words), code
+    return None
+
+
+def _other_command(words: Sequence[str]) -> str | None:
+    """Returns the message for a misspelt command: a word in its place that is neither a command nor a bot."""
+    names = _commands(words)
+    command = app
+    for name in names:
+        command = command[name]
+    inner = commands(command)
+    word = next(iter(words[len(names) :]), "-")
+    typed = " ".join(["referee", *names])
+    if names and inner and word.startswith("-"):
+        return f"`{typed}` needs a command: {', '.join(inner)}"
+    if not inner or word.startswith("-") or os.path.exists(word):
+        return None
+    near = get_close_matches(word, inner, 1)
+    if near:
+        return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
+    return None if not names else f"there is no command {word!r}; `{typed} --help` lists the commands"
+
+
+def _other_place(message: str, words: Sequence[str]) -> str:
+    """Returns advice about a replay that cannot be written."""
+    if not (message.startswith("the replay ") and " cannot be written: " in message):
+        return ""
+    place = "FOLDER" if words[0] in ("judge", "serve") else "FILE"
+    otherwise = "" if words[0] in ("judge", "fork") else ", or keep none with --replay none"
+    return f"; choose another place with --replay {place}{otherwise}"
+
+
+def _wrong_words(error: CycloptsError) -> str | None:
+    """Returns our message for an error of the command line; None if the library's is good enough."""
+    command = " ".join(["referee", *(word for word in error.command_chain or () if word != "referee")])
+    if isinstance(error, UnknownOptionError):
+        return _unknown(error, command)
+    if isinstance(error, UnusedCliTokensError):
+        unexpected = " ".join(error.unused_tokens or ())
+        return f"{unexpected}: unexpected argument; see `{command} --help`"
+    if isinstance(error, ValidationError):
+        return _invalid(error)
+    if not isinstance(error, MissingArgumentError) or error.argument is None:
+        return None
+    if error.keyword is None:
+        name = error.argument.name
+        needed = name if error.argument.index is None else name.removeprefix("--").upper()
+        return f"{needed} is missing; see `{command} --help`"
+    return f"{error.keyword} needs a value; see `{command} --help`"
+
+
+def _invalid(error: ValidationError) -> str | None:
+    """Returns the message for options that cannot be combined, and for a number out of range."""
+    why = error.exception_message
+    if why.startswith("Mutually exclusive arguments: "):
+        return " and ".join(re.findall(r"--[\w-]+", why)) + " cannot be combined"
+    if error.argument is None:
+        return None
+    why = why.rstrip(".")
+    if why.startswith("Must be >= "):
+        why = f"expected a number from {why.removeprefix('Must be >= ')} on"
+    why = why.replace("Must be > ", "expected a number above ")
+    return f"{error.argument.name} {error.argument.tokens[0].value}: {why}"
+
+
+def _unknown(error: UnknownOptionError, command: str) -> str:
+    """Returns the message for an unknown option: a similar one, or the option that takes its name as a value."""
+    typed = (error.token.keyword or error.token.value).partition("=")[0]
+    name = typed.lstrip("-").replace("-", "_")
+    flags = {flag for argument in error.argument_collection for flag in argument.positives}
+    rules = {option for game in registry.names() for option in option_names(registry.game(game))}
+    takers = {"--set": rules} | {flag: {each.name for each in limits} for flag, limits in NAMES.items()}
+    takers["--build"] |= {f"build_{limit}" for limit in takers["--build"]}
+    for flag, names in takers.items():
+        if flag in flags and name in names:
+            return f"there is no option {typed}; use {flag} {name.removeprefix('build_')}=VALUE"
+    near = get_close_matches(typed, sorted(flags), 1)
+    return f"there is no option {typed}; " + (f"did you mean {near[0]}?" if near else f"see `{command} --help --all`")
+
+
+def _inside(error: BaseException, kind: type[E]) -> E | None:
+    """Returns the first exception of this kind, also inside of groups."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, (_inside(inner, kind) for inner in error.exceptions)), None)
+    return error if isinstance(error, kind) else None
