@@ -162,4 +162,4 @@ def test_games_after_the_decision_of_a_series_do_not_count() -> None:
     played = {ScheduledGame(seats, number): won if (seats[0] == 0) == (number < 3) else lost for number, seats in turns}
     found = standings_of(match, lines(match, played))
     assert [(row.name, row.wins, row.losses) for row in found.rows] == [("a", 3, 0), ("b", 0, 3)]
-    assert found.notes[-1].startswith("6 games do not count")
+    assert found.notes[-1].startswith("not counted: 6 games")
