@@ -21,7 +21,7 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
-from referee.harness.programs.spec import Entrant, check_seats, entrant, split_name
+from referee.harness.programs.spec import Entrant, check_seats, entrant, refuse_people, split_name
 
 
 def check_bot(
@@ -73,6 +73,7 @@ def checked(
 
     UsageError for wrong options, RunError if the check itself fails.
     """
+    refuse_people(split_name(bot)[1])  # there is no submission that could be wrong
     limits, time, options = setup.resolved(game, game.seats.start)
     command, started, spec = setup.command(game, chaos=chaos), monotonic(), bot
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:

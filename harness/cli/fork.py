@@ -19,7 +19,7 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.match.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits, recorded_limits
-from referee.harness.programs.spec import Entrant, check_seats, entrants
+from referee.harness.programs.spec import SERVICES, Entrant, check_seats, entrants, refuse_people, split_name
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
@@ -98,6 +98,9 @@ def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
 
 
 def _new_entrant(spec: str, player: int, before: Replay, isolation: Isolation) -> Entrant:
+    name = split_name(spec)[1]
+    if name.startswith(SERVICES):
+        refuse_people(name)
     check_seats([*["@random"] * player, spec], before.game.name)
     limits = Limits(isolation=isolation)
     (entrant,) = entrants([spec], before.game.name, limits, people=True, progress=building)

@@ -23,10 +23,9 @@ from referee.harness.programs import archive, build_cache, llm_spec, webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.image import unpacked_at
 from referee.harness.programs.languages import SOURCES
-from referee.harness.programs.spec import FUNCTION, PREFIX, WORD, Entrant, built_in_entrant, image_entrant
+from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, Entrant, built_in_entrant, image_entrant
 from referee.harness.replay.reader import Replay
 
-SERVICES = ("http://", "https://")
 FILES = frozenset({*SOURCES, webassembly.SUFFIX, ".jar", ".pyz"})
 """Suffixes of programs in a command line. Any other relative word may be an argument."""
 

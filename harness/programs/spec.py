@@ -50,6 +50,7 @@ DEFAULT_LIMITS = Limits()
 WORD = "human"
 """Names a person on the command line, and stands for the command in replays."""
 PREFIX = "script:"
+SERVICES = ("http:", "https:")
 FUNCTION = "function:"
 """Precedes the name of a Python function, which stands for its command in replays."""
 NAME_CHARACTERS = 100
@@ -155,10 +156,10 @@ def shown_name(name: str) -> str:
 
 def _parse(spec: str, game: str | None, people: bool) -> Build:
     name, rest = split_name(spec)
-    if not people:
-        refuse_people(rest)
     kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
     build = (_person if rest == WORD else kind)(rest, game)
+    if not people:
+        refuse_people(rest)
     return build if name is None else _named(name, build)
 
 
@@ -178,10 +179,10 @@ def _named(name: str, build: Build) -> Build:
 
 
 def refuse_people(spec: str) -> None:
-    """UsageError for a person or a script, which take part in single matches only."""
-    if spec == WORD or spec.startswith(PREFIX):
-        who = "people" if spec == WORD else "scripts"
-        raise UsageError(f"{spec}: {who} play single matches only; they cannot be ranked or checked")
+    """UsageError for a person, a script or a web service, which take part in single matches only."""
+    if spec == WORD or spec.startswith((PREFIX, *SERVICES)):
+        who = "people" if spec == WORD else "scripts" if spec.startswith(PREFIX) else "web services"
+        raise UsageError(f"{spec}: {who} play single matches only, by `referee --game`; name a program here")
 
 
 def _person(spec: str, game: str | None) -> Build:
@@ -433,8 +434,7 @@ KINDS = {
     **dict.fromkeys(engine_spec.PREFIXES, _engine),
     llm_spec.PREFIX: _model,
     image.PREFIX: _image,
-    "http:": _service,
-    "https:": _service,
+    **dict.fromkeys(SERVICES, _service),
 }
 """What bot specs with these beginnings are; any other is a path."""
 PREFIXES = tuple(KINDS)
