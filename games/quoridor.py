@@ -347,7 +347,7 @@ class Quoridor(Battle):
     def _drawn_row(self, row: int) -> str:
         text = f"{row + 1} |"
         for square in range(9 * row, 9 * row + 9):
-            pawn = "1" if square == self.pawns[0] else "2" if square == self.pawns[1] else " "
+            pawn = "F" if square == self.pawns[0] else "S" if square == self.pawns[1] else " "
             walled = square % 9 < 8 and not self.right >> square & 1
             text += f" {pawn} {'#' if walled else '|'}"
         return text
@@ -402,10 +402,10 @@ GAME = Quoridor.registration(
         "the name of a wall is the square below and left of its middle, then h or v",
         SIDES,
         {"move": "to", "putWall": "wall"},
-        (r"(?<=[|#] )1(?= )", r"(?<=[|#] )2(?= )"),
+        ("F", "S"),
         {
-            "1": "first's pawn",
-            "2": "second's pawn",
+            "F": "first's pawn",
+            "S": "second's pawn",
             "=": "a wall between rows",
             "#": "a wall between columns",
             "+-|": "the grid",

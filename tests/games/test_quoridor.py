@@ -26,18 +26,18 @@ def begun(**options: Any) -> Quoridor:
 
 def drawn(text: str, mover: Player = 0, walls_left: tuple[int, int] = (10, 10), **options: Any) -> Quoridor:
     """Reads a drawing; a missing pawn is on its start."""
-    pawns, walls = {"1": "e1", "2": "e9"}, []
+    pawns, walls = {"F": "e1", "S": "e9"}, []
     columns = header(text)
     row, edges = 10, []
     for line in text.split("\n"):
         if found := re.match(r"(\d) ", line):
             row = int(found[1])
-            pawns |= {line[place]: f"{column}{row}" for place, column in columns.items() if line[place:][:1] in "12"}
+            pawns |= {line[place]: f"{column}{row}" for place, column in columns.items() if line[place:][:1] in "FS"}
             walls += [f"{column}{row}{direction}" for column, direction in edges]
         elif line.startswith("  +"):
             corners = [(column, line[place + 2 :][:1]) for place, column in columns.items()]
             edges = [(column, "h" if sign == "=" else "v") for column, sign in corners if sign in ("=", "#")]
-    view = View((pawns["1"], pawns["2"]), walls, walls_left, 0, "second" if mover else "first", None)
+    view = View((pawns["F"], pawns["S"]), walls, walls_left, 0, "second" if mover else "first", None)
     return from_view(view, msgspec.convert(options, Options))
 
 
@@ -219,9 +219,9 @@ def test_walls_may_touch(standing: str, wall: str) -> None:
 
 LAST_GAP = """
     a   b   c   d   e   f   g   h   i
-5 |   |   |   |   | 2 |   |   |   #   |
+5 |   |   |   |   | S |   |   |   #   |
   +=======+=======+=======+=======#---+
-4 |   |   |   |   | 1 |   |   |   #   |
+4 |   |   |   |   | F |   |   |   #   |
 """
 
 
@@ -230,16 +230,16 @@ def test_a_wall_that_shuts_pawns_off_from_their_goals_is_refused(mover: Player) 
     for wall in ("h3h", "h5h"):
         name = f"Cannot put - wall at {wall[:2]}"
         assert refusal(drawn(LAST_GAP, mover), put(wall)) == name
-        assert refusal(drawn(LAST_GAP.replace("2", " "), mover), put(wall)) == name, "second stands on e9"
-        assert refusal(drawn(LAST_GAP.replace("1", " "), mover), put(wall)) == name, "first stands on e1"
+        assert refusal(drawn(LAST_GAP.replace("S", " "), mover), put(wall)) == name, "second stands on e9"
+        assert refusal(drawn(LAST_GAP.replace("F", " "), mover), put(wall)) == name, "first stands on e1"
     assert refusal(drawn(LAST_GAP, mover), put("h6h")) is None
 
 
 @pytest.mark.parametrize("mover", [0, 1])
 def test_a_wall_that_shuts_off_one_pawn_only_is_refused_to_both_players(mover: Player) -> None:
-    behind = LAST_GAP.replace("2", "3").replace("1", "2").replace("3", "1")
+    behind = LAST_GAP.translate(str.maketrans("FS", "SF"))
     assert refusal(drawn(behind, mover), put("h3h")) is None, "both have passed the line"
-    first_only = behind.replace("4 |   |   |   |   | 2", "4 |   |   |   |   |  ")
+    first_only = behind.replace("4 |   |   |   |   | S", "4 |   |   |   |   |  ")
     assert drawn(first_only).view(0).pawns == ("e5", "e9")
     assert refusal(drawn(first_only, mover), put("h3h")) == "Cannot put - wall at h3", "second has not"
 
@@ -262,12 +262,12 @@ def test_the_same_squares_may_not_be_shut_in_with_a_pawn_among_them() -> None:
   +---+---+---+
 2 |   |   #   |
   +---+---#---+
-1 | 1 |   #   |
+1 | F |   #   |
   +---+---+---+
 """
     assert refusal(drawn(text), put("a2h")) == "Cannot put - wall at a2"
     assert refusal(drawn(text, mover=1), put("a2h")) == "Cannot put - wall at a2"
-    assert refusal(drawn(text.replace("1 | 1", "1 | 2")), put("a2h")) is None, "second stands on its goal row there"
+    assert refusal(drawn(text.replace("1 | F", "1 | S")), put("a2h")) is None, "second stands on its goal row there"
 
 
 def test_pawns_stand_in_nobodys_way() -> None:
@@ -280,9 +280,9 @@ def test_pawns_stand_in_nobodys_way() -> None:
   +---#---#---+
 4 |   #   #   |
   +---+---+---+
-3 |   | 2 |   |
+3 |   | S |   |
   +---+---+---+
-2 |   # 1 #   |
+2 |   # F #   |
   +---#---#---+
 1 |   #   #   |
   +---+---+---+
@@ -535,7 +535,7 @@ def test_without_a_limit_the_game_goes_on() -> None:
 
 
 def test_a_win_on_the_last_ply_is_a_win() -> None:
-    state = drawn("8 | 1 |\n    a", max_turns=1)
+    state = drawn("8 | F |\n    a", max_turns=1)
     play(state, step("a9"))
     assert state.result == win(0, "FIRST_WIN")
 
@@ -585,7 +585,7 @@ INVALID = {
     "the same flip by its alias": ({"action": FLIP_ALIAS}, "You are not supposed to flip the table now"),
 }
 invalid = pytest.mark.parametrize(("answer", "reason"), INVALID.values(), ids=INVALID.keys())
-WALLED = "  +=======+\n1 | 1 |   |\n    e   f"
+WALLED = "  +=======+\n1 | F |   |\n    e   f"
 
 
 @invalid

@@ -62,7 +62,7 @@ def quoridor(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
     drawn: Facts = set()
     for row, line, above in ((9 - index, lines[2 * index + 1], lines[2 * index]) for index in range(9)):
         for at, column in enumerate("abcdefghi"):
-            drawn |= {("pawn", column, row, int(line[4 + 4 * at]) - 1)} if line[4 + 4 * at] != " " else set()
+            drawn |= {("pawn", column, row, "FS".index(line[4 + 4 * at]))} if line[4 + 4 * at] != " " else set()
             drawn |= {("right of", column, row)} if line[6 + 4 * at] == "#" else set()
             drawn |= {("above", column, row)} if above[3 + 4 * at : 6 + 4 * at] == "===" else set()
     left = re.search(r"walls left (\d+), (\d+)", lines[-1])
@@ -76,10 +76,10 @@ def quoridor(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
                 page |= {("above", column, row), ("above", chr(ord(column) + 1), row)}
             else:
                 page |= {("right of", column, row), ("right of", column, row + 1)}
-        elif pawn := re.fullmatch(r"(\w)(\d), pawn of seat (\d)", label):
-            page.add(("pawn", pawn[1], int(pawn[2]), int(pawn[3])))
-        elif walls := re.fullmatch(r"seat (\d) has (\d+) walls left", label):
-            page.add(("left", int(walls[1]), int(walls[2])))
+        elif pawn := re.fullmatch(r"(\w)(\d), (first|second)'s pawn", label):
+            page.add(("pawn", pawn[1], int(pawn[2]), ("first", "second").index(pawn[3])))
+        elif walls := re.fullmatch(r"(first|second) has (\d+) walls left", label):
+            page.add(("left", ("first", "second").index(walls[1]), int(walls[2])))
     return drawn, page
 
 

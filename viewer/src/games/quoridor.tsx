@@ -5,6 +5,7 @@ import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Frames } from "./types/quoridor";
 
+const SIDES = ["first", "second"];
 const SIZE = 40;
 const LETTERS = "abcdefghi";
 
@@ -26,13 +27,13 @@ export function Board(props: BoardProps<Frames>) {
         const [x, y] = corner(square);
         const pawn = view.pawns.indexOf(square);
         return (
-          <g key={square} role="img" aria-label={pawn < 0 ? square : `${square}, pawn of seat ${pawn}`}>
+          <g key={square} role="img" aria-label={pawn < 0 ? square : `${square}, ${SIDES[pawn]}'s pawn`}>
             <rect class="cell" x={x + 2} y={y + 2} width={SIZE - 4} height={SIZE - 4} rx={3} />
             {pawn >= 0 && put.has(square) && <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={16} />}
             {pawn >= 0 && <circle class={`piece seat-${pawn}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={13} />}
             {pawn >= 0 && (
               <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
-                {pawn}
+                {SIDES[pawn]?.[0]?.toUpperCase()}
               </text>
             )}
           </g>
@@ -89,12 +90,12 @@ export function Board(props: BoardProps<Frames>) {
         <g
           key={seat}
           role="img"
-          aria-label={`seat ${seat} has ${left} walls left`}
+          aria-label={`${SIDES[seat]} has ${left} walls left`}
           transform={`translate(${9 * SIZE + 36} ${seat === 0 ? 9 * SIZE - 48 : 16})`}
         >
           <circle class={`piece seat-${seat}`} r={9} />
           <text class="letter small" y={4}>
-            {seat}
+            {SIDES[seat]?.[0]?.toUpperCase()}
           </text>
           <text class="edge" y={26}>
             {left} {left === 1 ? "wall" : "walls"}
