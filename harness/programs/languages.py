@@ -84,7 +84,7 @@ def _java_classes(text: str) -> tuple[str, str, str]:
 
 def _c_plus_plus(path: Path, context: BuildContext) -> Argv:
     """Links the parts of the kit that the file includes; these are compiled once for all bots."""
-    command = [need("g++", path), "-std=c++17", "-O2"]
+    command = [need("g++", path), "-std=c++17", "-O2", "-g"]
     parts = sorted(_kit_headers(path) & {source.stem for source in (KITS / "cpp" / "src").glob("*.cpp")})
     if not parts:
         return _compile(command, path, context)

@@ -11,14 +11,18 @@ from rich.text import Text
 
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
-from referee.games.game import Game
+from referee.games.game import Game, TimeControl
 from referee.harness.adapters.llm.records import Exchange
+from referee.harness.adapters.wasm.prices import UNITS_PER_MS
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.errors import UsageError
-from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
+from referee.harness.match.clock import Clock, milliseconds
+from referee.harness.process.limits import recorded_limits
+from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
 from referee.harness.tournament.reports.figures import model_use
+from referee.protocol import messages
 
 SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
 """By seat, from the first again after the last."""
@@ -148,19 +152,20 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
     game, setup = replay.game, replay.header.setup
     yield title(game, setup.names, setup.seed)
     state: State | None = None
-    numbers = [0] * len(setup.names)
+    made = _Calls(replay)
     number = 0
     calls: tuple[Call, ...] = ()
+    in_opening = False
     try:
         for _, state, line in positions_to_the_end(replay):
             number = line.turn if isinstance(line, Turn) else number
-            frames = _frames(calls, line, numbers) if window.calls else []
+            frames = made.frames(calls, line, in_opening) if window.calls else []
             if window.holds(number, line.answers | line.faults if isinstance(line, Turn) else ()):
                 text = Text().append("".join(f"{printable(frame)}\n" for frame in frames), style="dim")
                 text.append_text(turn_text(game, line, setup.names, calls))
                 yield text.append("\n" if text else "").append_text(board(game, state))
             if window.calls or window.holds(number + 1, range(len(setup.names))):
-                calls = state.calls()
+                calls, in_opening = state.calls(), state.in_opening
     except Difference as difference:
         yield differing(difference)
     yield from legend(game)
@@ -199,27 +204,49 @@ def _event(game: Game, event: Mapping[str, Any], names: Sequence[str]) -> str:
     return f"{event['method']} {as_json(event['params'])}" if words is None else printable(words)
 
 
-def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
-    """Returns the frames of a turn as JSON. `numbers` counts the calls of each seat, and grows.
+class _Calls:
+    """The calls of a replay, with the numbers and clocks that bots were shown."""
 
-    A replay has neither the clocks that bots were shown nor answers at fault, so they are missing. The notices are
-    those to seats; viewers get more.
-    """
-    shown = []
-    for call in calls if isinstance(line, Turn) else ():
-        player, method = call.player, call.method.name
-        numbers[player] += 1
-        shown.append(f"seat {player} -> {_frame(id=numbers[player], method=method, params=call.params)}")
-        shown += [f"       {each}" for exchange in line.transcript.get(player, ()) for each in _exchanged(exchange)]
-        if player in line.answers:
-            shown.append(f"seat {player} <- {_frame(id=numbers[player], result=line.answers[player])}")
-        else:
-            shown.append(f"seat {player} <- no answer that counts: {line.faults[player].detail}")
-    for event in line.opening if isinstance(line, Opening) else line.events:
-        if event["event"] == "notice":
-            frame = _frame(method=event["method"], params=event["params"])
-            shown += [f"seat {player} -> {frame}" for player in event["to"]]
-    return shown
+    def __init__(self, replay: Replay) -> None:
+        header = replay.header
+        self._time, self._numbers = header.time, [0] * len(header.setup.names)
+        untimed = {*header.people, *header.functions}
+        self._clocks = [Clock(TimeControl() if p in untimed else header.time) for p in range(len(self._numbers))]
+        fuel = recorded_limits(header.limits).fuel
+        self._fuel_ms = {} if fuel is None else dict.fromkeys(header.metered, fuel // UNITS_PER_MS)
+
+    def frames(self, calls: Sequence[Call], line: Any, in_opening: bool) -> list[str]:
+        """Returns the frames of a turn as JSON.
+
+        A replay has no answers at fault, so they are missing. The notices are those to seats; viewers get more.
+        """
+        shown = []
+        for call in calls if isinstance(line, Turn) else ():
+            player, method = call.player, call.method.name
+            self._numbers[player] += 1
+            number = self._numbers[player]
+            params = {**plain(call.params), "clock": self._clock(call, line, in_opening)}
+            shown.append(f"seat {player} -> {_frame(id=number, method=method, params=params)}")
+            shown += [f"       {each}" for exchange in line.transcript.get(player, ()) for each in _exchanged(exchange)]
+            if player in line.answers:
+                shown.append(f"seat {player} <- {_frame(id=number, result=line.answers[player])}")
+            else:
+                shown.append(f"seat {player} <- no answer that counts: {line.faults[player].detail}")
+        for event in line.opening if isinstance(line, Opening) else line.events:
+            if event["event"] == "notice":
+                frame = _frame(method=event["method"], params=event["params"])
+                shown += [f"seat {player} -> {frame}" for player in event["to"]]
+        return shown
+
+    def _clock(self, call: Call, line: Turn, in_opening: bool) -> messages.Clock:
+        """Returns the clock that a bot was shown, and charges the call."""
+        clock, own_s = self._clocks[call.player], self._time.own_s(call.method)
+        call_ms = milliseconds(own_s if own_s is not None else clock.per_call_s(in_opening))
+        if (fuel_ms := self._fuel_ms.get(call.player)) is not None:
+            call_ms = fuel_ms if call_ms is None else min(call_ms, fuel_ms)
+        shown = clock.shown(call_ms)
+        clock.charge(line.wall_us.get(call.player, 0) / 1e6, own_s, in_opening)
+        return shown
 
 
 def _exchanged(exchange: Exchange) -> Iterator[str]:
