@@ -69,7 +69,7 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
                 is_broken = trial.is_broken()
             if progress is not None:
                 progress(_with_findings(attempts[-1], trial))
-    results = tuple(_with_findings(attempt, trial) for attempt in attempts)
+    results = tuple(_with_findings(attempt, trial) for attempt in _with_unasked(attempts, trial))
     passed = all(result.status not in (Status.FAILED, Status.UNDECIDED) for result in results)
     return CheckReport(
         game=request.game.name,
@@ -82,6 +82,14 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
         games=trial.games,
         decided_by_machine=trial.decided_by_machine,
     )
+
+
+def _with_unasked(attempts: list[RuleResult], trial: Trial) -> list[RuleResult]:
+    """Adds the rules that nobody has asked for and that the bot broke all the same, such as its limit of time."""
+    tried = {attempt.rule: attempt for attempt in attempts}
+    broken = {finding.rule for finding in trial.findings if finding.level is Level.ERROR} | trial.undecided
+    found = {rule: RuleResult(rule, Status.PASSED, 0.0) for rule in broken}
+    return [(found | tried)[rule] for rule in RULES if rule in found or rule in tried]
 
 
 async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:

@@ -204,7 +204,8 @@ class Trial:
             last_words=stderr,
             section=(is_illegal and method and self.game.methods[method].rules) or RULES[rule].section,
         )
-        self._add(finding, lambda origin: origin.check_command(self.request.seed, rule))
+        tried = self.rule  # another rule may have found it
+        self._add(finding, lambda origin: origin.check_command(self.request.seed, tried or rule))
 
     def report_fault(
         self, plan: GamePlan, game: EngineGame, bot: Bot, level: Level = Level.ERROR, prefix: str = ""

@@ -168,6 +168,27 @@ async def test_later_rules_are_not_tried_after_a_basic_rule_failed(arena: Arena)
     }
 
 
+UNASKED = {
+    # what a bot does at its first call, and the rule that it breaks
+    "never answers": ("while True: time.sleep(0.01)", "time-limit"),
+    "loops": ("while True: pass", "time-limit"),
+    "takes memory": ("hog = bytearray(200 << 20); time.sleep(0.5)", "memory-limit"),
+}
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("name", UNASKED)
+async def test_a_check_of_some_rules_keeps_the_findings_of_all(arena: Arena, name: str) -> None:
+    """Its command leads to the attempt that has found them."""
+    does, rule = UNASKED[name]
+    program = arena.bot(bot(f"def choose():\n    {does}\n    return cell(free[0])"))
+    report = await run(program, only=frozenset(["answers-every-call", "exit"]))
+    assert not report.passed
+    assert rule in {finding.rule for finding in found(report)} | {
+        check.rule for check in report.checks if check.status is Status.UNDECIDED
+    }
+
+
 @pytest.mark.trio
 async def test_luck_without_a_seed_is_a_warning(arena: Arena) -> None:
     report = await run(arena.bot(bot(LUCKY)))
