@@ -2,7 +2,7 @@
 
 schema GAME                         the JSON Schema of what crosses the wire, to standard output
 page GAME                           the reference page in Markdown, to standard output
-bindings GAME --lang LANG FOLDER    the typed binding of a starter kit, into the kit or the bot in FOLDER
+bindings GAME --lang LANG FOLDER    the typed binding of a starter kit, into FOLDER: a kit, a bot, or a game's starters
 
 Exit codes: 0 = made, 1 = a game whose shapes the kits do not know, 2 = wrong usage.
 """
@@ -15,8 +15,7 @@ from pathlib import Path, PurePath
 from referee.games import registry
 from referee.games.game import Game
 from referee.games.schemas import game_schema
-from referee.harness.new.write import kits
-from referee.harness.programs.build import BOT_FILE
+from referee.harness.new.write import KIT_FILE, kits
 from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding
 from referee.tools.pages import page
@@ -32,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
     bindings = commands.add_parser("bindings", help="the typed binding of a game for a starter kit")
     bindings.add_argument("game")
     bindings.add_argument("--lang", required=True, choices=LANGUAGES)
-    bindings.add_argument("folder", type=Path, help="a starter kit, or a bot that has one inside")
+    bindings.add_argument("folder", type=Path, help="a starter kit, a bot of `referee new`, or starters/LANG of a game")
     given = parser.parse_args(argv)
     try:
         game = registry.game(given.game)
@@ -54,7 +53,7 @@ def _write_binding(game: Game, language: str, folder: Path) -> int:
         print(f"{game.name}: {error}", file=sys.stderr)
         return 1
     for kit_path, text in binding_files(binding, language).items():
-        path = _place(kit_path, binding.module, language) if (folder / BOT_FILE).is_file() else kit_path
+        path = kit_path if (folder / KIT_FILE).is_file() else _place(kit_path, binding.module, language)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
         print(f"wrote {folder / path}")

@@ -137,9 +137,19 @@ def _paths(bot: str) -> tuple[str, str]:
     path = path_of(bot)
     if not os.path.exists(path):
         return bot, ""
-    near = Path(os.path.relpath(path))
-    prefix = near if near.is_dir() else near.parent
+    near = _near(path)
+    prefix = near if path.is_dir() else near.parent
     return near.as_posix(), "" if near.suffix.lower() == ".zip" else prefix.as_posix()
+
+
+def _near(path: Path) -> Path:
+    """Returns a path as reports name it: on GitHub from the folder of the repository, else from the working folder."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    if os.environ.get("GITHUB_ACTIONS") == "true" and workspace:
+        root, real = Path(workspace).resolve(), path.resolve()
+        if real.is_relative_to(root):
+            return real.relative_to(root)
+    return Path(os.path.relpath(path))
 
 
 def _append(variable: str, text: str) -> None:

@@ -45,10 +45,11 @@ def new_bot(
     lang = ALIASES.get(lang.lower(), lang.lower())
     played = find_game(game)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
-    if not new.write(played, lang, folder, referee, wasm=target == "wasm"):
-        why = "no workflow for GitHub: other machines cannot install this referee, because its source is unknown"
-        out.print(f"{why}; --referee names one", style="dim")
+    has_workflow = new.write(played, lang, folder, referee, wasm=target == "wasm")
     toolchain = packages.toolchain(lang, target == "wasm")
     missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
+    if not has_workflow:
+        why = "other machines cannot install this referee, because its source is unknown; --referee names one"
+        out.print(f"(There is no workflow for GitHub: {why}.)", style="dim")
     return PLAYED

@@ -36,6 +36,8 @@ from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Clock, Encoding, Initialize
 
+KIT_FILE = "new.toml"
+"""Says, in a kit's folder, which files a new bot gets."""
 FIRST_CALL = Path("tests/first_call.jsonl")
 """The frames up to a bot's first answer, for its tests."""
 
@@ -66,7 +68,7 @@ class Kit(Struct, forbid_unknown_fields=True):
 
 def kits() -> dict[str, Kit]:
     """Returns the kits by the names of their folders. RunError if no kits are installed."""
-    files = sorted(KITS.glob("*/new.toml"))
+    files = sorted(KITS.glob(f"*/{KIT_FILE}"))
     if not files:
         raise RunError(f"this installation of the referee has no starter kits: {KITS}/*/new.toml does not exist")
     return {file.parent.name: msgspec.convert(tomllib.loads(file.read_text("utf-8")), Kit) for file in files}

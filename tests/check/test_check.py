@@ -361,6 +361,26 @@ def test_on_github_the_findings_are_annotations(
     )
 
 
+def test_on_github_annotations_name_files_from_the_folder_of_the_repository(
+    command: Callable[..., tuple[int, str, str]], arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (arena.folder / "bots" / "deep").mkdir(parents=True)
+    (arena.folder / "bots" / "deep" / "bot.py").write_text("import sys\n\nraise ValueError('no')\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(arena.folder))
+    monkeypatch.chdir(arena.folder / "bots")
+    assert "::error file=bots/deep/bot.py,line=3," in command("deep/bot.py")[2]
+
+
+def test_a_rule_that_failed_is_not_called_not_tried(
+    command: Callable[..., tuple[int, str, str]], arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena.bot(bot("def choose():\n    while True: pass"), name="endless")
+    code, out, _ = command("endless.py", "--call-time", "300ms")
+    (line,) = [line for line in out.splitlines() if line.startswith("time-limit")]
+    assert code == 1 and "failed" in line and "not tried" not in line
+
+
 @pytest.mark.parametrize(
     ("argv", "code", "words"),
     [

@@ -14,12 +14,15 @@ from referee.games import registry, tictactoe
 from referee.games.contract import Notice, Setup
 from referee.games.dice import Dice
 from referee.games.schemas import DIALECT, game_schema, on_the_wire
+from referee.harness.new.write import write
 from referee.protocol.messages import Clock, Encoding, Initialize, Limits
 from referee.tools import generated
+from referee.tools.__main__ import main
 from referee.tools.helpers import vector_files
 from referee.tools.kits import python
 from referee.tools.kits.__main__ import binding_files
-from referee.tools.kits.shapes import Binding, Many, Maybe, Pair, Ref, Scalar
+from referee.tools.kits.files import LANGUAGES
+from referee.tools.kits.shapes import Binding, Many, Maybe, Pair, Ref, Scalar, class_name
 from referee.tools.pages import page_files
 from referee.tools.schemas import dump, schema_files
 from referee.tools.viewer import viewer_files
@@ -221,3 +224,16 @@ def test_every_member_has_a_description(name: str) -> None:
         and len(shape.get("enum", ())) != 1
     ]
     assert silent == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_binding_for_the_starters_of_a_game_goes_where_a_new_bot_has_it(language: str, tmp_path: Path) -> None:
+    starters, bot = tmp_path / "starters" / language, tmp_path / "bot"
+    assert main(["bindings", "connectfour", "--lang", language, str(starters)]) == 0
+    write(registry.game("connectfour"), language, bot)
+    written = [file.relative_to(starters) for file in starters.rglob("*") if file.is_file()]
+    assert written and [file for file in written if not (bot / file).is_file()] == []
+
+
+def test_a_title_with_an_apostrophe_is_a_class_name() -> None:
+    assert class_name("Liar's Dice") == class_name("Liar’s Dice") == "LiarsDice"

@@ -162,6 +162,23 @@ def test_an_expelled_bot_loses_its_other_games_without_play(bots: list[str], tmp
     assert all(line.z is None and line.why == "forfeit" for line in lines)
 
 
+def test_a_game_between_two_expelled_bots_is_lost_by_both(bots: list[str], tmp_path: Path) -> None:
+    bad = [drawing_bot(tmp_path / "bots", name, salt, CRASHES) for salt, name in enumerate(("bad", "worse"))]
+    for form in ("round-robin", "swiss"):
+        folder = tmp_path / form
+        start = ["--game", "tictactoe", "--format", form, *bots[:2], *bad, "--games", "6", "--expel", "2"]
+        tournament(tmp_path, *start, "--ledger", folder)
+        found = {row["name"]: row for row in table(folder)["rows"]}
+        for name in ("bad", "worse"):
+            row = found[name]
+            assert row["draws"] == 0 and row["losses"] + row["wins"] == row["games"], row
+        both = [line for line in games(folder).values() if line.forfeit and not any(line.p)]
+        assert form == "swiss" or both
+        assert sum(row["points"] for row in found.values()) == sum(row["games"] for row in found.values()) / 2 - len(
+            both
+        )
+
+
 def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     start = ["--game", "tictactoe", *bots[:2], "--ledger", folder]

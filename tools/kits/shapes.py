@@ -106,7 +106,7 @@ class Function(Struct, frozen=True):
 
 def class_name(text: str) -> str:
     """Returns a title or a game's name as the name of a class, in ASCII; empty if it would not begin with a letter."""
-    ascii_text = normalize("NFKD", text).encode("ascii", "ignore").decode()
+    ascii_text = normalize("NFKD", text).encode("ascii", "ignore").decode().replace("'", "")
     name = "".join(word[0].upper() + word[1:] for word in re.split(r"[\W_]+", ascii_text) if word)
     return name if name[:1].isalpha() else ""
 
@@ -265,7 +265,10 @@ class _Reader:
         if name not in self.records:
             self.records[name] = self.record(name, schema, sent)
         if self.records[name].sent != sent:
-            raise ValueError(f"{name} is both sent and received; the kits know one direction for a record")
+            raise ValueError(
+                f"{name} is both sent and received, and the kits know one direction for a record; "
+                f"answer with a class of its own: `class {name}Answer({name})`"
+            )
         return Ref(name)
 
     def choice(self, name: str, schema: Schema) -> Choice:

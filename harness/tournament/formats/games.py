@@ -33,6 +33,14 @@ class Outcome(Struct, frozen=True, gc=False):
 
     ranks: tuple[int, ...]
     points: tuple[float, ...]
+    forfeit: bool = False
+    """It was not played: a bot was expelled."""
+
+    @property
+    def shares(self) -> list[float]:
+        """What the game is worth to each seat. An expelled bot gets nothing, also from another one."""
+        lost = expelled(self.forfeit, self.points)
+        return [0.0 if out else share for share, out in zip(shares(self.ranks), lost, strict=True)]
 
 
 class Results(Protocol):
@@ -109,6 +117,11 @@ def finished(games: Iterable[ScheduledGame], results: Results) -> Generator[None
             yield None
         outcomes.append(outcome)
     return outcomes
+
+
+def expelled(forfeit: bool, points: Sequence[float]) -> list[bool]:
+    """Returns for each seat of a game whether its bot lost without play. All others of a forfeit have points."""
+    return [forfeit and not each for each in points]
 
 
 def shares(ranks: Sequence[int]) -> list[float]:

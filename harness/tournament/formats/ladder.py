@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.tournament.formats.designs import LineUp, pairings, rows
-from referee.harness.tournament.formats.games import Field, Results, ScheduledGames, Seating, finished, shares
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGames, Seating, finished
 
 
 def ladder(field: Field, results: Results) -> ScheduledGames:
@@ -33,7 +33,7 @@ def ladder(field: Field, results: Results) -> ScheduledGames:
             return  # the first batch may be incomplete, so that some bots have no neighbours
         for game, outcome in zip(batch, (yield from finished(batch, results)), strict=True):
             line_up = (min(game.seats), max(game.seats))
-            tallies[line_up].add(shares(outcome.ranks)[game.seats.index(line_up[0])])
+            tallies[line_up].add(outcome.shares[game.seats.index(line_up[0])])
         groups = [(pair, tallies[pair].games // turns) for pair in _doubtful(field.present, tallies)]
 
 

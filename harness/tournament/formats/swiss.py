@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 
 from referee.games.dice import Dice, derive_seed
 from referee.harness.tournament.formats.designs import LineUp
-from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, finished, shares
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, finished
 
 TRIES = 100_000
 """How often to try a pair in a round, which takes a second. Then bots are paired in order."""
@@ -43,7 +43,7 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
             games += field.games_of(line_up, range(start, start + field.games))
         yield from games
         for game, outcome in zip(games, (yield from finished(games, results)), strict=True):
-            for bot, share in zip(game.seats, shares(outcome.ranks), strict=True):
+            for bot, share in zip(game.seats, outcome.shares, strict=True):
                 score[bot] += share
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
-from referee.harness.tournament.formats.games import shares
 from referee.harness.tournament.model import Plan
 from referee.harness.tournament.reports.standings import bots_of, endings, of_plan
 from referee.harness.tournament.store.ledger import Fault, Line, files, lines
@@ -124,7 +123,7 @@ def _keys(timed: list[_Timed], most: int) -> list[str]:
 
 def _count_seats(plan: Plan, book: Book, found: SiteGames) -> None:
     for seats, kind, times in endings(plan, book):
-        for seat, (place, share) in enumerate(zip(seats, shares(kind.r), strict=True)):
+        for seat, (place, share) in enumerate(zip(seats, kind.outcome.shares, strict=True)):
             counted = found.bots[plan.bots[place].ident].by_seat.setdefault(seat, [0, 0.0])
             counted[0] += times
             counted[1] += times * share

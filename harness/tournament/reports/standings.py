@@ -236,18 +236,18 @@ def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int,
     paid: list[list[float]] = [[] for _ in rows]
     for seats, kind, times in endings(plan, book):
         for seat, bot in enumerate(seats):
-            row, rank = rows[bot], kind.r[seat]
+            row, rank, lost = rows[bot], kind.r[seat], kind.expelled[seat]
             row.games += times
-            row.wins += times * (rank == 1 and kind.r.count(1) == 1)
-            row.draws += times * (rank == 1 and kind.r.count(1) > 1)
-            row.losses += times * (rank > 1)
+            row.wins += times * (rank == 1 and kind.r.count(1) == 1 and not lost)
+            row.draws += times * (rank == 1 and kind.r.count(1) > 1 and not lost)
+            row.losses += times * (rank > 1 or lost)
             row.faults += times * (kind.faults >> seat & 1)
             row.noise += times * (kind.noise >> seat & 1)
-            row.forfeits += times * (kind.forfeit and not kind.p[seat])
+            row.forfeits += times * lost
             paid[bot].append(kind.p[seat] * times)
             for rival, other in zip(seats, kind.r, strict=True):
                 if rival != bot:
-                    half_points = times * _half_points(rank, other)
+                    half_points = 0 if lost else times * _half_points(rank, other)
                     row.points += half_points  # whole numbers: their sum is the same in any order
                     cell = cells.setdefault((bot, rival), Cell())
                     cell.games += times
@@ -415,9 +415,11 @@ def seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
     for orders, games in _line_ups(plan, book):
         alike: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
         for _, numbers in groupby(sorted(games), lambda number: number // rows):
-            group = [(number % rows, games[number]) for number in numbers]
+            # A game between expelled bots says nothing about their strength.
+            group = [(number % rows, game) for number in numbers if not all((game := games[number]).kind.expelled)]
             codes = tuple([game.kind.number * rows + row for row, game in group])
             alike[codes].append(tuple([game.content for _, game in group]))
+        alike.pop((), None)
         for codes, contents in alike.items():
             kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
             yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents

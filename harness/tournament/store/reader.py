@@ -15,7 +15,7 @@ from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.verdict import delayed
 from referee.harness.process.timing import Timing
-from referee.harness.tournament.formats.games import Outcome, ScheduledGame
+from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.model import Keys, Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
 
@@ -60,6 +60,16 @@ class Kind(Struct, frozen=True, gc=False):
     forfeit: bool
     judged: int = -1
     touch: Touch = Touch.NONE
+
+    @property
+    def outcome(self) -> Outcome:
+        """The result, as formats look at it."""
+        return Outcome(self.r, self.p, self.forfeit)
+
+    @property
+    def expelled(self) -> list[bool]:
+        """For each seat, whether its bot lost without play."""
+        return expelled(self.forfeit, self.p)
 
 
 class Game(Struct, frozen=True, gc=False):
@@ -249,7 +259,7 @@ class LedgerResults:
     def get(self, game: ScheduledGame) -> Outcome | None:
         """Returns the outcome of a scheduled game that was played."""
         played = self.played(game)
-        return None if played is None else Outcome(played.kind.r, played.kind.p)
+        return None if played is None else played.kind.outcome
 
 
 def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None, plan: Plan | None = None) -> Book:
