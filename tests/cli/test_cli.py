@@ -676,6 +676,7 @@ def hanging(arena: Arena) -> int:
     """Creates two bots that never answer. They and their children hold a pipe; we read its end when all have ended."""
     alive = arena.folder / "alive"
     os.mkfifo(alive)
+    alive.chmod(0o666)  # as root, bots have accounts of their own
     body = f"held = open({str(alive)!r}, 'w')\nsignal.signal(signal.SIGINT, signal.SIG_IGN); greet(); call()\n"
     body += "if os.fork() == 0: os.setsid(); os.fork()\nheld.write('x'); held.flush()\nwhile True: signal.pause()"
     arena.bot(body, name="hangs")

@@ -1,6 +1,8 @@
 """Any text as a bot spec: it names a bot, or the error is a line for the user."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +23,13 @@ GAMES |= dict.fromkeys(engine_spec.PREFIXES, "openspiel:chess")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A current folder with a bot and other files."""
-    os.chdir(tmp_path_factory.mktemp("bots"))
-    Path("bot.py").write_text("def agent(observation, configuration):\n    return 0\n")
-    Path("a").mkdir()
-    os.mkfifo("pipe.py")
+    with contextlib.chdir(tmp_path_factory.mktemp("bots")):
+        Path("bot.py").write_text("def agent(observation, configuration):\n    return 0\n")
+        Path("a").mkdir()
+        os.mkfifo("pipe.py")
+        yield
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
