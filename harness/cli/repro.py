@@ -37,8 +37,8 @@ def repro(
 ) -> int:
     """Reproduces a fault of a match.
 
-    Makes the calls up to the fault again, without opponents and with wide limits. If the bot crashes by a signal and
-    gdb is installed, a second run under gdb gives a backtrace.
+    Makes the calls up to the fault again, without opponents and with wide limits. A second run shows the stack of a
+    crash by a signal, if gdb is installed, and that of a late bot when its time is up.
 
     Exit code 1 if the bot fails in that call again, 0 if not, and 125 if it cannot be built or started. So `git bisect
     run` can find the change that mattered.

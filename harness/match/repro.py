@@ -1,6 +1,8 @@
 """Reproduces a fault: a bot gets the calls of a replay up to the one at fault, without a rival and with wide limits."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +20,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits, OnNoise, died_of_error, exit_words, passed_limit, recorded_limits
 from referee.harness.process.stderr import last_lines
 from referee.harness.process.usage import Usage
-from referee.harness.programs.debuggers import backtrace, traced
+from referee.harness.programs.debuggers import backtrace, dump, dumped, dumping, traced
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
@@ -27,11 +29,13 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.roster import open_roster
-from referee.harness.seats.seat import Seat
+from referee.harness.seats.seat import Reply, Seat
 from referee.protocol.messages import Encoding
 
 PATIENCE = 10
 """Time limit of a call that nobody debugs, as a multiple of the original limit, and at least this many seconds."""
+DUMP_S = 1.0
+"""How long a program may take to show its stack."""
 BACKTRACE_S = 30.0
 """How long gdb may take, with the calls before the crash."""
 SAFETY = 4
@@ -73,7 +77,8 @@ class Reproduced(Struct, frozen=True):
     said: tuple[str, ...]
     """The last lines of standard error in the call."""
     backtrace: tuple[str, ...] = ()
-    """The signal and the frames that gdb shows, the innermost frame first; empty without gdb, or if no signal came."""
+    """The frames of a crash by a signal, or of a time-out when the time is up, the innermost frame first;
+    empty if nothing shows them, as without gdb."""
 
 
 class _LastCall(Struct, frozen=True):
@@ -115,16 +120,48 @@ async def reproduce(
         code = seat.account().process.exit_code
     if waits is None and code is not None and died_of_error(exit_words(code)):
         return msgspec.structs.replace(result, backtrace=await _backtrace(report, replay, entrant, limits))
+    if waits is None and result.now.startswith(f"{FaultKind.TIMEOUT}: "):
+        return msgspec.structs.replace(result, backtrace=await _stack(report, replay, entrant, limits))
     return result
+
+
+async def _stack(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
+    """Makes the calls once more, and has the program show its stack when the time of the call is up."""
+    with _log_folder(limits) as (log, limits):
+        program = dumping(entrant, log)
+        if program is None:
+            return ()
+        with trio.move_on_after(BACKTRACE_S):
+            async with open_roster(limits) as roster:
+                seat = await roster.take(program)
+                try:
+                    reproduction = _Reproduction(report, replay, seat, None)
+                    reproduction.on_late = partial(_dump, program, seat)
+                    await reproduction.run()
+                    stderr = seat.account().process.stderr_of_call
+                finally:
+                    await roster.end([seat], orderly=False)
+                return dumped(stderr, log)
+    return ()
+
+
+async def _dump(program: Entrant, seat: Seat) -> None:
+    dump(seat.account().process.pid, program.argv)
+    await trio.sleep(DUMP_S)
+
+
+@contextmanager
+def _log_folder(limits: Limits) -> Iterator[tuple[Path, Limits]]:
+    """Yields the path of a log that a bot's sandbox may write, and the limits that say so."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)  # gdb runs in the bot's sandbox, perhaps with an account of its own
+        isolation = msgspec.structs.replace(limits.isolation, writable=(folder,))
+        yield Path(folder, "gdb"), msgspec.structs.replace(limits, isolation=isolation)
 
 
 async def _backtrace(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
     """Makes the calls once more, to the program under gdb, for at most `BACKTRACE_S`."""
-    with TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)  # gdb runs in the bot's sandbox, perhaps with an account of its own
-        log = Path(folder, "gdb")
-        isolation = msgspec.structs.replace(limits.isolation, writable=(folder,))
-        limits = msgspec.structs.replace(limits, isolation=isolation)
+    with _log_folder(limits) as (log, limits):
         program = traced(entrant, log)
         if program is None:
             return ()
@@ -151,6 +188,8 @@ class _Reproduction:
         self.limits = recorded_limits(replay.header.limits)
         self.limit_s = inf
         """The original limit of the call in question."""
+        self.on_late: Callable[[], Awaitable[None]] | None = None
+        """Awaited if the original time of the call in question passes; then the call ends."""
         self.calls = 0
         self.differs: Differs | None = None
 
@@ -181,7 +220,7 @@ class _Reproduction:
             self.limit_s = own_s
             await self._wait()
         limit_s = inf if self.waits is not None else max(PATIENCE * own_s, float(PATIENCE))
-        reply = await self.seat.ask(call, driver.shown_clock(call), limit_s)
+        reply = await self._ask(call, limit_s, late=last)
         driver.costs[player], answer = reply.cost, reply.value
         number = self.calls + 1
         if last or self.seat.fault is not None:
@@ -191,6 +230,25 @@ class _Reproduction:
         if self.differs is None and _comparable(answer) != _comparable(recorded):
             self.differs = Differs(number, call.method.name, recorded, _comparable(answer))
         return None
+
+    async def _ask(self, call: Call, limit_s: float, late: bool) -> Reply:
+        """Makes a call; if its original time passes, `on_late` is awaited, and the call ends."""
+        clock = self.driver.shown_clock(call)
+        if not late or self.on_late is None:
+            return await self.seat.ask(call, clock, limit_s)
+        reply = Reply(Fault(FaultKind.TIMEOUT, "stopped"))
+        async with trio.open_nursery() as nursery:
+
+            async def interrupt(on_late: Callable[[], Awaitable[None]]) -> None:
+                await trio.sleep(self.limit_s)
+                await on_late()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(interrupt, self.on_late)
+            reply = await self.seat.ask(call, clock, limit_s)
+            await trio.sleep(DUMP_S)  # standard error may come after the end of the output
+            nursery.cancel_scope.cancel()
+        return reply
 
     async def _wait(self) -> None:
         if self.waits is not None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ import psutil
 from referee.harness.adapters.engines.options import COMMAND
 from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs.spec import Entrant
+from referee.protocol.text import printable
 
 RUNTIMES = {"python": "python", "pypy": "python", "node": "node", "java": "java", "dlv": "go"}
 """The beginnings of program names, and the language that each runs."""
@@ -45,17 +47,29 @@ exec gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 's
 """
 """Runs a command under gdb. The program has standard input and output; what gdb finds goes to the file `$1`."""
 
+DUMP_SIGNALS = {
+    "python": signal.SIGABRT,
+    "java": signal.SIGQUIT,
+    "go": signal.SIGQUIT,
+    "rust": signal.SIGQUIT,
+    "native": signal.SIGQUIT,
+}
+"""The signal that makes a program show its stack, by its language."""
+DUMP_OPTIONS = {"python": ("-X", "faulthandler"), "java": ("-XX:+DisplayVMOutputToStderr",)}
+DUMP_STARTS = ("Current thread ", '"main" ', "goroutine 1 ")
+"""The beginnings of the stack of the main thread in what the languages write."""
+DUMP_LINES = 40
 LOG_BYTES = 1 << 16
 """How much of gdb's output is read."""
 
 
 def process_of(pid: int | None) -> int | None:
-    """Returns the process of a bot that was started as `pid`: the only child of a shell, or else `pid` itself."""
+    """Returns the process of a bot that was started as `pid`: the only child of a shell or of gdb, or `pid` itself."""
     while pid is not None:
         try:
             process = psutil.Process(pid)
             children = process.children()
-            if Path(process.name()).name not in ("sh", "bash", "dash", "busybox") or len(children) != 1:
+            if Path(process.name()).name not in ("sh", "bash", "dash", "busybox", "gdb") or len(children) != 1:
                 return pid
             pid = children[0].pid
         except psutil.NoSuchProcess:
@@ -91,6 +105,44 @@ def traced(entrant: Entrant, log: Path) -> Entrant | None:
     if shutil.which("gdb") is None or _engine(entrant.argv) or language(None, entrant.argv) not in TRACED:
         return None
     return msgspec.structs.replace(entrant, argv=("/bin/sh", "-c", GDB, "sh", str(log), *entrant.argv))
+
+
+def dumping(entrant: Entrant, log: Path) -> Entrant | None:
+    """Returns the program so that `DUMP_SIGNALS` make it show its stack; None if it cannot.
+
+    Python, Java and Go write it to standard error; of a native program, gdb writes it to `log`.
+    """
+    if entrant.metered or _engine(entrant.argv):
+        return None
+    known, (program, *rest) = language(None, entrant.argv), entrant.argv
+    if known not in DUMP_SIGNALS:
+        return None
+    if known in DUMP_OPTIONS:
+        return msgspec.structs.replace(entrant, argv=(program, *DUMP_OPTIONS[known], *rest))
+    return entrant if known == "go" else traced(entrant, log)
+
+
+def dump(pid: int | None, argv: Sequence[str]) -> None:
+    """Makes the bot that was started as `pid`, with a command of `dumping`, show its stack."""
+    found = process_of(pid)
+    number = DUMP_SIGNALS["native" if GDB in argv else language(None, argv)]
+    if found is not None:
+        with suppress(OSError):
+            os.kill(found, number)
+
+
+def dumped(stderr: bytes, log: Path) -> tuple[str, ...]:
+    """Returns the stack that a bot or gdb has shown, the innermost frame first; empty if none."""
+    lines = printable_lines(stderr)
+    start = next((at for at, line in enumerate(lines) if line.startswith(DUMP_STARTS)), len(lines))
+    stack = lines[start:]
+    end = next((at for at, line in enumerate(stack) if not line.strip()), len(stack))
+    return backtrace(log) or tuple(stack[: min(end, DUMP_LINES)])
+
+
+def printable_lines(text: bytes) -> list[str]:
+    """Returns the lines of a text without anything that a terminal would obey."""
+    return [printable(line) for line in text.decode("utf-8", "replace").splitlines()]
 
 
 def backtrace(log: Path) -> tuple[str, ...]:

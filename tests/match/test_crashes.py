@@ -122,3 +122,88 @@ def test_the_advice_is_about_the_engine_and_not_about_the_program_that_runs_it()
     command = entrant("uci:sh", "openspiel:chess").argv
     assert "faulthandler" in crash_advice(command[:1])
     assert "-fsanitize" in crash_advice(command) and "gdb" not in crash_advice(command)
+
+
+LATE_PYTHON = """
+import json, sys
+
+def thinks_for_long():
+    while True:
+        pass
+
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        if call["method"] != "initialize":
+            thinks_for_long()
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": {}}), flush=True)
+"""
+LATE_JAVA = r"""
+import java.io.*;
+
+class Late {
+    static void thinksForLong() { for (long n = 0; n >= 0; n++) if (n == Long.MAX_VALUE) return; }
+
+    public static void main(String[] words) throws IOException {
+        var in = new BufferedReader(new InputStreamReader(System.in));
+        String id = in.readLine().replaceAll(".*\"id\":(\\d+).*", "$1");
+        System.out.println("{\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"result\":{}}");
+        for (String line; (line = in.readLine()) != null;) if (line.contains("\"id\"")) thinksForLong();
+    }
+}
+"""
+LATE_GO = r"""
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+//go:noinline
+func thinksForLong() {
+	for n := 0; n >= 0; n++ {
+	}
+}
+
+func main() {
+	in := bufio.NewReader(os.Stdin)
+	line, _ := in.ReadString('\n')
+	id := regexp.MustCompile(`"id":(\d+)`).FindStringSubmatch(line)[1]
+	fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n", id)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		if strings.Contains(line, `"id"`) {
+			thinksForLong()
+		}
+	}
+}
+"""
+LATE_C = SEGFAULT.replace("return value_of(board, (int)strlen(line));", "while (number) ;")
+LATE = {
+    "python": ("late.py", LATE_PYTHON, "in thinks_for_long"),
+    "java": ("Late.java", LATE_JAVA, "thinksForLong"),
+    "go": ("late.go", LATE_GO, "thinksForLong"),
+    "c": ("late.c", LATE_C, "main ()"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LATE)
+def test_repro_shows_where_a_late_bot_is_when_its_time_is_up(name: str, said: Said) -> None:
+    file, source, frame = LATE[name]
+    if name != "python":
+        need(name)
+    if name == "c":
+        need("gdb")
+    Path(file).write_text(source)
+    said(*MATCH, "--call-time", "300ms", "--limit", "startup=60s", file, "@random")
+    now = json.loads(said("repro", "match.seat0.fault1", file, "--json", code=1))
+    assert now["now"].startswith("timeout: ")
+    assert any(frame in line for line in now["backtrace"]), now
