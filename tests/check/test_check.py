@@ -624,11 +624,11 @@ def test_the_github_action_runs_its_steps(
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
     copy, work = tmp_path / "action", tmp_path / "work"
-    for name in ("harness", "games", "protocol", "referee"):
+    for name in ("harness", "games", "protocol", "tools", "benchmarks", "referee"):
         shutil.copytree(
             ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=name == "referee"
         )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     work.mkdir()
     (work / "bot.py").write_text(bot(DEFECTS["wrong id"][0]))
