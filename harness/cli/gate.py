@@ -68,7 +68,7 @@ class TermOptions:
     max_minutes: float = 30.0
     """Inconclusive after this time."""
     max_cost: Annotated[float | None, MORE] = None
-    """Inconclusive when language models have cost so many dollars."""
+    """Inconclusive when language models have cost this many dollars."""
 
     def terms(self, seats: int) -> Terms:
         """Returns the terms. UsageError if they make no sense for a game of so many seats."""

@@ -117,7 +117,7 @@ def run_tournament(
         forfeit: Play without the bots that cannot be built.
         expel: After this many games with a fault in a row, a bot loses its other games without play.
         max_minutes: Stop after this time.
-        max_cost: Stop when language models have cost so many dollars, earlier runs included.
+        max_cost: Stop when language models have cost this many dollars, earlier runs included.
         transcripts: Keep the prompts and completions of language models in the replays.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.
         events: Print every played game as a line of JSON, as in the ledger.
@@ -262,7 +262,9 @@ def show(
 
 @tournament_app.command
 def add(folder: Path, *bots: str) -> int:
-    """Adds bots to a tournament. `--resume` plays their games; all other games stay as they are.
+    """Adds bots to a tournament.
+
+    `--resume` plays their games. Other games stay as they are, except in a Swiss, which may pair other bots.
 
     Args:
         folder: The tournament's folder.

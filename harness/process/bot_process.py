@@ -24,7 +24,8 @@ from referee.harness.process.usage import SAMPLE_EVERY_S, Meter, Moment
 CURVE_MOMENTS = 400
 """Readings that are kept: the last ten seconds."""
 UNSUPERVISED = Fault(
-    FaultKind.CRASH, "ended with its supervisor, the process above every bot, which somebody has killed"
+    FaultKind.CRASH,
+    "was killed with its supervisor, the process of Referee above every bot; something killed that process",
 )
 
 

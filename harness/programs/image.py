@@ -144,7 +144,7 @@ def _run(config: Config, tree: Tree) -> Run:
     if sum(len(text.encode()) for text in texts) > MAX_RUN_BYTES:
         raise Refused(f"has more than {MAX_RUN_BYTES >> 10} KiB of arguments and variables")
     if not words:
-        raise Refused("says no command to run; expected ENTRYPOINT or CMD in its Dockerfile")
+        raise Refused("names no command to run; expected ENTRYPOINT or CMD in its Dockerfile")
     _check_user(settings.user, tree)
     variables = {"PATH": DEFAULT_PATH}
     for text in settings.env or ():

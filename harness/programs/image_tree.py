@@ -193,7 +193,7 @@ class Tree:
     def _file(self, member: tarfile.TarInfo, stream: LayerStream) -> File:
         self._left_bytes -= member.size
         if self._left_bytes < 0:
-            raise Refused(f"is too much: images may unpack to {MAX_BYTES:,} bytes")
+            raise Refused(f"unpacks to more than {MAX_BYTES:,} bytes, the most that an image may have")
         self._count += 1
         stream.seek(member.offset_data)
         path = self._contents / str(self._count)

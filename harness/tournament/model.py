@@ -379,9 +379,9 @@ def remarks(plan: Plan) -> Iterator[str]:
         if plan.format == "swiss":
             rounds = swiss_rounds(present, plan.rounds)
             if rounds < plan.rounds:
-                yield f"{rounds} rounds are played, not {plan.rounds}: {present} bots have no opponents for more"
+                yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"
         elif plan.seats == 2 or plan.format != "round-robin":
-            yield f"--rounds {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
+            yield f"--rounds {plan.rounds} has no effect: only a swiss, and a round-robin at four seats, has rounds"
 
 
 def same_programs(plan: Plan) -> list[str]:

@@ -71,7 +71,7 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     present = {entry.ident for entry in before.bots if not entry.absent}
     for entry in requested.bots:
         if entry.absent and entry.ident in present:
-            yield f"{entry.name} takes part and is not absent"
+            yield f"bot {entry.name} is not absent"
     yield from _conditions(before, requested)
 
 
@@ -113,7 +113,7 @@ def _bots(before: Plan, requested: Plan, folder: Path) -> tuple[Entry, ...]:
         )
     if gone:
         advice = f"`referee tournament run {folder}` continues with the bots that are there"
-        raise UsageError(f"{folder} holds games of {', '.join(gone)}, which you did not name; {advice}")
+        raise UsageError(f"{folder} has games of {', '.join(gone)}, which the command does not name; {advice}")
     place = {entry.ident: number for number, entry in enumerate(before.bots)}
     new = [entry.name for entry in requested.bots if entry.ident not in place]
     if new and before.format in CLOSED:

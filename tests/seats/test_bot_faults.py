@@ -121,7 +121,7 @@ async def test_a_bot_that_kills_its_supervisor_goes_with_it(arena: Arena) -> Non
     duel = await arena.duel(body)
     assert (duel.fault.kind, duel.fault.detail) == (
         FaultKind.CRASH,
-        "ended with its supervisor, the process above every bot, which somebody has killed",
+        "was killed with its supervisor, the process of Referee above every bot; something killed that process",
     )
     assert duel.fault.call == 2
 

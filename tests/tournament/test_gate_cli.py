@@ -115,7 +115,7 @@ def test_a_limit_makes_a_gate_inconclusive_and_resume_continues_it(run: Run, tmp
     assert (code, first["decision"], first["games"], first["surplus"]) == (4, "inconclusive", 20, 0)
     assert run(*argv, "--max-games", "20")[0] == 2  # there is one already
     other = ("@baseline", *argv[1:])
-    assert "holds games of @random, which you did not name" in run(*other, "--max-games", "20", "--resume")[2]
+    assert "has games of @random, which the command does not name" in run(*other, "--max-games", "20", "--resume")[2]
     code, out, _ = run(*argv, "--max-games", "40", "--resume", "--json")
     again = json.loads(out)
     assert (code, again["games"]) == (4, 40)

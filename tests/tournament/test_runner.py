@@ -240,7 +240,7 @@ def test_resume_refuses_changes_that_would_orphan_games(bots: list[str], tmp_pat
     for arguments, words in (
         (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
         (["--game", "connectfour", *bots], "holds a tournament whose game is tictactoe, not connectfour"),
-        (["--game", "tictactoe", *bots[:2]], "holds games of cid, which you did not name"),
+        (["--game", "tictactoe", *bots[:2]], "has games of cid, which the command does not name"),
         (
             ["--game", "tictactoe", *bots[:2], other],
             "holds games of an earlier version of cid; `referee tournament add",
@@ -288,7 +288,7 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
     assert len(games(folder)) == 2
     before = (folder / "tournament.toml").read_bytes()
     said = tournament(tmp_path, *start, "--resume", "--absent", "bob", code=2)
-    assert "holds a tournament whose bob takes part and is not absent; use another folder" in said
+    assert "holds a tournament whose bot bob is not absent; use another folder" in said
     assert (folder / "tournament.toml").read_bytes() == before
     again = subprocess.run(
         command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
@@ -303,8 +303,12 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
 @pytest.mark.parametrize(
     ("format", "tables", "sentence"),
     [
-        ("swiss", "6", "3 rounds are played, not 6: 3 bots have no opponents for more"),
-        ("round-robin", "2", "--rounds 2 changes nothing: it is for a swiss and for round-robin at four seats"),
+        ("swiss", "6", "3 rounds are played, not 6: after that, 3 bots have all met"),
+        (
+            "round-robin",
+            "2",
+            "--rounds 2 has no effect: only a swiss, and a round-robin at four seats, has rounds",
+        ),
         ("swiss", "3", None),
     ],
 )

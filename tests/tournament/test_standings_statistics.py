@@ -112,7 +112,7 @@ def test_different_games_give_a_chance_to_be_the_best() -> None:
     assert sum(row.p_first or 0 for row in standings_of(2, games).rows) == 1
     drawn = standings_of(2, [game for group in range(30) for game in pair(group, DRAWN, DRAWN)])
     assert [row.p_first for row in drawn.rows] == [None, None]
-    assert drawn.notes == ["P(#1) is left out for a, b: all seed groups ended alike, which shows no spread"]
+    assert drawn.notes == ["P(#1) is left out for a, b: all seed groups ended alike, so their spread is unknown"]
 
 
 def test_games_of_a_program_that_was_entered_twice_are_not_different_for_that() -> None:

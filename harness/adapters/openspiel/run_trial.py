@@ -32,7 +32,9 @@ def main() -> None:
     try:
         _try(pyspiel, name, parameters)
     except UnicodeError:
-        sys.stdout.write("refused OpenSpiel's texts of the actions are not UTF-8 with them; choose smaller numbers")
+        sys.stdout.write(
+            "refused with these options, OpenSpiel writes actions that are not UTF-8; choose smaller numbers"
+        )
     except MemoryError:
         sys.stdout.write(
             f"refused OpenSpiel needs more than {MEMORY_BYTES >> 30} GiB of memory with them; choose smaller numbers"

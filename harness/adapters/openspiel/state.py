@@ -45,7 +45,7 @@ class Spiel(State):
         self._game, state = loaded(self.NAME, setup)
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-        self.deals_again = self._perfect  # OpenSpiel cannot
+        self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
         self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
         zero_sum = self._type.utility == pyspiel.GameType.Utility.ZERO_SUM
         self._for_a_point = zero_sum and self._game.max_utility() == 1
@@ -343,7 +343,7 @@ def _started(name: str, given: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
 def _refused(error: Exception) -> ValueError:
     """Returns the error for parameters with which OpenSpiel cannot begin a match."""
     if isinstance(error, UnicodeError):
-        return ValueError("OpenSpiel's texts of the actions are not UTF-8 with them; choose smaller numbers")
+        return ValueError("with these options, OpenSpiel writes actions that are not UTF-8; choose smaller numbers")
     return ValueError(f"OpenSpiel refuses them: {' '.join(str(error).split())}")
 
 

@@ -124,6 +124,11 @@ def expelled(forfeit: bool, points: Sequence[float]) -> list[bool]:
     return [forfeit and not each for each in points]
 
 
+def half_points(rank: int, other: int) -> int:
+    """Returns what a rank is worth against another one: 2 if it is better, 1 for a tie."""
+    return (rank < other) + (rank <= other)
+
+
 def shares(ranks: Sequence[int]) -> list[float]:
     """Returns what each rank is worth: the share of the others that finished behind, a tie counting half."""
     others = len(ranks) - 1

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.adapters.llm.records import ModelUse
-from referee.harness.tournament.formats.games import FINAL, ScheduledGame
+from referee.harness.tournament.formats.games import FINAL, ScheduledGame, half_points
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
 from referee.harness.tournament.model import Keys, Plan, number_of_games, same_programs
@@ -247,11 +247,11 @@ def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int,
             paid[bot].append(kind.p[seat] * times)
             for rival, other in zip(seats, kind.r, strict=True):
                 if rival != bot:
-                    half_points = 0 if lost else times * _half_points(rank, other)
-                    row.points += half_points  # whole numbers: their sum is the same in any order
+                    earned = 0 if lost else times * half_points(rank, other)
+                    row.points += earned  # whole numbers: their sum is the same in any order
                     cell = cells.setdefault((bot, rival), Cell())
                     cell.games += times
-                    cell.points += half_points / 2
+                    cell.points += earned / 2
     for row, payments in zip(rows, paid, strict=True):
         row.points, row.score = row.points / (2 * (plan.seats - 1)), math.fsum(payments)
 
@@ -302,7 +302,7 @@ def _ranking(plan: Plan) -> str:
 
 
 def _leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
-    """Names each leader whose faults are many: it may lead by what others did worse, or for a cause to look at."""
+    """Names each leader with many faults: others may have had more, or something is wrong that somebody should see."""
     for row in rows:
         if row.rank == 1 and row.faults >= max(1, MANY_FAULTS * row.games):
             yield f"{row.name} leads, but was at fault in {row.faults} of {counted(row.games, 'game')}"
@@ -321,7 +321,7 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus:
             + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
-        yield f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, which shows no spread"
+        yield f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, so their spread is unknown"
     if few := [row.name for row in rows if row.note == "few"]:
         of = "per bot" if len(few) == len(rows) else f"of {', '.join(few)}"
         yield f"fewer than {FEW} seed groups {of}: intervals are still rough"
@@ -372,8 +372,8 @@ def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], 
         else:
             tally.add(group, contents)
         if plan.seats == len(group) == 2 and group[0].bots == group[1].bots[::-1]:
-            half_points = 2 + _half_points(*group[0].ranks) - _half_points(*group[1].ranks)
-            for game, place in zip(group, (half_points, 4 - half_points), strict=True):
+            earned = 2 + half_points(*group[0].ranks) - half_points(*group[1].ranks)
+            for game, place in zip(group, (earned, 4 - earned), strict=True):
                 cell = cells[game.bots[0], game.bots[1]]
                 cell.penta = cell.penta or [0] * 5
                 cell.penta[place] += len(contents)
@@ -403,10 +403,6 @@ def _joined(programs: Sequence[int], groups: Iterable[_SeedGroups]) -> Iterator[
             together = [group for group, most in found if most >= times]
             yield [game for group in together for game in group], [each * len(together)] * (times - before)
             before = times
-
-
-def _half_points(rank: int, other: int) -> int:
-    return (rank < other) + (rank <= other)
 
 
 def seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
