@@ -10,30 +10,49 @@ from referee.harness.programs import kaggle_spec, original_spec
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000
+MAX_PATH_BYTES = 1024
+"""Longer paths, such as those of 1,200 nested folders, are refused."""
 IGNORED = "__MACOSX"
 """A folder that macOS adds to zip files."""
+DOS, UNIX = 0, 3
+"""Systems that make zip files. Others than UNIX store no executable bits; DOS separates folders with backslashes."""
+PROGRAM = (b"#!", b"\x7fELF")
+"""The first bytes of a program."""
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES) -> Path:
     """Unpacks into the empty `folder`. Returns the bot's folder, which may be the only one inside.
 
     UsageError for a file that is not a zip file, is too large, would write outside `folder`, or contains anything
-    except files and folders. Files keep only their executable bit.
+    except files and folders. Files keep only their executable bit. Where the zip file has none, programs get it.
     """
     try:
         if archive.stat().st_size > max_bytes:
             raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB; leave out what the bot does not need")
         with zipfile.ZipFile(archive) as file:
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
+            for member in members:
+                if member.create_system == DOS:
+                    member.filename = member.filename.replace("\\", "/")
             _check(archive, members, max_bytes, max_files)
             for member in members:  # zipfile writes no more than the size in the list of contents
                 path = Path(file.extract(member, folder))
                 if not member.is_dir():
-                    path.chmod(0o755 if member.external_attr >> 16 & 0o111 else 0o644)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+                    path.chmod(0o755 if _is_program(member, path) else 0o644)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _is_program(member: zipfile.ZipInfo, path: Path) -> bool:
+    mode = member.external_attr >> 16
+    if mode:
+        return bool(mode & 0o111)
+    if member.create_system == UNIX:
+        return False
+    with path.open("rb") as content:
+        return content.read(4).startswith(PROGRAM)
 
 
 def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_files: int) -> None:
@@ -47,7 +66,8 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
     for member in members:
         path = PurePosixPath(member.filename)
         if (problem := _problem(member)) or path in paths:
-            raise UsageError(f"{archive}: {member.filename!r} {problem or 'occurs twice'}")
+            shown = member.filename if len(member.filename) < 80 else f"{member.filename[:40]}…"
+            raise UsageError(f"{archive}: {shown!a} {problem or 'occurs twice'}")
         paths[path] = member
     for folder in sorted({folder for path in paths for folder in path.parents if folder in paths}):
         if not paths[folder].is_dir():
@@ -55,6 +75,12 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
 
 
 def _problem(member: zipfile.ZipInfo) -> str | None:
+    try:
+        member.filename.encode()
+    except UnicodeEncodeError:
+        return "is no UTF-8"
+    if len(member.filename.encode()) > MAX_PATH_BYTES:
+        return "is too long a path"
     name, path, kind = member.filename, PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
     if "\\" in name and not name.startswith("\\") and ":" not in name:
         return "has a backslash; zip files separate folders with /"

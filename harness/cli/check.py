@@ -86,6 +86,9 @@ def checked(
             if str(path_of(bot)).startswith("@"):
                 raise  # a built-in opponent, which nobody has submitted
             failed = error if isinstance(error, BuildError) else BuildError(bot, str(error))
+            place, shown = str(path_of(spec)), path_of(bot).name  # nobody knows the folder of an unpacked zip file
+            if Path(scratch) in path_of(spec).parents:
+                failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
             return not_built(game, seed, _name(spec), failed, _origin(bot, spec, command), monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
         return run(_check, request)

@@ -140,6 +140,7 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> B
     real = os.path.realpath(program)
     if is_inside(real, [os.path.realpath(top)]):
         return Built((program, *bot.run[1:]), folder, ())
+    program = os.path.normpath(program)
     check_program(program, bot.run[0], f"{spec}/{BOT_FILE}", folder, readable)
     is_ours = "/" not in bot.run[0] or program == sys.executable
     return Built((program, *bot.run[1:]), folder, (program,) if is_ours else ())

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from referee.harness.errors import RunError
+from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.paths import KITS
 from referee.harness.programs import archive, packages, toolchains
 from referee.harness.programs.build import build_folder, build_source
@@ -202,3 +203,16 @@ SOURCES: dict[str, Callable[[Path, BuildContext], Argv]] = {
     ".go": _go,
     ".rs": _rust,
 }
+
+
+def starts_itself(path: Path) -> bool:
+    """Whether a source file is executable, and its first line names an interpreter that its bot will see."""
+    if not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        first = file.readline(256)
+    words = os.fsdecode(first[2:]).split()
+    if not first.startswith(b"#!") or not words or not os.path.isfile(words[0]):
+        return False
+    visible = required_paths((), path.parent, os.environ.get("PATH", os.defpath))
+    return is_inside(os.path.realpath(words[0]), visible)

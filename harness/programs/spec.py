@@ -43,7 +43,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
-from referee.harness.programs.languages import SOURCES
+from referee.harness.programs.languages import SOURCES, starts_itself
 from referee.protocol.text import printable
 
 DEFAULT_LIMITS = Limits()
@@ -335,7 +335,7 @@ def _path(spec: str, game: str | None) -> Build:
         return _folder(path, spec, game)
     if path.suffix == webassembly.SUFFIX:
         return lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
-    if path.suffix in SOURCES:
+    if path.suffix in SOURCES and not starts_itself(path):
         return lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
         known = " ".join(sorted([*SOURCES, webassembly.SUFFIX]))

@@ -433,3 +433,12 @@ def test_a_java_compile_error_is_a_failed_build(
     (tmp_path / file).write_text("public class MyBot {\n  int x\n}\n")
     assert main(["--game", "tictactoe", file, "@random"]) == 3
     assert f"{tmp_path / file}:2: error: ';' expected" in capsys.readouterr().err
+
+
+def test_an_executable_with_an_interpreter_is_started_as_it_is(tmp_path: Path) -> None:
+    """The suffix decides for the others, also if bots do not see the interpreter."""
+    script = tmp_path / "run.sh"
+    for mode, first, starts_itself in ((0o755, "#!/bin/bash", True), (0o644, "#!/bin/bash", False), (0o755, "", False)):
+        script.write_text(f"{first}\nexit\n")
+        script.chmod(mode)
+        assert (entrant(str(script)).argv == (str(script),)) is starts_itself

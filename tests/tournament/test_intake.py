@@ -1,5 +1,6 @@
 """Submissions, sound and broken, become a tournament."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -166,6 +167,45 @@ def test_names_of_files_cannot_harm(tmp_path: Path) -> None:
     assert not (tmp_path / "owned").exists()
     assert len(list((tmp_path / "cup" / "reports").iterdir())) == 2 * len(names)
     assert {entry.name for entry in read_plan(tmp_path / "cup" / "tournament.toml").bots} == set(result["accepted"])
+
+
+def test_no_name_and_no_folder_ends_the_intake(tmp_path: Path) -> None:
+    """Each is one refused line, which does not begin with a temporary folder."""
+    teams = tmp_path / "teams"
+    zipped(teams / "good.zip", 1)
+    (folder_of(teams / "badname", 2) / os.fsdecode(b"fran\xe7ois")).touch()
+    os.rename(zipped(teams / "x.zip", 3), os.fsencode(teams) + b"/fr\xe7.zip")
+    folder = os.open(folder_of(teams / "deep", 4), os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    (folder_of(teams / "loop", 5) / "loop").symlink_to("loop")
+    (teams / "itself").symlink_to("itself")
+    folder_of(teams / "nested", 6, "a = " + "[" * 3000)
+    folder_of(teams / "empty", 7, RUN + 'exclude = ["*"]\n')
+    zipped(teams / "wide.zip", 8, RUN + 'build = "true"\nbundle = "/"\n')
+    with zipfile.ZipFile(teams / "long.zip", "w") as packed:
+        packed.writestr("d/" * 1200 + "x", "")
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=1)
+    assert sorted(result["accepted"]) == ["good", "loop"]
+    assert len(result["refused"]) == 7, result["refused"]
+    for name, why in result["refused"].items():
+        assert "\n" not in why and not why.startswith("/") and "Traceback" not in why, (name, why)
+
+
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_a_zip_file_from_windows_has_folders_and_programs(tmp_path: Path, separator: str) -> None:
+    (tmp_path / "teams").mkdir()
+    with zipfile.ZipFile(tmp_path / "teams" / "red.zip", "w") as packed:
+        source = f"#!{sys.executable}\n" + bot(f"SALT = 1\n{DRAWS}")
+        for name, text in (("red/bot.toml", 'run = ["lib/bot"]\n'), ("red/lib/bot", source)):
+            entry = zipfile.ZipInfo(name)
+            entry.filename, entry.create_system, entry.external_attr = name.replace("/", separator), 0, 0x20
+            packed.writestr(entry, text)
+    assert prepared(tmp_path, "teams", "--game", "tictactoe", "--into", "cup", code=0)["accepted"] == ["red"]
 
 
 def test_a_folder_without_submissions_is_a_usage_error(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Checks submissions side by side. Each is one outcome, whatever is in it; nothing in it ends the intake."""
 
 import hashlib
+import os
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ from referee.harness.check.checks import not_built
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
 from referee.harness.check.unpack import MAX_BYTES, MAX_FILES
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildError
@@ -111,10 +112,10 @@ async def _checked(
                 return before, 0.0
             report = await _check(intake, submission, path)
             entry = await trio.to_thread.run_sync(_stored, intake, submission, path) if report.passed else None
-        except (UsageError, OSError) as error:
+        except (UsageError, RunError, OSError, ValueError, RecursionError) as error:
             report, entry = _refusal(intake, submission, str(error), time.monotonic() - started), None
     outcome = Outcome(
-        submission.source,
+        os.fsencode(submission.source).decode("utf-8", "replace"),
         entry is not None,
         "" if entry is not None else reason(report, submission),
         "" if report.undecided else key,  # the next intake tries it again

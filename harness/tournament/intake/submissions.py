@@ -3,6 +3,7 @@
 A submission is a zip file, a folder, the archive of a container image, or the address of a git repository.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.harness.check.unpack import MAX_PATH_BYTES
 from referee.harness.errors import UsageError
 from referee.harness.programs import image
 from referee.harness.programs.archive import LEFT_OUT
@@ -106,11 +108,12 @@ def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> Non
     size = count = 0
     top = folder.resolve()
     for path in _walk(folder):
-        if path.is_symlink() and not path.resolve().is_relative_to(top):
+        _check_path(path.relative_to(folder), name)
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(top):
             raise UsageError(
                 f"{name}: {path.relative_to(folder)} is a link that leads outside; include the file itself"
             )
-        if path.is_file():
+        if os.path.isfile(path):  # also of a link to itself
             count += 1
             size += path.stat().st_size
     if count > max_files:
@@ -121,10 +124,22 @@ def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> Non
         read_bot_file(top, name).copied_folder(top, name)
 
 
+def _check_path(path: Path, name: str) -> None:
+    """UsageError for a path inside a submission that no archive can hold."""
+    if len(os.fsencode(path)) > MAX_PATH_BYTES:
+        raise UsageError(f"{name}: has a path of more than {MAX_PATH_BYTES} bytes; nest folders less deeply")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{name}: has a file name that is no UTF-8: {str(path)!a}") from error
+
+
 def _walk(folder: Path) -> Iterator[Path]:
-    for path in folder.iterdir():
-        if path.name in LEFT_OUT:
-            continue
-        yield path
-        if path.is_dir() and not path.is_symlink():
-            yield from _walk(path)
+    waiting = [folder]
+    while waiting:  # not by recursion: a stranger's folders may be nested deeply
+        for path in waiting.pop().iterdir():
+            if path.name in LEFT_OUT and (path.is_symlink() or path.is_dir()):
+                continue
+            yield path
+            if path.is_dir() and not path.is_symlink():
+                waiting.append(path)
