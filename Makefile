@@ -11,7 +11,7 @@ READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
-.PHONY: setup play test quick lint bench kits docs viewer toolchains clean
+.PHONY: setup play view test quick lint bench kits docs viewer toolchains clean
 
 # Installs the referee and everything its tests need into .venv.
 setup: $(READY)
@@ -21,6 +21,13 @@ setup: $(READY)
 play: $(CORE)
 	@$(PYTHON) tools/toolchains.py cpp java
 	$(BIN)/python -m referee.tools.play
+
+# Shows the matches in a browser. Needs node, for the viewer.
+view: $(CORE)
+	@command -v npm > /dev/null || { echo "make view needs node and npm: install them, then try again"; exit 2; }
+	$(MAKE) --no-print-directory viewer
+	$(PIP) --editable '.[web]'
+	$(BIN)/referee view
 
 # Runs every test.
 test: $(READY) toolchains
