@@ -9,6 +9,7 @@
  *     cgroup FILE                     join the control group with this file `tasks` or `cgroup.procs`
  *     child_cgroup FOLDER             start the child of the next `fork` in the control group with this folder
  *     unshare FLAGS                   enter new namespaces (CLONE_NEW*)
+ *     own_cgroup                      see this control group as the topmost, if the kernel can show that
  *     map UID GID                     map this account, and no other, into a new user namespace
  *     fork                            continue in a child, the first one of a new process namespace, and exit
  *     fork_and_wait                   the same, but wait for the child before the exit
@@ -80,6 +81,7 @@
 #define ATTR_NODEV 0x4
 #define RECURSIVE 0x8000
 #define RULE_PATH_BENEATH 1
+#define NEW_CGROUP 0x02000000
 #define INTO_CGROUP 0x200000000ULL
 /* The rights that a file can have: execute, write, read, truncate, ioctl. */
 #define FILE_RIGHTS 0xc007ULL
@@ -191,6 +193,11 @@ static pid_t fork_into_group(void) {
 
 static void step_unshare(char **a) {
     if (unshare(number(a[0])) != 0) fail("unshare");
+}
+
+static void step_own_cgroup(char **a) {
+    (void)a;
+    (void)!unshare(NEW_CGROUP);
 }
 
 static void step_map(char **a) {
@@ -376,6 +383,7 @@ static const struct {
     STEP(proc, 1), STEP(symlink, 2), STEP(enter, 0), STEP(loopback, 0), STEP(init, 1), STEP(rlimit, 3),
     STEP(chdir, 1), STEP(account, 2), STEP(drop_capabilities, 0), STEP(no_new_privs, 0), STEP(landlock, 3),
     STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1), STEP(setenv, 2), STEP(devpts, 1), STEP(names, 3),
+    STEP(own_cgroup, 0),
 };
 
 int main(int count, char **words) {

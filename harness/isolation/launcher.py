@@ -26,6 +26,7 @@ SET_DUMPABLE, SET_NAME, SET_SECCOMP, SET_NO_NEW_PRIVS = 4, 15, 22, 38
 CAPBSET_DROP, SET_SECUREBITS, CAP_AMBIENT = 24, 28, 47
 NOROOT_LOCKED = 1 << 0 | 1 << 1 | 1 << 3
 FILE_RIGHTS = 0xC007
+NEW_CGROUP = 0x02000000
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -179,6 +180,9 @@ class Launcher(Root):
             write("/proc/self/setgroups", "deny")
         write("/proc/self/uid_map", f"{uid} {uid} 1")
         write("/proc/self/gid_map", f"{gid} {gid} 1")
+
+    def own_cgroup(self) -> None:
+        libc.unshare(NEW_CGROUP)
 
     def fork(self) -> None:
         if os.fork():

@@ -280,14 +280,17 @@ def _files(isolation: Isolation, spec: SandboxSpec, machine: Machine) -> Sandbox
         writable=isolation.writable,
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
-        owner=account.ACCOUNT if _accounts(spec, machine, visible) else None,
+        owner=account.ACCOUNT if _accounts(isolation, spec, machine, visible) else None,
         group_folders=_group_folders(machine),
     )
 
 
-def _group_folders(machine: Machine) -> list[str]:
-    """Returns placeholders for the folders of a bot's control group; bubblewrap shows none."""
-    return [f"{GROUP_FOLDER}{number}" for number, _ in enumerate(machine.groups.hierarchies)]
+def _group_folders(machine: Machine) -> list[tuple[str, str]]:
+    """Returns placeholders for the folders of a bot's control group, and where they are shown."""
+    hierarchies = machine.groups.hierarchies
+    places = enumerate(cgroups.mount_places(hierarchies))
+    folders = [(f"{GROUP_FOLDER}{number}", place) for number, place in places]
+    return [*folders, *cgroups.processor_folders()] if folders else []
 
 
 def _image_files(spec: SandboxSpec, machine: Machine) -> SandboxFiles:
@@ -345,7 +348,7 @@ def _link_paths(isolation: Isolation, spec: SandboxSpec) -> list[str]:
     return [*visible_paths.SYSTEM_FOLDERS, str(KITS), *files, *folders, *isolation.readable]
 
 
-def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> bool:
+def _accounts(isolation: Isolation, spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> bool:
     """Whether each bot can have a new account: it must reach the bot's folder, and read what the user has named.
 
     What lies in the folder does not matter: it may be a stranger's, who would choose the account.
@@ -356,7 +359,8 @@ def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> boo
     # Not the whole package for a built-in bot.
     folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.named[0])
     paths = [word for word in spec.named if word.startswith("/") and os.path.isfile(word)]
-    if not (machine.namespaces and folder in visible.partial_folders):  # else it is made in the sandbox
+    made = machine.namespaces and folder in visible.partial_folders  # in the sandbox, open to the account
+    if not made or visible_paths.is_inside(folder, map(os.path.realpath, isolation.writable)):
         paths += visible_paths.own_paths(folder)
     if not account.can_reach(paths, mounted):
         return False
@@ -384,7 +388,11 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
     if machine.landlock:
         visible = files.visible
         readable = [path for path in visible.paths if not os.path.islink(path)]  # a link needs no right
-        read = ["/"] if inside else [*readable, *files.group_folders, *(f"/proc/{name}" for name in PROC)]
+        read = (
+            ["/"]
+            if inside
+            else [*readable, *(folder for folder, _ in files.group_folders), *(f"/proc/{name}" for name in PROC)]
+        )
         listed = () if inside else visible.partial_folders
         shared_memory = [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
         write = [files.scratch, *files.writable, *(["/tmp"] if inside else []), *shared_memory]

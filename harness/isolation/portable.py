@@ -135,7 +135,7 @@ def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.umask(0o022)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in DEFAULT_SIGNALS:
+    for number in DEFAULT_SIGNALS - {signal.SIGPIPE, signal.SIGXFSZ}:  # we ignore these two, and `Popen` resets them
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     wakeup = wakeup_pipe()

@@ -27,7 +27,7 @@ TRIALS = 2
 """How often a layer is tried if the machine may have been too busy for it."""
 NO_ANSWER, KILLED = "no answer within", "killed by SIGKILL"
 BUSY = (NO_ANSWER, KILLED, *map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
-"""What a reason contains if the same trial may succeed a moment later."""
+"""Parts of a reason after which the same trial may succeed a moment later."""
 
 _probing = threading.Lock()
 

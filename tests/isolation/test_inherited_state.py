@@ -1,4 +1,4 @@
-"""What the referee inherits from the program that starts it changes neither isolation nor bots."""
+"""The referee's parent changes neither isolation nor bots by the state that it hands on."""
 
 import json
 import resource

@@ -6,7 +6,7 @@ our limits bind the bots as well.
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from referee.harness.isolation.shared_block import shared
 MOUNTS = Path("/proc/self/mountinfo")
 OWN_GROUPS = Path("/proc/self/cgroup")
 V1 = ("memory", "pids")
+PROCESSORS_V1 = ("cpu", "cpuacct", "cpuset")
 NEEDED = frozenset({"memory", "pids"})
 """Controllers without which groups of version 2 limit nothing."""
 V1_NAMES = {
@@ -381,14 +382,41 @@ def _own_groups() -> list[tuple[str, Path]]:
     return groups
 
 
-def _mounts() -> dict[str, tuple[Path, str]]:
+def mount_places(hierarchies: Iterable[Hierarchy]) -> list[str]:
+    """Returns where each hierarchy is mounted."""
+    places = [place for place, _ in _mounts().values()]
+    return [
+        str(max((place for place in places if each.base.is_relative_to(place)), default=each.base))
+        for each in hierarchies
+    ]
+
+
+def processor_folders() -> list[tuple[str, str]]:
+    """Returns our group in each hierarchy of version 1 for processors, and where that is mounted.
+
+    Java finds no limit without them. A group with groups below it is left out.
+    """
+    mounts = _mounts(PROCESSORS_V1)
+    folders = []
+    for line in OWN_GROUPS.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and controllers in mounts:
+            place, root = mounts[controllers]
+            folder = place / os.path.relpath(path, root)
+            with suppress(OSError):
+                if not any(entry.is_dir() for entry in folder.iterdir()):
+                    folders.append((os.path.normpath(folder), str(place)))
+    return folders
+
+
+def _mounts(wanted: Collection[str] = V1) -> dict[str, tuple[Path, str]]:
     """Returns, by controllers ("" for version 2), where a hierarchy is mounted and which of its groups that is."""
     mounts: dict[str, tuple[Path, str]] = {}
     for line in MOUNTS.read_text().splitlines():
         left, _, right = line.partition(" - ")
         root, place = left.split()[3:5]
         kind, _, options = right.split()[:3]
-        controllers = ",".join(name for name in options.split(",") if name in V1)
+        controllers = ",".join(name for name in options.split(",") if name in wanted)
         if kind == "cgroup2":
             mounts[""] = (Path(place), root)
         elif kind == "cgroup" and controllers:

@@ -53,15 +53,15 @@ class SandboxFiles(Struct, frozen=True):
     """Size of the scratch folder; None = no limit of ours."""
     owner: str | None = None
     """The bot's own account, which owns the scratch folder; None = ours."""
-    group_folders: Sequence[str] = ()
-    """The folders of the bot's own control group, from which runtimes read its limits."""
+    group_folders: Sequence[tuple[str, str]] = ()
+    """The folders of the bot's own control group, from which runtimes read its limits, and where they are mounted."""
     root: str | None = None
     """The files of a container image, which the bot sees as `/`. It sees only `MACHINE_FOLDERS` of the machine."""
 
 
 def enter(user: bool) -> list[str]:
     """Returns the launcher's steps into new namespaces; `user`: in a user namespace, without privileges."""
-    return [*_unshare(NEW_NS | NEW_UTS | NEW_IPC | NEW_PID | NEW_NET, user), "fork", "loopback"]
+    return [*_unshare(NEW_NS | NEW_UTS | NEW_IPC | NEW_PID | NEW_NET, user), "fork", "own_cgroup", "loopback"]
 
 
 def without_network(user: bool) -> list[str]:
@@ -94,7 +94,7 @@ def mount(files: SandboxFiles) -> list[str]:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
     if files.owner is not None or not account.own_name():
         steps.append(("names", uid, gid, files.scratch))
-    steps += [("bind_optional", folder, folder, "ro") for folder in files.group_folders]
+    steps += [("bind_optional", folder, place, "ro") for folder, place in files.group_folders]
     steps.append(("proc", "/proc"))
     steps += [("bind_optional", "/dev/null", path, "dev") for path in HIDDEN_PROC if os.path.exists(path)]
     return [word for step in (*steps, ("enter",)) for word in step]
