@@ -25,7 +25,7 @@ from referee.harness.tournament import organise
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
 from referee.harness.tournament.intake.submissions import submissions
-from referee.harness.tournament.model import Plan, read_plan
+from referee.harness.tournament.model import Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
 REPORT_WIDTH = 100
@@ -157,6 +157,7 @@ def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, fol
         lines.append(f"checked {checked} in {duration.took_s:.1f} s, {ratio:.2f} times their builds side by side")
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
+    lines += same_programs(plan)
     if present := sum(not entry.absent for entry in plan.bots):
         lines.append(f"{counted(present, 'bot')} in all; to play: referee tournament run {shlex.quote(str(folder))}")
     return Group(*([sheet] if result.refused else []), *map(Text, lines))

@@ -196,6 +196,18 @@ def test_no_name_and_no_folder_ends_the_intake(tmp_path: Path) -> None:
         assert "\n" not in why and not why.startswith("/") and "Traceback" not in why, (name, why)
 
 
+def test_only_the_organiser_learns_which_bots_are_the_same_program(tmp_path: Path) -> None:
+    for name in ("ann", "bob"):
+        zipped(tmp_path / "teams" / f"{name}.zip", 1)
+    words = "ann and bob are the same program"
+    said = tournament(tmp_path, "prepare", "teams", "--game", "tictactoe", "--into", "cup", "--games", "2")
+    assert words in said
+    tournament(tmp_path, "cup")
+    for reader in ("public", "organiser"):
+        tournament(tmp_path, "page", "cup", "--to", reader, "--reader", reader)
+        assert any(words in file.read_text() for file in (tmp_path / reader).rglob("*.html")) == (reader != "public")
+
+
 @pytest.mark.parametrize("separator", ["/", "\\"])
 def test_a_zip_file_from_windows_has_folders_and_programs(tmp_path: Path, separator: str) -> None:
     (tmp_path / "teams").mkdir()

@@ -18,7 +18,7 @@ from msgspec import Struct
 from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament.model import Plan
+from referee.harness.tournament.model import Plan, same_programs
 from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
@@ -77,7 +77,8 @@ def write(
     book = read(folder)
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
-    site = _Site(plan, folder, to, reader, standings(plan, book), site_games(plan, folder, book), viewed, organiser)
+    shown = _shown_to(reader, plan, standings(plan, book))
+    site = _Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
     site.history = history(plan, book)
     try:
         for part in ("bots", "games", "pairs", AUTHORS):
@@ -92,6 +93,14 @@ def write(
     except OSError as error:
         raise RunError(f"{to} cannot be written: {error.strerror or error}") from error
     return Written(len(site.written), authors)
+
+
+def _shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
+    """Leaves out which bots are the same program, unless the organiser reads: that is between them and the authors."""
+    if reader is not Reader.ORGANISER:
+        alike = same_programs(plan)
+        result.notes = [note for note in result.notes if note not in alike]
+    return result
 
 
 class _Site:
