@@ -33,6 +33,10 @@ KNOWN = frozenset(program for _, programs in LANGUAGES.values() for program in p
 SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS", "RUSTFLAGS", "RUSTUP_TOOLCHAIN")
 """Environment variables that change what compilers and build tools do."""
 
+KEY_VARIABLES = (*SETTINGS, "CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "MAKEFLAGS", "SOURCE_DATE_EPOCH")
+KEY_PREFIXES = ("C_INCLUDE", "CPLUS_", "CMAKE_", "PKG_CONFIG", "CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "NODE_")
+"""The variables of a build that change its result: with other values, the bot is built again."""
+
 WASI_COMPILER = "clang-19"
 """Finds the headers and libraries for WebAssembly."""
 
@@ -212,7 +216,8 @@ def _identities(programs: tuple[str, ...], path: str | None, settings: tuple[str
 
 def identities(programs: Iterable[str]) -> tuple[str, ...]:
     """Returns everything that a build with these programs depends on, except its source."""
-    settings = tuple(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)
+    names = {name for name in os.environ if name in KEY_VARIABLES or name.startswith(KEY_PREFIXES)}
+    settings = tuple(f"{name}={os.environ[name]}" for name in sorted(names))
     return _identities(tuple(programs), os.environ.get("PATH"), settings)
 
 

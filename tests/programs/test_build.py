@@ -446,6 +446,13 @@ def test_a_source_file_is_compiled_outside_its_folder(tmp_path: Path) -> None:
         entrant(str(folder / "bot.c"))
 
 
+@pytest.mark.parametrize("name", ["CMAKE_BUILD_TYPE", "CPATH", "LIBRARY_PATH", "CGO_CFLAGS"])
+def test_a_setting_that_a_build_gets_is_in_its_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = toolchains.identities(["gcc"])
+    monkeypatch.setenv(name, "/elsewhere")
+    assert toolchains.identities(["gcc"]) != before
+
+
 @needs_gcc
 def test_new_compiler_flags_compile_a_source_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "bot.c"
