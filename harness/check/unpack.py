@@ -14,45 +14,44 @@ MAX_PATH_BYTES = 1024
 """Longer paths, such as those of 1,200 nested folders, are refused."""
 IGNORED = "__MACOSX"
 """A folder that macOS adds to zip files."""
-DOS, UNIX = 0, 3
-"""Systems that make zip files. Others than UNIX store no executable bits; DOS separates folders with backslashes."""
-PROGRAM = (b"#!", b"\x7fELF")
-"""The first bytes of a program."""
+UNIX = (3, 19)
+"""The systems, as zip files number them, whose files have an executable bit: Unix and macOS."""
+PROGRAMS = (b"#!", b"\x7fELF")
+"""The first bytes of files that the system can run."""
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES) -> Path:
     """Unpacks into the empty `folder`. Returns the bot's folder, which may be the only one inside.
 
     UsageError for a file that is not a zip file, is too large, would write outside `folder`, or contains anything
-    except files and folders. Files keep only their executable bit. Where the zip file has none, programs get it.
+    except files and folders. Files keep only their executable bit. A zip file of a system without that bit, such as
+    Windows, makes each file executable that begins like a program.
     """
     try:
         if archive.stat().st_size > max_bytes:
             raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB; leave out what the bot does not need")
         with zipfile.ZipFile(archive) as file:
+            for entry in file.infolist():
+                if entry.create_system not in UNIX:  # some programs of Windows separate folders so
+                    entry.filename = entry.filename.replace("\\", "/")
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
-            for member in members:
-                if member.create_system == DOS:
-                    member.filename = member.filename.replace("\\", "/")
             _check(archive, members, max_bytes, max_files)
             for member in members:  # zipfile writes no more than the size in the list of contents
                 path = Path(file.extract(member, folder))
                 if not member.is_dir():
-                    path.chmod(0o755 if _is_program(member, path) else 0o644)
+                    path.chmod(0o755 if _is_executable(member, path) else 0o644)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
     inside = list(folder.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
 
 
-def _is_program(member: zipfile.ZipInfo, path: Path) -> bool:
+def _is_executable(member: zipfile.ZipInfo, path: Path) -> bool:
     mode = member.external_attr >> 16
-    if mode:
+    if mode & 0o111 or (mode and member.create_system in UNIX):
         return bool(mode & 0o111)
-    if member.create_system == UNIX:
-        return False
-    with path.open("rb") as content:
-        return content.read(4).startswith(PROGRAM)
+    with path.open("rb") as file:
+        return file.read(max(map(len, PROGRAMS))).startswith(PROGRAMS)
 
 
 def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_files: int) -> None:

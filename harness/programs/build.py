@@ -22,6 +22,8 @@ the tree changes. A marker that was left behind means that the process was kille
 TREE = "tree"
 """In the folder of a finished build: the tree from which the bot plays. The name is as long as `WORK`, which it
 replaces in files."""
+TRIES = 3
+"""How often a source file is compiled, if it or a file that it includes is saved meanwhile."""
 INPUTS, DRAFT = "inputs.d", "draft"
 """In the folder of a source file's builds: the files that the last one has read, and where the next one is made."""
 
@@ -105,6 +107,22 @@ def build_source(
     read in `inputs.d` there, as rules for make. `tools`: the programs that the result depends on. `kit` identifies the
     content of the starter kit. `link_name`: the folder gets a link of this name to the source.
     """
+    for _ in range(TRIES):
+        compiled = _compiled_source(source, command, tools, context, kit, link_name)
+        if compiled is not None:
+            return compiled
+    raise RunError(f"{source}: it, or a file that it includes, changed during each of {TRIES} builds; start again")
+
+
+def _compiled_source(
+    source: Path,
+    command: Callable[[Path], Sequence[str]],
+    tools: Sequence[str],
+    context: BuildContext,
+    kit: str,
+    link_name: str,
+) -> Path | None:
+    """Does the work of `build_source`; None if an input has changed meanwhile: the program may be of the old one."""
     parts = ["program", str(source), archive.sha256(source), kit, *toolchains.identities(tools), *command(Path("."))]
     home = build_cache.folder_for(parts)
     with build_cache.locked(home, source):
@@ -113,10 +131,14 @@ def build_source(
             draft = home / DRAFT
             remove(draft)  # of a process that was killed
             draft.mkdir()
+            began_ns = draft.stat().st_ctime_ns
             if link_name:
                 (draft / link_name).symlink_to(source)
             authors = {str(draft / link_name): str(source)} if link_name else {}
             run_build(Command(command(draft), source.parent, str(source), source.stem, [source.name], authors), context)
+            inputs = {source, *_dependencies(draft / INPUTS, source.parent)}
+            if any(_changed_since(began_ns, file) for file in inputs):
+                return None
             if (draft / INPUTS).exists():
                 (draft / INPUTS).replace(home / INPUTS)
             compiled = _compiled(home, source)
@@ -124,6 +146,14 @@ def build_source(
                 draft.rename(compiled)
             build_cache.prune(source)
     return compiled
+
+
+def _changed_since(began_ns: int, file: Path) -> bool:
+    """Whether a file was written at that time or later, or is gone. No program can turn back the time of a change."""
+    try:
+        return file.stat().st_ctime_ns >= began_ns
+    except OSError:
+        return True
 
 
 def _compiled(home: Path, source: Path) -> Path:

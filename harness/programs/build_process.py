@@ -1,6 +1,5 @@
 """Runs the command of a build under a supervisor, and holds it to its limits."""
 
-import os
 import re
 import shutil
 import tempfile
@@ -18,23 +17,6 @@ from referee.harness.process.usage import Meter
 from referee.harness.programs import packages, toolchains
 from referee.protocol.text import printable
 
-VARIABLES = frozenset(
-    [
-        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CACHE_HOME"),
-        *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "MAKEFLAGS", "PYTHONPATH", "VIRTUAL_ENV", "SOURCE_DATE_EPOCH"),
-        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
-        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
-        *toolchains.SETTINGS,
-    ]
-)
-"""Environment variables that a build gets."""
-VARIABLE_PREFIXES = (
-    *("LC_", "CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "MAVEN_", "GRADLE_", "NODE_", "npm_", "NPM_", "PIP_"),
-    *("CMAKE_", "PKG_CONFIG", "C_INCLUDE", "CPLUS_", "CCACHE_", "PYENV_", "NVM_", "ASDF_", "MISE_"),
-)
-"""A build also gets the variables with these prefixes: settings of compilers, build tools and version managers."""
-SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
-"""A build never gets a variable with such a name: it runs code of the bot's author."""
 OUTPUT_LINES = 20
 """At most this many lines of a failed build's output are shown."""
 NOT_FOUND = 127
@@ -170,12 +152,7 @@ def _checker(command: Command, context: BuildContext, group: Group | None) -> Ca
 
 def environment(tools: Iterable[str]) -> dict[str, str]:
     """Returns the variables of a build: the language, settings of compilers, and a PATH that finds working `tools`."""
-    variables = {
-        name: value
-        for name, value in os.environ.items()
-        if (name in VARIABLES or name.startswith(VARIABLE_PREFIXES)) and not SECRET.search(name)
-    }
-    return variables | {"PATH": toolchains.search_path(tools)}
+    return toolchains.build_variables() | {"PATH": toolchains.search_path(tools)}
 
 
 def excerpt(output: bytes) -> str:

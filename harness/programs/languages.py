@@ -15,6 +15,10 @@ from referee.harness.programs.build import build_folder, build_source
 from referee.harness.programs.build_process import BuildContext
 
 Argv = tuple[str, ...]
+JAVASCRIPT_KIT = b"referee-kit"
+"""What a file has in it that imports the JavaScript kit."""
+READ_BYTES = 1 << 20
+"""How much of a file is searched for that."""
 
 
 def _python(path: Path, context: BuildContext) -> Argv:
@@ -24,7 +28,7 @@ def _python(path: Path, context: BuildContext) -> Argv:
 def _javascript(path: Path, context: BuildContext) -> Argv:
     """A file that imports the kit finds it from every folder; other files need only node."""
     node = need("node", path)
-    if b"referee-kit" not in path.read_bytes():
+    if JAVASCRIPT_KIT not in path.read_bytes():
         return (node, str(path))
     return (node, "--import", str(build_kit("javascript", path, context) / "resolve.js"), str(path))
 
@@ -207,12 +211,15 @@ SOURCES: dict[str, Callable[[Path, BuildContext], Argv]] = {
 
 def starts_itself(path: Path) -> bool:
     """Whether a source file is executable, and its first line names an interpreter that its bot will see."""
-    if not os.access(path, os.X_OK):
+    if not (os.path.isfile(path) and os.access(path, os.X_OK | os.R_OK)):
         return False
     with path.open("rb") as file:
-        first = file.readline(256)
+        content = file.read(READ_BYTES)
+    first = content.partition(b"\n")[0][:256]
     words = os.fsdecode(first[2:]).split()
-    if not first.startswith(b"#!") or not words or not os.path.isfile(words[0]):
+    if not first.startswith(b"#!") or first.endswith(b"\r") or not words or not os.path.isfile(words[0]):
         return False
+    if path.suffix in (".js", ".mjs", ".ts") and JAVASCRIPT_KIT in content:
+        return False  # only we can show it the kit
     visible = required_paths((), path.parent, os.environ.get("PATH", os.defpath))
     return is_inside(os.path.realpath(words[0]), visible)

@@ -30,12 +30,28 @@ LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
 """The language of a source file by its suffix, and the programs that build it: if one changes, so does the build."""
 KNOWN = frozenset(program for _, programs in LANGUAGES.values() for program in programs)
 
-SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS", "RUSTFLAGS", "RUSTUP_TOOLCHAIN")
+PLACES = frozenset(
+    [
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CACHE_HOME"),
+        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "VIRTUAL_ENV"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+    ]
+)
+"""Environment variables that a build gets too, although its result does not depend on them; and those with `LC_`."""
+SETTINGS = frozenset(
+    [
+        *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS", "PYTHONPATH", "SOURCE_DATE_EPOCH"),
+        *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH"),
+    ]
+)
 """Environment variables that change what compilers and build tools do."""
-
-KEY_VARIABLES = (*SETTINGS, "CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "MAKEFLAGS", "SOURCE_DATE_EPOCH")
-KEY_PREFIXES = ("C_INCLUDE", "CPLUS_", "CMAKE_", "PKG_CONFIG", "CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "NODE_")
-"""The variables of a build that change its result: with other values, the bot is built again."""
+SETTING_PREFIXES = (
+    *("CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "MAVEN_", "GRADLE_", "NODE_", "npm_", "NPM_", "PIP_"),
+    *("CMAKE_", "PKG_CONFIG", "C_INCLUDE", "CPLUS_", "CCACHE_", "PYENV_", "NVM_", "ASDF_", "MISE_"),
+)
+"""Variables with these prefixes do so too: settings of compilers, build tools and version managers."""
+SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
+"""A build never gets a variable with such a name: it runs code of the bot's author."""
 
 WASI_COMPILER = "clang-19"
 """Finds the headers and libraries for WebAssembly."""
@@ -216,9 +232,29 @@ def _identities(programs: tuple[str, ...], path: str | None, settings: tuple[str
 
 def identities(programs: Iterable[str]) -> tuple[str, ...]:
     """Returns everything that a build with these programs depends on, except its source."""
-    names = {name for name in os.environ if name in KEY_VARIABLES or name.startswith(KEY_PREFIXES)}
-    settings = tuple(f"{name}={os.environ[name]}" for name in sorted(names))
-    return _identities(tuple(programs), os.environ.get("PATH"), settings)
+    return _identities(tuple(programs), os.environ.get("PATH"), _settings())
+
+
+def build_variables() -> dict[str, str]:
+    """Returns the environment variables that a build gets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in PLACES or name.startswith("LC_") or _is_setting(name)) and not SECRET.search(name)
+    }
+
+
+def _settings() -> tuple[str, ...]:
+    """Returns the variables of a build that change its result, as `NAME=VALUE`."""
+    found = {name: value for name, value in build_variables().items() if _is_setting(name)}
+    if "MAKEFLAGS" in found:  # what else is in it, such as the number of jobs, depends on how this process was started
+        words = found["MAKEFLAGS"].split()
+        found["MAKEFLAGS"] = " ".join(word for word in words if "=" in word and not word.startswith("-"))
+    return tuple(f"{name}={value}" for name, value in sorted(found.items()) if value)
+
+
+def _is_setting(name: str) -> bool:
+    return name in SETTINGS or name.startswith(SETTING_PREFIXES)
 
 
 def builders(files: Iterable[str]) -> tuple[str, ...]:

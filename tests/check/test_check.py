@@ -434,11 +434,15 @@ def test_a_failed_or_slow_build_refuses_the_bot(command: Callable[..., tuple[int
 # A zip file.
 
 
-def archived(path: Path, *members: tuple[str, str, int]) -> Path:
+UNIX, DOS = 3, 0
+
+
+def archived(path: Path, *members: tuple[str, str, int], system: int = UNIX) -> Path:
     """A zip file of members (name, content, mode)."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content, mode in members:
             info = zipfile.ZipInfo(name)
+            info.filename, info.create_system = name, system
             info.external_attr = mode << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             file.writestr(info, content)
@@ -499,6 +503,28 @@ def test_a_zip_file_at_the_limits_is_unpacked(tmp_path: Path) -> None:
     assert unpack(archive, folder, max_bytes=10_000, max_files=20) == folder
     assert len(list(folder.iterdir())) == 20
     assert [stat.S_IMODE((folder / name).stat().st_mode) for name in ("0", "1")] == [0o755, 0o644]  # no set-uid
+
+
+@pytest.mark.parametrize("mode", [0, PLAIN], ids=["no mode", "the mode of Python's zipfile"])
+def test_a_zip_file_from_windows_keeps_folders_and_programs(tmp_path: Path, mode: int) -> None:
+    """Windows knows no executable bit, and some of its programs separate folders with a backslash."""
+    contents = {"bot\\run": "#!/bin/sh", "bot\\lib\\engine": "\x7fELF", "bot\\bot.toml": "", "bot\\lib\\a.py": "#"}
+    members = [(name, content, mode) for name, content in contents.items()]
+    archive, folder = archived(tmp_path / "bot.zip", *members, system=DOS), tmp_path / "inside"
+    folder.mkdir()
+    bot = unpack(archive, folder)
+    assert bot == folder / "bot"
+    programs = {path.relative_to(bot).as_posix() for path in bot.rglob("*") if path.is_file() and os.access(path, 1)}
+    assert programs == {"run", "lib/engine"}
+
+
+@pytest.mark.parametrize("name", ["..\\evil", "a\\..\\..\\evil", "\\etc\\evil", "C:\\evil", "\\\\host\\evil"])
+def test_a_zip_file_from_windows_writes_nothing_outside(tmp_path: Path, name: str) -> None:
+    archive, folder = archived(tmp_path / "bot.zip", (name, "", 0), system=DOS), tmp_path / "inside"
+    folder.mkdir()
+    with pytest.raises(UsageError, match="leads outside"):
+        unpack(archive, folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"bot.zip", "inside"}
 
 
 def test_a_zip_file_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from scripted import PREAMBLE, PYTHON, Arena
 from referee import api
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
-from referee.harness.programs import build_cache
+from referee.harness.programs import build_cache, languages
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
 from referee.harness.programs.spec import Entrant, entrant, entrants, environment, scratch_variables
 
@@ -254,6 +254,31 @@ def test_a_source_file_is_run_by_its_suffix(arena: Arena, file: str, text: str, 
     assert wins(arena, bot)
 
 
+FIRST_LINES = {
+    "run.sh": ("#!/bin/bash", True),
+    "bot.py": (f"#!{sys.executable}", True),
+    "bot.rb": ("#!/usr/bin/env ruby", True),
+    "bot.js": ("#!/usr/bin/env node", True),
+    "windows.py": ("#!/usr/bin/env python3\r", False),
+    "plain.py": ("import os", False),
+    "kit.js": ('#!/usr/bin/env node\nimport { run } from "referee-kit"', False),
+}
+"""The beginning of a file, and whether the system runs it by its first line."""
+
+
+@pytest.mark.parametrize("name", FIRST_LINES)
+def test_an_executable_file_is_started_by_its_first_line(tmp_path: Path, name: str) -> None:
+    """Whatever its suffix is: a virtual environment has packages that no other Python has."""
+    text, by_system = FIRST_LINES[name]
+    path = tmp_path / name
+    path.write_text(text + "\n", newline="")
+    assert not languages.starts_itself(path)
+    path.chmod(0o755)
+    assert languages.starts_itself(path) == by_system
+    if by_system:
+        assert entrant(str(path)).argv == (str(path),)
+
+
 @needs("gcc")
 def test_source_files_that_differ_only_in_their_suffix_are_two_programs(tmp_path: Path) -> None:
     programs = []
@@ -433,12 +458,3 @@ def test_a_java_compile_error_is_a_failed_build(
     (tmp_path / file).write_text("public class MyBot {\n  int x\n}\n")
     assert main(["--game", "tictactoe", file, "@random"]) == 3
     assert f"{tmp_path / file}:2: error: ';' expected" in capsys.readouterr().err
-
-
-def test_an_executable_with_an_interpreter_is_started_as_it_is(tmp_path: Path) -> None:
-    """The suffix decides for the others, also if bots do not see the interpreter."""
-    script = tmp_path / "run.sh"
-    for mode, first, starts_itself in ((0o755, "#!/bin/bash", True), (0o644, "#!/bin/bash", False), (0o755, "", False)):
-        script.write_text(f"{first}\nexit\n")
-        script.chmod(mode)
-        assert (entrant(str(script)).argv == (str(script),)) is starts_itself

@@ -24,6 +24,7 @@ from referee.harness.isolation.probe import probe
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, languages, packages, toolchains
+from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext, Command, run_build
 from referee.harness.programs.spec import Entrant, entrant
 
@@ -446,13 +447,6 @@ def test_a_source_file_is_compiled_outside_its_folder(tmp_path: Path) -> None:
         entrant(str(folder / "bot.c"))
 
 
-@pytest.mark.parametrize("name", ["CMAKE_BUILD_TYPE", "CPATH", "LIBRARY_PATH", "CGO_CFLAGS"])
-def test_a_setting_that_a_build_gets_is_in_its_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = toolchains.identities(["gcc"])
-    monkeypatch.setenv(name, "/elsewhere")
-    assert toolchains.identities(["gcc"]) != before
-
-
 @needs_gcc
 def test_new_compiler_flags_compile_a_source_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "bot.c"
@@ -462,6 +456,60 @@ def test_new_compiler_flags_compile_a_source_file_again(tmp_path: Path, monkeypa
     assert entrant(str(source)).argv == first
     monkeypatch.setenv("CFLAGS", "-O3")
     assert entrant(str(source)).argv != first
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["CPATH", "LIBRARY_PATH", "CMAKE_BUILD_TYPE", "CGO_CFLAGS", "MAVEN_OPTS"])
+def test_every_variable_that_changes_a_build_causes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    source = tmp_path / "bot.c"
+    source.write_text("int main(void) { return 0; }")
+    monkeypatch.delenv(name, raising=False)
+    first = entrant(str(source)).argv
+    monkeypatch.setenv(name, str(tmp_path))
+    assert entrant(str(source)).argv != first
+
+
+def test_a_build_does_not_depend_on_how_make_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make play` builds the bots that `referee` plays after it. But `make CC=clang` names another compiler."""
+    found = []
+    for flags in ("", " -j4 --jobserver-auth=3,4", " -- CC=clang"):
+        monkeypatch.setenv("MAKEFLAGS", flags)
+        found.append(toolchains.identities(("gcc",)))
+    assert found[0] == found[1] != found[2]
+
+
+COMPILER = """
+cp "$1" "$2/bot"; cat "$3" >> "$2/bot"
+echo "bot: $1 $3" > "$2/inputs.d"
+[ -e "$4" ] || { touch "$4"; sleep 0.05; echo new > "$5"; }
+"""
+"""Joins a source and a header, and saves another version of one of them as soon as it has read both."""
+
+
+@pytest.mark.parametrize("saved", ["bot.c", "words.h"])
+def test_a_source_that_is_saved_during_its_build_is_built_again(tmp_path: Path, saved: str) -> None:
+    source, header, done = tmp_path / "bot.c", tmp_path / "words.h", tmp_path / "done"
+    source.write_text("old\n")
+    header.write_text("old\n")
+
+    def built() -> str:
+        words = (str(source), "OUT", str(header), str(done), str(tmp_path / saved))
+        return (build_source(source, command(words), (), BuildContext()) / "bot").read_text()
+
+    def command(words: tuple[str, ...]) -> Callable[[Path], list[str]]:
+        return lambda folder: ["sh", "-c", COMPILER, "sh", *(str(folder) if word == "OUT" else word for word in words)]
+
+    expected = {"bot.c": "new\nold\n", "words.h": "old\nnew\n"}[saved]
+    assert [built(), built()] == [expected, expected]
+
+
+def test_a_source_that_changes_all_the_time_ends_in_one_line(tmp_path: Path) -> None:
+    source = tmp_path / "bot.c"
+    source.write_text("0")
+    with pytest.raises(RunError, match="changed during each of 3 builds; start again"):
+        build_source(source, lambda folder: ["sh", "-c", f"sleep 0.05; echo >> {source}"], (), BuildContext())
 
 
 # The identity of a bot.

@@ -54,7 +54,8 @@ def script(path: Path, text: str) -> None:
 def in_another_process(spec: str) -> "subprocess.Popen[str]":
     """Builds a bot there, runs it and prints its output."""
     code = f"from test_build import entrant, says; print(says(entrant({spec!r})))"
-    path = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    folders = (Path(__file__).parent, Path(needs.__code__.co_filename).parent)
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=path)
 
 
