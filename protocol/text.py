@@ -20,16 +20,16 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def escaped_json(data: bytes) -> bytes:
-    r"""Returns the same JSON, with escapes such as `\u202e` for what a terminal or a page would obey.
+    r"""Returns the same JSON, of one line or several, with escapes such as `\u202e` for what a terminal or a page would obey.
 
     Bots choose texts in it, and people print files with `cat`.
     """
     if data.isascii() and b"\x7f" not in data:  # JSON escapes the other control characters itself
         return data
-    text = data.decode()
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
-    return text.encode()
+    lines = data.decode().split("\n")
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in line) for line in lines
+    ).encode()
 
 
 def _escape(character: str) -> str:

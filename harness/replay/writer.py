@@ -89,7 +89,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
     def write(self, line: Line) -> None:
         """Adds a line. It is on disk some lines later, or when the match ends, however it ends."""
         if self.keeps:
-            self._lines.append(escaped_json(self._encode(line)))
+            self._lines.append(self._encode(line))
             if self._file is not None:
                 self._flush_if_due(self._file)
 
@@ -141,7 +141,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at, used)
             if model:
                 line = msgspec.structs.replace(line, model=model, transcript=transcript or {})
-            self._lines.append(escaped_json(self._encode(line)))  # like `write`, without its call
+            self._lines.append(self._encode(line))  # like `write`, without its call
             if self._file is not None:
                 self._flush_if_due(self._file)
 
@@ -156,14 +156,14 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
 
     def _abort(self, file: int, why: str) -> None:
         if self._lines or os.lseek(file, 0, os.SEEK_CUR):
-            self._lines.append(escaped_json(self._encode(Ending(None, aborted=why))))
+            self._lines.append(self._encode(Ending(None, aborted=why)))
             self._flush(file)
         elif self.path is not None and S_ISREG(os.fstat(file).st_mode):
             self.path.unlink(missing_ok=True)  # nothing was played
 
     def _flush(self, file: int) -> None:
         self._flushing = True
-        data = memoryview(b"\n".join([*self._lines, b""]))
+        data = memoryview(escaped_json(b"\n".join([*self._lines, b""])))
         self._lines.clear()
         self._due = time.perf_counter() + self._kept_s
         assert self.path is not None
@@ -214,7 +214,7 @@ class MemoryReplayWriter(ReplayWriter):
     @property
     def lines(self) -> list[bytes]:
         """The lines so far, without LF."""
-        return self._lines
+        return escaped_json(b"\n".join(self._lines)).splitlines()
 
 
 def _create(path: Path) -> int:
