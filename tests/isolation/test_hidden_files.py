@@ -248,7 +248,7 @@ def test_a_bot_cannot_read_the_folder_of_its_tournament(place: Path, ledger: str
 def test_a_forked_match_hides_the_replay_that_it_continues(place: Path, without: str) -> None:
     kept = ["--game", "tictactoe", *bots("match.jsonl"), "--seed", SEED, "--replay", "match.jsonl"]
     referee(place, *kept, without=without)
-    out = referee(place, "fork", "match.jsonl", "--turn", "0", "--json", without=without)
+    out = referee(place, "fork", "match.jsonl", "--recorded", "--turn", "0", "--json", without=without)
     seat = json.loads(out)["matches"][0]["seats"][0]
     nothing_found((place / seat["stderr"]).read_text().splitlines())
 

@@ -80,7 +80,7 @@ def test_options_come_first_in_their_order(engine: Path) -> None:
 )
 def test_a_wrong_spec_is_refused_in_one_line(spec: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
-        entrant(spec, CHESS)
+        entrant(spec, "openspiel:go" if spec.startswith("gtp:") else CHESS)
     assert message in str(error.value) and "\n" not in str(error.value)
 
 

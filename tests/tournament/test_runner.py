@@ -662,7 +662,8 @@ def test_archives_unpacked_by_an_earlier_edition_are_not_used(tmp_path: Path) ->
     (tmp_path / "kit" / "ann").mkdir()
     (tmp_path / "kit" / "ann" / "notes.txt").write_text("of the kit")
     (ann / "bot.toml").write_text(f"run = {[sys.executable, 'main.py']}\nbundle = '../..'\n")
-    game = ["--game", "tictactoe", ann, "@random", "--games", "2", "--strict"]
+    allowed = f"readable={tmp_path / 'kit'}"
+    game = ["--game", "tictactoe", ann, "@random", "--games", "2", "--strict", "--limit", allowed]
     tournament(tmp_path, *game, "--ledger", tmp_path / "first")
     (unpacked,) = (tmp_path / "cache" / "referee" / "bundles").glob("*/ann")
     shutil.copytree(unpacked, tmp_path / "cache" / "referee" / "bots" / unpacked.parent.name)
