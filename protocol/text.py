@@ -20,7 +20,7 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def escaped_json(data: bytes) -> bytes:
-    r"""Returns the same JSON, of one line or several, with escapes such as `\u202e` for what a terminal or a page would obey.
+    r"""Returns the same lines of JSON, with escapes such as `\u202e` for what a terminal or a page would obey.
 
     Bots choose texts in it, and people print files with `cat`.
     """
