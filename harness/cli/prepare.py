@@ -67,8 +67,8 @@ def prepare(
     Exit codes: 0 all accepted, 1 some refused, 2 usage, 3 the intake failed, 4 none refused but some not decided.
 
     Args:
-        handed_in: A folder with a zip file, a folder or an image.tar for each bot, or a text file. Each of its lines is
-            a path or the address of a git repository. NAME= before it names the bot.
+        handed_in: A folder with a zip file, a folder, a single file, a Kaggle archive or an image.tar for each bot, or
+            a text file. Each of its lines is a path or the address of a git repository. NAME= before it names the bot.
         into: FOLDER: the tournament's folder. `reports` in it has a text and a JUnit file for each submission.
         game: GAME: the game's name. Not needed for a folder that was prepared before.
         jobs: Submissions at a time. Default: one for every physical core.

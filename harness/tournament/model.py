@@ -276,6 +276,8 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
+    if not bots and plan.format != "judged":
+        raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
         raise UsageError(f"{plan.format} of {plan.game} takes at least {plan.seats} bots; there {_are(present)}")
     if plan.format == "groups":
@@ -435,6 +437,7 @@ def read_plan(path: Path) -> Plan:
         values = tomllib.loads(path.read_text("utf-8"))
         for part in ("time", "limits"):
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
+        values.setdefault("bots", [])  # of an intake that accepted none
         return msgspec.convert(values, Plan)
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from pathlib import Path
@@ -191,7 +192,7 @@ def test_no_name_and_no_folder_ends_the_intake(tmp_path: Path) -> None:
         packed.writestr("d/" * 1200 + "x", "")
     result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=1)
     assert sorted(result["accepted"]) == ["good", "loop"]
-    assert len(result["refused"]) == 7, result["refused"]
+    assert len(result["refused"]) == 8, result["refused"]
     for name, why in result["refused"].items():
         assert "\n" not in why and not why.startswith("/") and "Traceback" not in why, (name, why)
 
@@ -227,6 +228,53 @@ def test_a_folder_without_submissions_is_a_usage_error(tmp_path: Path) -> None:
         assert words in said
     (tmp_path / "empty" / "a").mkdir()
     assert "--game" in tournament_error(tmp_path, "prepare", "empty", "--into", "cup")
+
+
+def test_single_files_and_kaggle_archives_play_and_any_other_file_is_a_refused_line(tmp_path: Path) -> None:
+    """A single file sees and imports no other team's files."""
+    teams = tmp_path / "teams"
+    teams.mkdir()
+    (teams / "ann.py").write_text(bot(f"SALT = 1\n{DRAWS}"))
+    (teams / "bob.py").write_text(bot(f"import ann\nSALT = 2\n{DRAWS}"))
+    agent = "def agent(observation, configuration):\n    return observation.board.index(0)\n"
+    (tmp_path / "main.py").write_text(agent)
+    with tarfile.open(teams / "cid.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "main.py", "main.py")
+    (teams / "dan").mkdir()
+    (teams / "dan" / "main.py").write_text(f"{agent}# dan\n")
+    (teams / "eve.tar.gz").write_bytes(b"no archive")
+    (teams / "notes.txt").write_text("hello")
+    (teams / "own.py").symlink_to(teams / "ann.py")
+    os.mkfifo(teams / "pipe.py")
+    result = prepared(tmp_path, "teams", "--game", "tictactoe", "--into", "cup", "--games", "2", code=1)
+    assert result["accepted"] == ["ann", "cid", "dan"]
+    why = result["refused"]
+    assert why.keys() == {"bob", "eve", "notes", "own", "pipe"}
+    assert (
+        "crash" in why["bob"] and "cannot be unpacked" in why["eve"] and "link" in why["own"] and "link" in why["pipe"]
+    )
+    assert "neither executable nor a source file" in why["notes"] and "/tmp" not in why["notes"], why["notes"]
+    tournament(tmp_path, "cup")
+    assert {row["name"]: row["faults"] for row in table(tmp_path / "cup")["rows"]} == {"ann": 0, "cid": 0, "dan": 0}
+
+
+def test_a_tournament_without_accepted_bots_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "teams").mkdir()
+    (tmp_path / "teams" / "torn.zip").write_bytes(b"no zip")
+    (tmp_path / "list.txt").write_text("Gpt=llm:gpt\n@random\nhuman\n")
+    result = prepared(tmp_path, "list.txt", "--game", "tictactoe", "--into", "cup", code=1)
+    assert list(result["refused"]) == ["Gpt", "_random", "human"]
+    assert all("not a submission" in why and "tournament add" in why for why in result["refused"].values())
+    prepared(tmp_path, "teams", "--into", "cup", code=1)
+    said = tournament_error(tmp_path, "run", "cup")
+    assert "no bot" in said and "prepare" in said and len(said.strip().splitlines()) == 1
+    subprocess.run(
+        [*PLAYER, "tournament", "add", "cup", "@random", "@baseline"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        check=True,
+    )
+    tournament(tmp_path, "cup", "--games", "2")
 
 
 def tournament_error(folder: Path, *arguments: str) -> str:

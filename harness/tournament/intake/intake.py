@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -132,6 +133,8 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
     if submission.duplicates:
         others = ", ".join(source.rpartition("/")[2] for source in submission.duplicates)
         raise UsageError(f"its name is also that of {others}; rename one of them")
+    if submission.is_entry:
+        raise UsageError("is a bot of yours, not a submission; enter it by `referee tournament add FOLDER BOT`")
     path = Path(submission.source)
     if submission.is_git:
         path = scratch / submission.name
@@ -140,9 +143,18 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
         raise UsageError(f"there is no file or folder {submission.source}")
     if path.is_dir():
         await trio.to_thread.run_sync(check_folder, path, submission.name, MAX_BYTES, MAX_FILES)
-    elif not submission.is_file:
-        raise UsageError(f"{submission.source} is no zip file, no folder and no image.tar")
+    elif submission.is_single:
+        path = await trio.to_thread.run_sync(_alone, path, scratch)
     return path
+
+
+def _alone(path: Path, scratch: Path) -> Path:
+    """Returns a copy of a single file in a folder of its own, where it sees and imports no other team's files."""
+    if path.is_symlink() or not path.is_file():
+        raise UsageError(f"{path}: is a link or no ordinary file; include the file itself")
+    if path.stat().st_size > MAX_BYTES:
+        raise UsageError(f"{path}: holds {path.stat().st_size:,} bytes; {MAX_BYTES:,} are allowed")
+    return Path(shutil.copy(path, scratch))
 
 
 def _key(intake: Intake, submission: Submission, path: Path) -> str:
@@ -162,8 +174,8 @@ async def _check(intake: Intake, submission: Submission, path: Path) -> CheckRep
     if scope.cancelled_caught:
         return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
     content = done.stdout
-    if submission.is_git:  # its author knows no folder of this machine
-        content = content.replace(str(path).encode(), submission.name.encode())
+    if str(path) != submission.source:  # its author knows no folder of this machine
+        content = content.replace(str(path).encode(), path.name.encode())
     try:
         return msgspec.json.decode(content, type=CheckReport)
     except msgspec.DecodeError:

@@ -1,6 +1,7 @@
 """The submissions that an organiser names: what a folder holds, or the lines of a text file.
 
-A submission is a zip file, a folder, the archive of a container image, or the address of a git repository.
+A submission is a zip file, a folder, a single file, a Kaggle archive, the archive of a container image, or the address
+of a git repository.
 """
 
 import os
@@ -13,14 +14,17 @@ from msgspec import Struct
 
 from referee.harness.check.unpack import MAX_PATH_BYTES
 from referee.harness.errors import UsageError
-from referee.harness.programs import image
+from referee.harness.programs import image, kaggle_spec
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.spec import shown_name, split_name
+from referee.harness.programs.spec import PREFIXES, SERVICES, WORD, shown_name, split_name
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
 ZIP, IMAGE = ".zip", ".tar"
+KAGGLE = tuple(suffix for suffix in kaggle_spec.ARCHIVES if suffix != IMAGE)
+ENTRIES = tuple(prefix for prefix in PREFIXES if prefix not in (image.PREFIX, *SERVICES))
+"""Prefixes of bots that only the organiser can enter."""
 COMMENT = "#"
 
 
@@ -39,8 +43,14 @@ class Submission(Struct, frozen=True):
         return GIT.match(self.source) is not None
 
     @property
-    def is_file(self) -> bool:
-        return not self.is_git and self.source.lower().endswith((ZIP, IMAGE))
+    def is_entry(self) -> bool:
+        """Whether it is a bot spec with a prefix, which is no file that a team hands in."""
+        return self.source == WORD or self.source.startswith(ENTRIES)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is a file that plays as it is, and that may not see its neighbours."""
+        return not self.source.lower().endswith((ZIP, IMAGE))
 
     def spec(self, path: Path) -> str:
         """Returns the bot spec of its content at `path`."""
@@ -52,23 +62,27 @@ def submissions(named: Path) -> list[Submission]:
     """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read."""
     if named.is_dir():
         found = list(_in_folder(named))
-    elif named.suffix.lower() in (ZIP, IMAGE):
-        found = [Submission(_name(named.stem), str(named))]
+    elif named.name.lower().endswith((ZIP, IMAGE, *KAGGLE)):
+        found = [Submission(_name(_file_name(named)), str(named))]
     else:
         found = list(_listed(named))
     if not found:
         raise UsageError(
-            f"{named} has no submission: expected zip files, folders and images, or a list with one a line"
+            f"{named} has no submission: expected zip files, folders, images or single files, or a list of them"
         )
     return list(_with_duplicates(found))
 
 
 def _in_folder(folder: Path) -> Iterator[Submission]:
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            continue
-        if path.is_dir() or path.suffix.lower() in (ZIP, IMAGE):
-            yield Submission(_name(path.name if path.is_dir() else path.stem), str(path))
+        if not path.name.startswith("."):
+            yield Submission(_name(_file_name(path)), str(path))
+
+
+def _file_name(path: Path) -> str:
+    """Returns the name of a folder, or of a file without its suffix."""
+    suffix = next((suffix for suffix in KAGGLE if path.name.lower().endswith(suffix)), path.suffix)
+    return path.name if os.path.isdir(path) else path.name.removesuffix(path.name[-len(suffix) :] if suffix else "")
 
 
 def _listed(file: Path) -> Iterator[Submission]:
@@ -82,9 +96,11 @@ def _listed(file: Path) -> Iterator[Submission]:
             name, source = (None, line) if GIT.match(line) else split_name(line)
             if GIT.match(source):
                 last = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
+            elif source == WORD or source.startswith(ENTRIES):
+                last = source
             else:
                 path = file.parent / Path(source.removeprefix(image.PREFIX)).expanduser()
-                source, last = str(path), path.stem if path.suffix.lower() in (ZIP, IMAGE) else path.name
+                source, last = str(path), _file_name(path)
             yield Submission(_name(name or last), source)
 
 
