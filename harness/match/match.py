@@ -103,7 +103,7 @@ async def play(
     try:
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
             if match.replay is not None:
-                _remove_logs(match.replay, len(match.entrants))
+                _remove_files_of_seats(match.replay, len(match.entrants))
                 if match.bundles:
                     remove_fault_reports(match.replay, len(match.entrants))
             referee = _Referee(match, record, watcher, pace, evidence)
@@ -367,11 +367,12 @@ def _plain_limits(limits: Limits) -> Mapping[str, Any]:
     return plain
 
 
-def _remove_logs(replay: Path, seats: int) -> None:
-    """Removes the standard error of an earlier match whose replay had this name. This one's bots may write nothing."""
+def _remove_files_of_seats(replay: Path, seats: int) -> None:
+    """Removes standard errors and modules of an earlier match whose replay had this name. This one may write none."""
     for player in range(seats):
-        with suppress(OSError):  # there is none
-            os.unlink(f"{replay.parent}/{replay.stem}.seat{player}.stderr")
+        for name in (f"{replay.stem}.seat{player}.stderr", f"{replay.name.split('.jsonl')[0]}.seat{player}.wasm"):
+            with suppress(OSError):  # there is none
+                os.unlink(f"{replay.parent}/{name}")
 
 
 def _log(replay: Path | None, player: Player) -> Path | None:

@@ -447,6 +447,15 @@ def test_a_source_file_is_compiled_outside_its_folder(tmp_path: Path) -> None:
         entrant(str(folder / "bot.c"))
 
 
+@pytest.mark.parametrize("suffix", [".c", ".cpp"])
+@needs("g++")
+def test_a_single_source_file_has_line_numbers_for_a_debugger(suffix: str, tmp_path: Path) -> None:
+    source = tmp_path / f"bot{suffix}"
+    source.write_text("int main(void) { return 0; }")
+    (program, *_) = entrant(str(source)).argv
+    assert b".debug_line" in Path(program).read_bytes()  # the name of a section
+
+
 @needs_gcc
 def test_new_compiler_flags_compile_a_source_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "bot.c"

@@ -240,7 +240,7 @@ def test_names_in_a_module_are_printable(tmp_path: Path, capsys: pytest.CaptureF
     assert not set(MARKS) & set(capsys.readouterr().out + file.read_text())
 
 
-def test_standard_error_of_an_older_match_is_not_shown(
+def test_standard_error_and_modules_of_an_older_match_are_removed(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(arena.folder)
@@ -249,5 +249,8 @@ def test_standard_error_of_an_older_match_is_not_shown(
     for name in ("loud", "quiet"):
         assert main(("--game", "tictactoe", f"{name}.py", "@random", "--replay", "match.jsonl")) == 0
     assert FileSource(Path("match.jsonl")).stderr(0) == b""
+    Path("match.seat1.wasm").write_bytes(b"of an older match")
+    assert main(("--game", "tictactoe", "quiet.py", "@random", "--replay", "match.jsonl")) == 0
+    assert not Path("match.seat1.wasm").exists(), "`replay verify --play` would play an older module"
     os.mkfifo("match.seat0.stderr")
     assert FileSource(Path("match.jsonl")).stderr(0) == b""

@@ -40,7 +40,7 @@ def main() -> None:
             f"refused OpenSpiel needs more than {MEMORY_BYTES >> 30} GiB of memory with them; choose smaller numbers"
         )
     except (pyspiel.SpielError, IndexError, ValueError, RuntimeError) as error:
-        sys.stdout.write(f"refused OpenSpiel refuses them: {' '.join(str(error).split())[:500]}")
+        sys.stdout.write(f"refused OpenSpiel begins no match with these options: {' '.join(str(error).split())[:500]}")
     else:
         sys.stdout.write("ok")
 

@@ -344,7 +344,7 @@ def _refused(error: Exception) -> ValueError:
     """Returns the error for parameters with which OpenSpiel cannot begin a match."""
     if isinstance(error, UnicodeError):
         return ValueError("with these options, OpenSpiel writes actions that are not UTF-8; choose smaller numbers")
-    return ValueError(f"OpenSpiel refuses them: {' '.join(str(error).split())}")
+    return ValueError(f"OpenSpiel begins no match with these options: {' '.join(str(error).split())}")
 
 
 _shared = lru_cache(64)(_started)
