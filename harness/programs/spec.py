@@ -156,10 +156,10 @@ def shown_name(name: str) -> str:
 
 def _parse(spec: str, game: str | None, people: bool) -> Build:
     name, rest = split_name(spec)
-    kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
-    build = (_person if rest == WORD else kind)(rest, game)
     if not people:
         refuse_people(rest)
+    kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
+    build = (_person if rest == WORD else kind)(rest, game)
     return build if name is None else _named(name, build)
 
 

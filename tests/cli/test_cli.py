@@ -499,7 +499,7 @@ def test_the_frames_of_a_replay_are_shown_whole(run: Run) -> None:
         "a call, its answer, a notice to each seat"
     )
     call, answer, *told = [json.loads(frame[10:]) for frame in frames]
-    assert (call["method"], call["id"], set(call["params"])) == ("play", 2, {"id"})
+    assert (call["method"], call["id"], set(call["params"])) == ("play", 2, {"id", "clock"})
     assert answer == {"jsonrpc": "2.0", "id": 2, "result": {"action": "putSymbol", "position": "E"}}
     assert {frame["method"] for frame in told} == {"event"}
 

@@ -13,7 +13,9 @@ import pytest
 from driving import NAMES, Bot
 from kits import WriteBot, readme_bot, work
 
+from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import go
@@ -163,7 +165,9 @@ def test_bot_toml_has_the_same_build() -> None:
 
 def test_a_template_plays_from_any_copy_of_the_kit(tmp_path: Path) -> None:
     shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("build"))
-    with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.JSON, tmp_path / "log") as bot:
+    copied = str(tmp_path / "kit" / "examples" / "my_tictactoe")
+    shown = Limits(isolation=Isolation(readable=(str(tmp_path / "kit"),)))
+    with Bot(entrant(copied, limits=shown), Encoding.JSON, tmp_path / "log") as bot:
         assert bot.initialize("tictactoe").name == "My tic-tac-toe bot"
 
 

@@ -17,8 +17,10 @@ from kits import WriteBot, built, readme_bot
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import Isolation
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import javascript
@@ -258,7 +260,9 @@ def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
 def test_a_template_plays_from_any_copy_of_the_kit(tmp_path: Path) -> None:
     made = shutil.ignore_patterns("build", "dist", "node_modules")
     shutil.copytree(KIT, tmp_path / "kit", ignore=made)
-    with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.MSGPACK, tmp_path / "log") as bot:
+    copied = str(tmp_path / "kit" / "examples" / "my_tictactoe")
+    shown = Limits(isolation=Isolation(readable=(str(tmp_path / "kit"),)))
+    with Bot(entrant(copied, limits=shown), Encoding.MSGPACK, tmp_path / "log") as bot:
         bot.initialize("tictactoe")
         assert bot.call("play", {"id": "battle"})["position"] in CELLS
 

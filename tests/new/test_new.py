@@ -125,6 +125,17 @@ def test_the_default_folder_has_the_names_of_game_and_language(run: Run, tmp_pat
         assert (tmp_path / made / "bot.py").is_file()
 
 
+def test_only_in_a_repository_of_github_a_missing_workflow_is_said(run: Run, tmp_path: Path) -> None:
+    """It is the last line, in brackets."""
+    for remote, is_said in (("https://example.org/me/bots", False), ("git@github.com:me/bots.git", True)):
+        top = tmp_path / str(is_said)
+        (top / ".git").mkdir(parents=True)
+        (top / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {remote}\n')
+        _, out, _ = run("new", "tictactoe", "--lang", "python", str(top / "bot"))
+        has_workflow = (top / "bot" / ".github").is_dir()
+        assert (out.splitlines()[-1].startswith("(There is no workflow for GitHub")) == (is_said and not has_workflow)
+
+
 def test_a_missing_compiler_is_named_before_the_first_match(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +325,8 @@ def test_the_steps_of_the_workflow_check_a_python_bot(tmp_path: Path) -> None:
 
 def test_there_is_no_workflow_if_the_source_of_the_referee_is_unknown(run: Run, tmp_path: Path) -> None:
     """This referee was installed from a folder whose origin may not have its commit."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".github").mkdir()  # only in a repository of GitHub it is said
     code, out, _ = run("new", "tictactoe", "--lang", "python", "a")
     known = new.requirement(installed())
     assert code == 0

@@ -178,7 +178,7 @@ def test_an_image_has_limits_of_size_files_and_work(
 
 
 BROKEN: dict[str, tuple[dict[str, object], str]] = {
-    "no command": ({"entrypoint": []}, "says no command"),
+    "no command": ({"entrypoint": []}, "names no command"),
     "missing program": ({"entrypoint": ["/nothing"]}, "runs '/nothing', which is no program in the image"),
     "program outside": ({"entrypoint": ["/tmp/bot"]}, "the sandbox replaces /tmp"),
     "program by a link outside": ({"entrypoint": ["/host"]}, "is no program in the image"),

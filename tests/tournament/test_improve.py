@@ -105,7 +105,8 @@ def history(folder: Path) -> Any:
 
 def test_only_a_version_that_builds_and_is_better_is_accepted_in_three_rounds(tmp_path: Path) -> None:
     author = prepared(tmp_path, {"bot.py": UNBUILDABLE}, {"bot.py": WORSE}, {"bot.py": BETTER})
-    printed = improve(tmp_path, author, "--rounds", "3", "--elo", "0", "200", code=0)
+    rules = ("--set", "flip=auto")  # else a bot that does not flip loses by the rival's illegal answer
+    printed = improve(tmp_path, author, "--rounds", "3", "--elo", "0", "200", *rules, code=0)
     found = history(tmp_path)
     accepted = [version["accepted"] for version in found["versions"]]
     assert (accepted, found["accepted"]) == ([True, False, False, True], 3)
