@@ -85,7 +85,7 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
 
 
 def _with_unasked(attempts: list[RuleResult], trial: Trial) -> list[RuleResult]:
-    """Adds the rules that nobody has asked for and that the bot broke all the same, such as its limit of time."""
+    """Adds the rules that the bot broke although nobody asked for them, such as its limit of time."""
     tried = {attempt.rule: attempt for attempt in attempts}
     broken = {finding.rule for finding in trial.findings if finding.level is Level.ERROR} | trial.undecided
     found = {rule: RuleResult(rule, Status.PASSED, 0.0) for rule in broken}

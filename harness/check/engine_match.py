@@ -55,7 +55,7 @@ def delay(took_s: float, waited_s: float, limit_s: float) -> Delay | None:
 
 
 class Defect(Struct, frozen=True):
-    """What is wrong with the way in which a bot ends."""
+    """A defect in the way in which a bot ends."""
 
     text: str
     delay: Delay | None = None

@@ -1,4 +1,4 @@
-"""The programs that a replay names. Whoever wrote the replay chose them, so none starts before the user agrees."""
+"""The programs that a replay names. The author of the replay chose them, so none starts before the user agrees."""
 
 import os
 import shlex
@@ -36,7 +36,7 @@ class RecordedOptions:
     """What may start, and how it is isolated. Nothing of this is taken from a replay."""
 
     recorded: bool = False
-    """Start the programs that the replay names without asking. Whoever wrote the replay chose them."""
+    """Start the programs that the replay names without asking. The author of the replay chose them."""
     isolation: str | None = None
     """How bots are isolated, as for a match: off, auto, required, required:NAME,NAME. Default: auto."""
     readable: Annotated[tuple[Path, ...], Parameter(consume_multiple=False)] = ()
@@ -136,7 +136,7 @@ def agree(path: Path, game: str, programs: Mapping[Player, Entrant], options: Re
     if not (sys.stdin.isatty() and err.is_terminal):
         advice = f"name the bots, as in `{instead}`, or start what the replay names with --recorded"
         raise UsageError("\n".join([f"{path} names programs, which do not start by themselves; {advice}", *named]))
-    err.print(f"{printable(str(path))} names programs. Whoever wrote it chose them:")
+    err.print(f"{printable(str(path))} names programs, which its author chose:")
     for line in named:
         err.print(f"  {line}")
     err.print("start them? [y/N] ", style="bold", end="")

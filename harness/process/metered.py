@@ -23,7 +23,7 @@ RUNNER_BYTES = 128 << 20
 """Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
 GUARD_S = 10.0
 GUARD_FACTOR = 20
-"""CPU time that a call may take: so many times its limit in fuel, and `GUARD_S`. A bot that takes more has lost.
+"""CPU time that a call may take: this multiple of its limit in fuel, and `GUARD_S`. A bot that takes more has lost.
 
 Fuel does not see that memory is slow: following pointers through 256 MiB takes 550 times as long as the fuel says, and
 a look into a table of that size every 500 units, as in a search, 3 times."""

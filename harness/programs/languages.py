@@ -16,7 +16,7 @@ from referee.harness.programs.build_process import BuildContext
 
 Argv = tuple[str, ...]
 JAVASCRIPT_KIT = b"referee-kit"
-"""What a file has in it that imports the JavaScript kit."""
+"""The name of the JavaScript kit, which a file contains that imports it."""
 READ_BYTES = 1 << 20
 """How much of a file is searched for that."""
 

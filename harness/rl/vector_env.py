@@ -109,7 +109,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         return Episode(self.game, self.encoding, with_seed(self.setup, self._seeds[index].next(seed)))
 
     def _begin(self, matches: Iterable[int]) -> None:
-        """Plays new matches up to the learner's first decision, and begins others in place of those that end before."""
+        """Plays new matches up to the learner's first decision, and begins another for each that ends before."""
         waiting = list(matches)
         for _ in range(LOST_STARTS):
             self._play({index: {} for index in waiting if self.seats[index] not in self._episodes[index].decisions}, ())

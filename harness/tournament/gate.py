@@ -23,7 +23,7 @@ LOOK_EVERY = 8
 MACHINE_SHARE = 0.05
 """A gate decides nothing while the machine may have decided more than this share of its games, one in twenty."""
 MACHINE_FEW = 8
-"""With at most so many of them, it plays on, because the share may still fall."""
+"""With at most this number of them, the gate plays on, because the share may still fall."""
 
 FURTHEST = 3000.0
 """The largest bound in Elo: one game in thirty million. Much further out, a float cannot hold the odds."""
@@ -280,7 +280,7 @@ class Gate:
         return decision or (Decision.INCONCLUSIVE if last else None)
 
     def _proven(self, last: bool) -> Decision | None:
-        """Returns the hypothesis that the games prove, whoever has decided them."""
+        """Returns the hypothesis that the games prove, even if the machine decided some."""
         so_far, terms = self.so_far, self.so_far.terms
         if terms.bets:
             if so_far.wealth[0] >= -math.log(terms.alpha):

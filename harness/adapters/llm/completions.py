@@ -25,7 +25,7 @@ class Completion(Struct, frozen=True):
     refusal: str = ""
     """Why the model refused to answer, if the service says that apart from the text."""
     reasoning: str = ""
-    """What it thought, if the service says that apart from the text."""
+    """The model's thoughts, if the service returns them apart from the text."""
 
 
 class Unreadable(ValueError):

@@ -114,4 +114,4 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     problem: str = ""
     """Why the answer was refused; empty = it was legal."""
     reasoning: str = ""
-    """What the model thought before it answered, if the service says that apart from the text."""
+    """The model's thoughts before the answer, if the service returns them apart from the text."""

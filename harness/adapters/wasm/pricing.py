@@ -1,7 +1,8 @@
 """Puts the prices of slow instructions into a module, before it is compiled.
 
-The engine charges one unit for an instruction, and its interface for Python cannot set another price. So instructions
-that do nothing, and that the compiler leaves out, stand before each slow one. They cost fuel and no time.
+The engine charges one unit for an instruction, and its interface for Python cannot set another price. So
+this module puts instructions in front of each slow one that do nothing. They cost fuel, and no time: the compiler
+leaves them out.
 """
 
 import re

@@ -27,7 +27,7 @@ from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, model_use
 
 NOTABLE_AWAY_S = 1.0
-"""The referee itself stands still for some hundredths of a second in many matches, which nobody is charged for."""
+"""In many matches the referee itself does not run for some hundredths of a second. Nobody is charged for them."""
 
 
 def verdict(match: Verdict, game: Game) -> RenderableType:

@@ -1,4 +1,4 @@
-"""What a client may name: built-in bots and maps, files in the server's folder, and the bots of `--bot`."""
+"""The names that a client may use: built-in bots and maps, files in the server's folder, and the bots of `--bot`."""
 
 import shlex
 from collections.abc import Mapping

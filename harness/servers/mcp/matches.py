@@ -143,7 +143,7 @@ class Conditions(Struct, frozen=True):
     """How all matches are played."""
 
     allowed: Allowed
-    """What the client may name."""
+    """The names that the client may use."""
     limits: Limits = Limits()
     time: Callable[[TimeControl], TimeControl] = lambda time: time
     """Returns the time control of the programs, from the game's own."""

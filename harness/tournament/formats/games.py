@@ -38,7 +38,7 @@ class Outcome(Struct, frozen=True, gc=False):
 
     @property
     def shares(self) -> list[float]:
-        """What the game is worth to each seat. An expelled bot gets nothing, also from another one."""
+        """The points of each seat. An expelled bot gets none, not even against another expelled bot."""
         lost = expelled(self.forfeit, self.points)
         return [0.0 if out else share for share, out in zip(shares(self.ranks), lost, strict=True)]
 
