@@ -4,6 +4,7 @@ import fcntl
 import gc
 import os
 import signal
+import subprocess
 import tempfile
 import warnings
 from collections import Counter
@@ -14,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from hypothesis import settings
-from needs import named_in
+from needs import named_in, skip_without
 from scripted import Arena
 
 from referee.harness.isolation import c_programs
@@ -128,6 +129,16 @@ def pytest_unconfigure() -> None:
     """Collects garbage once, then keeps Python from searching thousands of results again at exit."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def viewer() -> None:
+    """Builds the viewer, or skips the test."""
+    skip_without("viewer")
+    root = Path(__file__).parents[1]
+    with (root / "viewer" / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several pytest processes would install over each other
+        subprocess.run(["make", "--silent", "viewer"], cwd=root, check=True, timeout=250)
 
 
 @pytest.fixture(autouse=True)

@@ -97,7 +97,7 @@ def changed(lines: list[bytes], luck: random.Random) -> bytes:
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_a_changed_replay_ends_no_command_in_a_traceback(
-    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    viewer: None, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     bots = ["@random"] * registry.game(game).seats.start

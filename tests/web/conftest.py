@@ -1,6 +1,5 @@
 """Fixtures for the tests of pages: a browser and matches."""
 
-import fcntl
 import os
 import shutil
 import signal
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 import trio
-from needs import skip_without
 from pages import Framed, Opened, Played, Viewing, Visited
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, sync_playwright
 
@@ -26,17 +24,6 @@ from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.web.page import page as page_of
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def viewer() -> None:
-    """Builds the viewer, or skips the test."""
-    skip_without("viewer")
-    with (ROOT / "viewer" / "package.json").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # several pytest processes would install over each other
-        subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
 
 
 @pytest.fixture(scope="session")
