@@ -156,10 +156,12 @@ def shown_name(name: str) -> str:
 
 def _parse(spec: str, game: str | None, people: bool) -> Build:
     name, rest = split_name(spec)
-    if not people:
+    if not people and not rest.startswith(SERVICES):
         refuse_people(rest)
     kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
     build = (_person if rest == WORD else kind)(rest, game)
+    if not people:  # an address that is none is refused as that
+        refuse_people(rest)
     return build if name is None else _named(name, build)
 
 

@@ -77,6 +77,8 @@ class Bridge:
         """Whether `quit` has come."""
         self._board = conditions.board()
         self._seat: Seat | None = None
+        self._starting = trio.Lock()
+        """Held while a bot starts: `isready` may come while the bot of `go` does."""
         self._driver: Driver | None = None
         """The game that the bot plays; None before its first move."""
         self._player = -1
@@ -126,12 +128,13 @@ class Bridge:
 
     async def _ready(self) -> Seat:
         """Returns a seat for the game; its program runs before the clock does."""
-        seat = self._seat
-        if seat is not None and self._driver is None and seat.greeted and not seat.handshake.reuse:
-            await self._roster.end([seat])
-            seat = None
-        self._seat = await self._roster.take(self._conditions.bot) if seat is None else seat
-        return self._seat
+        async with self._starting:
+            seat = self._seat
+            if seat is not None and self._driver is None and seat.greeted and not seat.handshake.reuse:
+                await self._roster.end([seat])
+                seat = None
+            self._seat = await self._roster.take(self._conditions.bot) if seat is None else seat
+            return self._seat
 
     def _set_up(self, words: Sequence[str]) -> None:
         place = words.index("moves") if "moves" in words else len(words)

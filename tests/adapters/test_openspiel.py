@@ -358,8 +358,8 @@ def test_a_check_passes_and_a_tournament_is_ranked(
     ("option", "why"),
     [
         (("hex", "board_size=40"), "with these options, OpenSpiel writes actions that are not UTF-8"),
-        (("first_sealed_auction", "max_value=0"), "begins no match with these options: list index out of range"),
-        (("leduc_poker", "starting_player=2"), "begins no match with these options: tuple index out of range"),
+        (("first_sealed_auction", "max_value=0"), "OpenSpiel begins no match with these options: list"),
+        (("leduc_poker", "starting_player=2"), "OpenSpiel begins no match with these options: tuple"),
         (("universal_poker", "numPlayers=3"), "numPlayers is 3, and 2 are named"),
     ],
 )

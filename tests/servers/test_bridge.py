@@ -232,7 +232,7 @@ def test_after_go_infinite_and_go_ponder_the_move_waits_for_stop_or_ponderhit(
     assert gui.process.stdout is not None
     assert not select.select([gui.process.stdout], [], [], 0)[0]
     move = gui.ask(release, word="bestmove").split()[1]
-    assert gui.ask(f"position startpos moves e2e4 {move} d2d4", "go movetime 500", word="bestmove")
+    assert gui.ask(f"position startpos moves e2e4 {move} d2d4", "go movetime 20000", word="bestmove")
     games = [message for message in gui.heard() if "protocol" in message]
     assert len(games) <= 2
 

@@ -45,7 +45,7 @@ def test_show_prints_prompts_and_completions_with_the_calls(replay: Path, capsys
     assert main(["replay", "show", str(replay), "--turn", "1", "--calls"]) == 0
     printed = capsys.readouterr().out
     assert "All legal answers:" in printed
-    assert f"completion (100 tokens in, 10 out, $0.0002; 1 of 1 completions illegal):\n       {REFUSED}" in printed
+    assert f"completion (100 tokens in, 10 out, $0.0002; 1 of 1 completion illegal):\n       {REFUSED}" in printed
     assert "refused: your answer has no fenced block" in printed
 
 

@@ -16,20 +16,24 @@ from referee.harness.tournament.model import read_plan
 pytestmark = pytest.mark.slow
 
 HOSTILE = """
-plain = choose
+plain, first, begun = choose, begin, 0
+def begin(params):
+    global begun
+    begun += 1
+    first(params)
 def choose():
     for path in ("/tmp/owned", "../owned", "bot.toml"):
         try:
             open(path, "w").close()
         except OSError:
             pass
-    if len(free) < 6:
+    if begun > 6 and len(free) < 6:
         hold = bytearray(1 << 30)
     print("I was here", file=sys.stderr)
     return plain()
 import sys
 """
-"""Writes where it must not, and from its second move on takes more memory than it may."""
+"""Writes where it must not, and takes more memory than it may, but not in the few games of a check."""
 
 
 def twelve(folder: Path, endless: str) -> Path:
@@ -91,7 +95,7 @@ def test_a_weekend_contest_ends_with_pages_whatever_was_handed_in(browser: Brows
     standings = table(cup)
     rows = {row["name"]: row for row in standings["rows"]}
     assert rows.keys() == {"ann", "bob", "cid", "dora", "eve", "zoe"}
-    assert all(row["games"] == 5 * 40 for row in rows.values()) and rows["eve"]["faults"] > 100
+    assert all(row["games"] == 5 * 40 for row in rows.values()) and rows["eve"]["faults"] > 10
     assert not Path("/tmp/owned").exists()
 
     said = tournament(tmp_path, "page", "cup", "--to", "site", "--title", "Weekend Cup", "--viewed", "0")
