@@ -21,6 +21,7 @@ TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
     **{f"{kit}-wasm": toolchain for kit, toolchain in packages.WASM.items()},
     "tmux": Toolchain("terminal tests", ("tmux",)),
     "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
+    "openssl": Toolchain("tests of clusters", ("openssl",)),
     "ruby": Toolchain("Ruby tests", ("ruby",)),
     "engines": Toolchain("tests of engines", ("stockfish", "gnugo", "fairymax")),
     "viewer": Toolchain("viewer", ("node", "npm"), ("chromium",)),

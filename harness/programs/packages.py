@@ -91,6 +91,7 @@ ITEMS: dict[str, Item] = {
         Item("wasm32-wasip1", "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
         Item("node", "nodejs", "nodejs", "node", (18, 19), download="https://nodejs.org"),
         Item("npm", "npm", "nodejs-npm", "node"),
+        Item("openssl", "openssl", "openssl", "openssl", ask="version"),
         Item("ruby", "ruby", "ruby", "ruby"),
         Item("perl", "perl", "perl-interpreter", "perl"),
         Item("bwrap", "bubblewrap", "bubblewrap", "bubblewrap"),
