@@ -46,7 +46,7 @@ def test_a_game_slowed_by_machine_load_is_played_again_and_reported(tmp_path: Pa
     assert {line.k for line in lines} == {game.k} and {line.s for line in lines} == {game.s}
     assert all(any(fault.noise for fault in line.f) for line in lines)
     assert "3 games were played again because of it" in said
-    assert "games with a fault were slowed by machine load" in said
+    assert "machine load slowed 1 of 1 game with a fault" in said
     found = table(folder)
     assert found["played"] == 1 and found["voids"] == 3
     assert sum(row["noise"] for row in found["rows"]) >= 1

@@ -312,7 +312,7 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus:
     faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
     if slowed:
         of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
-        yield f"{slowed} of {counted(faults, 'game')} with a fault were slowed by machine load: {of}"
+        yield f"machine load slowed {slowed} of {counted(faults, 'game')} with a fault: {of}"
     if different < DISTINCT * total:
         copies = any(row.note == COPIES for row in rows)
         yield (
