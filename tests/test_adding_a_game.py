@@ -7,10 +7,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import jsonschema
 import pytest
+from needs import skip_without
+
+from referee.harness.new.write import kits
 
 pytestmark = pytest.mark.slow
 
@@ -122,33 +125,265 @@ def test_the_package_brings_rules_and_an_opponent(reader: Reader) -> None:
     assert played["result"]["reason"] == "last_object", played
 
 
-@pytest.mark.parametrize("language", ["python", "c", "cpp", "go", "java", "javascript", "rust"])
-def test_every_kit_can_have_a_binding(reader: Reader, language: str) -> None:
-    kit = reader.folder / f"kit_{language}"
-    output = reader.run(f"python -m referee.tools bindings misere_nim --lang {language} {kit}")
-    written = [path for path in kit.rglob("*") if path.is_file()]
-    assert sorted(output.splitlines()) == sorted(f"wrote {path}" for path in written)
-    assert any("heaps" in path.read_text("utf-8") for path in written)
+PLACES = {
+    language: (re.findall("`([^`]+)`", bindings.partition(";")[0]), bot)
+    for language, bindings, bot in re.findall(r"^\| `(\w+)` \| (.+) \| `([^`]+)` \|$", PAGE, re.MULTILINE)
+}
+"""For each language, the page's paths of the binding and of the bot below `starters/LANG`."""
 
+NIM = {
+    "c": """#include <referee/misere_nim.h>
 
-@pytest.mark.parametrize(
-    ("language", "place"),
-    [
-        ("python", "referee_kit/misere_nim.py"),
-        ("c", "referee/misere_nim.c"),
-        ("cpp", "src/misere_nim.cpp"),
-        ("go", "referee/misere_nim/misere_nim.go"),
-        ("java", "src/main/java/referee/kit/misere_nim/MisereNimBot.java"),
-        ("javascript", "referee-kit/src/misere_nim.ts"),
-        ("rust", "referee_kit/src/games/misere_nim.rs"),
-    ],
+static misere_nim_take take(referee_match* match, misere_nim_int_list heaps) {
+    (void)match;
+    int heap = 0;
+    while (heaps.items[heap] == 0) ++heap;
+    return (misere_nim_take){heap, 1};
+}
+
+int main(void) { return misere_nim_run(&(misere_nim_bot){.name = "first", .take = take}); }
+""",
+    "cpp": """#include <referee/misere_nim.hpp>
+
+using namespace referee;
+using namespace referee::misere_nim;
+
+class First : public MisereNimBot {
+   public:
+    using MisereNimBot::MisereNimBot;
+
+    Take take(const std::vector<int>& heaps) override {
+        int heap = 0;
+        while (heaps[heap] == 0) ++heap;
+        return {heap, 1};
+    }
+};
+
+int main() { return run<First>("first"); }
+""",
+    "go": """package main
+
+import (
+	referee "github.com/OWNER/referee/starter_kits/go"
+	"github.com/OWNER/referee/starter_kits/go/misere_nim"
 )
-def test_a_binding_lies_with_the_kit_in_a_new_bot(reader: Reader, language: str, place: str) -> None:
-    bot = reader.folder / f"bot_{language}"
-    bot.mkdir()
-    (bot / "bot.toml").write_text("")
-    reader.run(f"python -m referee.tools bindings misere_nim --lang {language} {bot}")
-    assert (bot / place).is_file()
+
+type first struct{}
+
+func (first) Take(heaps []int) misere_nim.Take {
+	heap := 0
+	for heaps[heap] == 0 {
+		heap++
+	}
+	return misere_nim.Take{Heap: heap, Count: 1}
+}
+
+func main() {
+	misere_nim.Run("first", "1", func(*referee.Match) misere_nim.Bot { return first{} })
+}
+""",
+    "java": """import java.util.List;
+import referee.kit.Match;
+import referee.kit.misere_nim.MisereNimBot;
+
+public class MyMisereNim extends MisereNimBot {
+    public MyMisereNim(Match match) {
+        super(match);
+    }
+
+    public static void main(String[] args) {
+        run(MyMisereNim::new);
+    }
+
+    @Override
+    public Take take(List<Integer> heaps) {
+        int heap = 0;
+        while (heaps.get(heap) == 0) heap++;
+        return new Take(heap, 1);
+    }
+}
+""",
+    "javascript": """import { MisereNimBot, run, type Take } from "referee-kit/misere_nim";
+
+class First extends MisereNimBot {
+  take(heaps: number[]): Take {
+    return { heap: heaps.findIndex((size) => size > 0), count: 1 };
+  }
+}
+
+run(First);
+""",
+    "rust": """use referee_kit::misere_nim::*;
+use referee_kit::Match;
+
+struct First;
+
+impl MisereNimBot for First {
+    fn new(_info: Match) -> Self {
+        First
+    }
+
+    fn take(&mut self, heaps: Vec<i64>) -> Take {
+        Take::new(heaps.iter().position(|&size| size > 0).unwrap() as i64, 1)
+    }
+}
+
+fn main() {
+    run::<First>("first");
+}
+""",
+}
+"""For each compiled language, a bot that takes one object from the first heap."""
+
+DICE = {
+    "c": """#include <referee/openspiel_liars_dice.h>
+
+static openspiel_liars_dice_action act(referee_match* match, const char* observation,
+                                       openspiel_liars_dice_legal_list legal, int player,
+                                       openspiel_liars_dice_int_list history) {
+    (void)match, (void)observation, (void)player, (void)history;
+    return (openspiel_liars_dice_action){referee_some(legal.items[0].action), legal.items[0].text};
+}
+
+int main(void) { return openspiel_liars_dice_run(&(openspiel_liars_dice_bot){.name = "first", .act = act}); }
+""",
+    "cpp": """#include <referee/openspiel_liars_dice.hpp>
+
+using namespace referee;
+using namespace referee::openspiel_liars_dice;
+
+class First : public LiarsDiceBot {
+   public:
+    using LiarsDiceBot::LiarsDiceBot;
+
+    Action act(const std::string&, const std::vector<Legal>& legal, int, const std::vector<int>&) override {
+        return {legal[0].action, legal[0].text};
+    }
+};
+
+int main() { return run<First>("first"); }
+""",
+    "go": """package main
+
+import (
+	referee "github.com/OWNER/referee/starter_kits/go"
+	dice "github.com/OWNER/referee/starter_kits/go/openspiel_liars_dice"
+)
+
+type first struct{}
+
+func (first) Act(observation string, legal []dice.Legal, player int, history []int) dice.Action {
+	return dice.Action{Action: &legal[0].Action, Text: &legal[0].Text}
+}
+
+func main() {
+	dice.Run("first", "1", func(*referee.Match) dice.Bot { return first{} })
+}
+""",
+    "java": """import java.util.List;
+import referee.kit.Match;
+import referee.kit.openspiel_liars_dice.LiarsDiceBot;
+
+public class MyMisereNim extends LiarsDiceBot {
+    public MyMisereNim(Match match) {
+        super(match);
+    }
+
+    public static void main(String[] args) {
+        run(MyMisereNim::new);
+    }
+
+    @Override
+    public Action act(String observation, List<Legal> legal, int player, List<Integer> history) {
+        return new Action(legal.get(0).action(), legal.get(0).text());
+    }
+}
+""",
+    "javascript": """import { type Action, type Legal, LiarsDiceBot, run } from "referee-kit/openspiel_liars_dice";
+
+class First extends LiarsDiceBot {
+  act(_observation: string, legal: Legal[]): Action {
+    return { action: legal[0]!.action, text: legal[0]!.text };
+  }
+}
+
+run(First);
+""",
+    "python": """from referee_kit.openspiel_liars_dice import Action, LiarsDiceBot, run
+
+
+class First(LiarsDiceBot):
+    def act(self, observation, legal, player, history):
+        return Action(legal[0].action, legal[0].text)
+
+
+run(First)
+""",
+    "rust": """use referee_kit::openspiel_liars_dice::*;
+use referee_kit::Match;
+
+struct First;
+
+impl LiarsDiceBot for First {
+    fn new(_info: Match) -> Self {
+        First
+    }
+
+    fn act(&mut self, _observation: String, legal: Vec<Legal>, _player: i64, _history: Vec<i64>) -> Action {
+        Action { action: Some(legal[0].action), text: Some(legal[0].text.clone()) }
+    }
+}
+
+fn main() {
+    run::<First>("first");
+}
+""",
+}
+"""For each language, a bot that takes the first legal action. Java's class has the name that the bot's build starts."""
+
+MODULES = Path("referee_kit/src/games/mod.rs")
+"""Where a Rust bot names its games."""
+
+
+def write_binding(reader: Reader, game: str, language: str, folder: str) -> list[str]:
+    """Writes a binding, and names it where Rust needs that. Returns the paths below the folder."""
+    output = reader.run(f"python -m referee.tools bindings {game} --lang {language} {folder}")
+    if language == "rust":
+        (reader.folder / folder / MODULES).write_text(f"pub mod {game.replace(':', '_')};\n")
+    return [line.removeprefix(f"wrote {folder}/") for line in output.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def starters(reader: Reader) -> None:
+    """A bot in every language below `starters`, where the page puts it, in the installed package."""
+    for language, (bindings, bot) in PLACES.items():
+        folder = f"nim/misere_nim/starters/{language}"
+        written = write_binding(reader, "misere_nim", language, folder)
+        assert len(written) == len(bindings)
+        assert all(PurePath(path).match(pattern) for path, pattern in zip(written, bindings, strict=True))
+        if language in NIM:
+            (reader.folder / folder / bot).parent.mkdir(parents=True, exist_ok=True)
+            (reader.folder / folder / bot).write_text(NIM[language])
+    reader.install()
+
+
+def test_the_page_names_a_place_for_the_binding_of_every_kit() -> None:
+    assert set(PLACES) == set(kits()) == set(DICE) == {*NIM, "python"}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("starters")
+@pytest.mark.parametrize("language", sorted(PLACES))
+def test_bots_with_a_binding_play_an_added_game_and_one_of_openspiel(reader: Reader, language: str) -> None:
+    if language != "python":
+        skip_without(language)
+    bot = f"bot_{language}"
+    reader.run(f"referee new misere_nim --lang {language} {bot}")
+    reader.run(f"referee --game misere_nim {bot} @random --seed 7 --strict", timeout_s=280)
+    pytest.importorskip("pyspiel")
+    write_binding(reader, "openspiel:liars_dice", language, bot)
+    (reader.folder / bot / PLACES[language][1]).write_text(DICE[language])
+    reader.run(f"referee --game openspiel:liars_dice {bot} @random --seed 7 --strict", timeout_s=280)
 
 
 def test_an_unknown_game_is_refused_in_one_line(reader: Reader) -> None:

@@ -4,15 +4,16 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from referee.games import registry, tictactoe
-from referee.games.contract import Notice, Setup
+from referee.games.contract import Method, Notice, Setup
 from referee.games.dice import Dice
+from referee.games.game import Game
 from referee.games.schemas import DIALECT, game_schema, on_the_wire
 from referee.harness.new.write import write
 from referee.protocol.messages import Clock, Encoding, Initialize, Limits
@@ -195,6 +196,35 @@ def test_a_shape_that_no_kit_knows_is_refused() -> None:
     root["$defs"]["Play"]["properties"]["id"] = {"type": "map"}
     with pytest.raises(ValueError, match=r'no kit knows the shape \{"type": "map"\}'):
         Binding.read(dump(root), "here")
+
+
+class Pile(msgspec.Struct, frozen=True):
+    """A pile of stones."""
+
+    stones: Annotated[int, msgspec.Meta(description="how many")]
+
+
+class PileAnswer(Pile, frozen=True):
+    """An answer to `move`."""
+
+
+def pile_game(answer: type[Pile]) -> Game:
+    """Returns a game whose function `move` gets a list of piles and returns an `answer`."""
+
+    class Piles(msgspec.Struct, frozen=True):
+        """Parameters of `move`."""
+
+        piles: Annotated[tuple[Pile, ...], msgspec.Meta(description="all piles")]
+
+    return msgspec.structs.replace(tictactoe.GAME, methods={"move": Method("move", Piles, answer, "Move.", rules="1")})
+
+
+def test_a_record_that_is_sent_and_received_is_refused_with_a_way_out() -> None:
+    """The advice in the message is the way out."""
+    with pytest.raises(ValueError, match=r"with a class of its own: `class PileAnswer\(Pile\)`"):
+        Binding.read(dump(game_schema(pile_game(Pile))), "here")
+    binding = Binding.read(dump(game_schema(pile_game(PileAnswer))), "here")
+    assert [(record.name, record.sent) for record in binding.records] == [("Pile", False), ("PileAnswer", True)]
 
 
 @pytest.mark.parametrize("name", GAMES)
