@@ -4,6 +4,7 @@ Tests whole matches with an attacker, the attacks of `referee doctor --attack` w
 accounts, the reported layers, and what must pass through the sandbox launcher unchanged.
 """
 
+import contextlib
 import gc
 import grp
 import json
@@ -12,6 +13,7 @@ import pwd
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -274,7 +276,34 @@ def test_without_isolation_the_attacks_succeed() -> None:
     reached = {attack["name"] for attack in attacks if attack["reached"]}
     stopped_anywhere = {"memory", "daemon"}  # by the limits and the supervisor
     privileged = set() if ROOT else {"priority"}
-    assert reached >= set(ATTACKS) - stopped_anywhere - privileged
+    absent = set() if _other_sockets_exist() else {"other-sockets"}
+    assert reached >= set(ATTACKS) - stopped_anywhere - privileged - absent
+
+
+def _other_sockets_exist() -> bool:
+    """Whether this machine has sockets that namespaces do not separate."""
+    for family, kind in attacker.OTHER_FAMILIES.items():
+        with contextlib.suppress(OSError), socket.socket(family, kind):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("in_namespaces", [True, False])
+def test_a_bot_opens_only_sockets_that_its_network_separates(in_namespaces: bool) -> None:
+    filtered = ["no_new_privs", *seccomp.steps(not in_namespaces, not in_namespaces, True)]
+    if not probe().has("seccomp"):
+        pytest.skip("this machine has no seccomp")
+    program = """
+import errno, socket
+for family in range(64):
+    try: socket.socket(family, socket.SOCK_DGRAM).close()
+    except OSError as error:
+        if error.errno == errno.EPERM: continue
+    print(family)
+"""
+    line = [*launcher_build.command(), *filtered, "--", sys.executable, "-I", "-c", program]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=20)
+    assert done.stdout.split() == (["1", "2", "10", "16"] if in_namespaces else ["1"])
 
 
 # The report, and the option.

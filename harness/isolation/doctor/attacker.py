@@ -24,6 +24,8 @@ PART_BYTES = 16 * MIB
 NEW_USER = 0x10000000
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17
 IPC_PRIVATE, IPC_RMID, IPC_CREAT = 0, 0, 0o1000
+OTHER_FAMILIES = {40: socket.SOCK_STREAM, 38: socket.SOCK_SEQPACKET, 30: socket.SOCK_RDM, 31: socket.SOCK_RAW}
+"""Sockets of virtual machines, of the kernel's ciphers, of TIPC and of Bluetooth, each with a type that it has."""
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -189,6 +191,15 @@ def network(to: Targets) -> str:
         raise
 
 
+def other_sockets(to: Targets) -> str:
+    """Opens sockets that namespaces do not separate, such as those to the host of a virtual machine."""
+
+    def opening(family: int) -> Callable[[], object]:
+        return lambda: socket.socket(family, OTHER_FAMILIES[family]).close()
+
+    return f"sockets of {try_all({f'family {family}': opening(family) for family in OTHER_FAMILIES})}"
+
+
 def memory(to: Targets) -> str:
     """Exceeds the memory limit."""
     held = []
@@ -346,7 +357,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
         "network": (network,),
         "memory": (memory,),
         "hidden": (memfd, shared_memory, segments),
-        "privileges": (priority, lease, user_namespace),
+        "privileges": (priority, lease, user_namespace, other_sockets),
         "kill": (daemon,),
     }.items()
     for function in functions

@@ -18,7 +18,8 @@ F_SETLEASE = 1024
 """The owner of a file can take a lease on it. Other processes that open the file then wait for up to 45 s."""
 NEW_NAMESPACES = 0x7E020080
 """The flags of `clone` that make namespaces."""
-AF_UNIX, PROCESS, IOPRIO_PROCESS = 1, 0, 1
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+PROCESS, IOPRIO_PROCESS = 0, 1
 
 Test = tuple[int, int, int, bool]
 """An argument, the comparison, the value, and the outcome with which the call is denied."""
@@ -68,12 +69,24 @@ WITHOUT_NAMESPACES: Calls = {
     "ioprio_set": ((251, 30), ((FIRST_ARGUMENT, EQUAL, IOPRIO_PROCESS, False), (SECOND_ARGUMENT, EQUAL, 0, False))),
 }
 SOCKET, CLONE3 = (41, 198), (435, 435)
+LOCAL_ONLY: tuple[Test, ...] = ((FIRST_ARGUMENT, EQUAL, AF_UNIX, False),)
+IN_NAMESPACES: tuple[Test, ...] = (
+    (FIRST_ARGUMENT, AT_LEAST, AF_NETLINK + 1, True),
+    *(
+        (FIRST_ARGUMENT, EQUAL, family, True)
+        for family in range(AF_NETLINK)
+        if family not in (AF_UNIX, AF_INET, AF_INET6)
+    ),
+)
+"""The families of sockets that a network namespace separates. A socket of `AF_VSOCK` reaches the host of a virtual
+machine from any namespace, and most others reach kernel code that no bot needs."""
 
 
 def steps(peers_visible: bool, network_visible: bool, local_sockets: bool) -> list[str]:
     """Returns the steps of the sandbox launcher; none for a processor whose system calls we do not know.
 
-    `network_visible` (so without namespaces): sockets are denied, except local ones with `local_sockets`.
+    `network_visible` (so without namespaces): sockets are denied, except local ones with `local_sockets`. Otherwise
+    those that namespaces do not separate are.
     """
     if platform.machine() not in AUDIT_ARCH:
         return []
@@ -88,10 +101,10 @@ def steps(peers_visible: bool, network_visible: bool, local_sockets: bool) -> li
         code += [_instruction(AT_LEAST, X32, 0, 1), _error(ENOSYS)]
     # A filter cannot read the flags of `clone3`, which lie in memory. Libraries fall back to `clone`.
     code += [_instruction(EQUAL, CLONE3[machine], 0, 1), _error(ENOSYS)]
-    calls = {**DENIED, **(INSPECTION if peers_visible else {})}
+    calls = {**DENIED, **(INSPECTION if peers_visible else {}), "socket": (SOCKET, IN_NAMESPACES)}
     if network_visible:
         calls |= WITHOUT_NAMESPACES
-        calls["socket"] = SOCKET, ((FIRST_ARGUMENT, EQUAL, AF_UNIX, False),) if local_sockets else ()
+        calls["socket"] = SOCKET, LOCAL_ONLY if local_sockets else ()
     for numbers, tests in calls.values():
         body = [_error(EPERM)] if not tests else [_instruction(RETURN, ALLOW)]
         for argument, comparison, value, denied in reversed(tests):
