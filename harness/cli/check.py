@@ -11,7 +11,6 @@ from referee.harness.check import output
 from referee.harness.check.checks import check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.check.request import Check, Origin
-from referee.harness.check.unpack import bot_in
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, find_game, path_of
 from referee.harness.cli.reports.check import check_report
@@ -21,7 +20,8 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
-from referee.harness.programs.spec import Entrant, check_seats, entrant, refuse_people, split_name
+from referee.harness.programs.spec import Entrant, check_seats, entrant, name_of, refuse_people, split_name
+from referee.harness.programs.zip_archive import bot_in
 
 
 def check_bot(
@@ -43,7 +43,7 @@ def check_bot(
     failed, for example because of a missing compiler, 4 not decided: the machine was busy.
 
     Args:
-        bot: As for a match, or a zip file of a bot's folder. NAME= before it names the bot.
+        bot: As for a match, and a zip file of a bot's folder as it is handed in. NAME= before it names the bot.
         chaos: Also play the whole matches with frames in every form that the protocol allows.
         junit: Write the check as JUnit XML to this file.
         sarif: Write the findings as SARIF 2.1.0 to this file.
@@ -89,7 +89,7 @@ def checked(
             place, shown = str(path_of(spec)), path_of(bot).name  # nobody knows the folder of an unpacked zip file
             if Path(scratch) in path_of(spec).parents:
                 failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
-            return not_built(game, seed, _name(spec), failed, _origin(bot, spec, command), monotonic() - started)
+            return not_built(game, seed, _name(spec, game), failed, _origin(bot, spec, command), monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
         return run(_check, request)
 
@@ -111,9 +111,12 @@ def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, float]:
     return program, monotonic() - started if steps else 0.0
 
 
-def _name(spec: str) -> str:
-    name, path = split_name(spec)
-    return printable(name or Path(path).resolve().stem)
+def _name(spec: str, game: Game) -> str:
+    try:
+        return printable(name_of(spec, game.name))
+    except (UsageError, RunError):  # nobody can tell what it is
+        name, path = split_name(spec)
+        return printable(name or Path(path).resolve().stem)
 
 
 async def _check(request: Check) -> CheckReport:

@@ -170,7 +170,7 @@ def match(
     """Plays a game between bots.
 
     Args:
-        bots: One for each seat: PATH (an executable, a folder with bot.toml, or a source file), @random (built in),
+        bots: One for each seat: PATH (an executable, a folder with bot.toml, a zip file or a source file), @random (built in),
             cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first legal
             ones), uci:ENGINE, ugi:, gtp: or cecp: (engines), original:PATH (a bot of the game's original competition),
             kaggle:PATH (a Kaggle agent), llm:MODEL (a language model), oci:IMAGE.tar (a container image), http:// or

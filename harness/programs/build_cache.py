@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -89,6 +89,23 @@ def locked(home: Path, origin: Path, made_in: Path | None = None) -> Iterator[No
         yield
     finally:
         os.close(lock)
+
+
+def unpacked(parts: Iterable[str], origin: Path, unpack: Callable[[Path], None]) -> Path:
+    """Returns the folder with the files of an archive, which `unpack` writes to a new folder, once per machine."""
+    home = folder_for(parts)
+    tree, draft = home / "tree", home / "draft"
+    if not use(tree):
+        with locked(home, origin):
+            if not tree.is_dir():  # another process may have finished it
+                discard(draft)  # of a process that was killed
+                try:
+                    unpack(draft)
+                    draft.rename(tree)
+                finally:
+                    discard(draft)
+                prune(origin)
+    return tree
 
 
 def use(build: Path) -> bool:

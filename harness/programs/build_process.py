@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError
@@ -38,7 +39,13 @@ class BuildContext(Struct, frozen=True):
     limits: Limits = Limits()
     progress: Progress | None = None
     name: str | None = None
-    """The bot's name, if the user gave one."""
+    """The bot's name; None for a file that is built by itself."""
+
+    def seeing(self, folder: Path) -> "BuildContext":
+        """Returns the context of a build that may also read this folder."""
+        isolation = self.limits.isolation
+        isolation = msgspec.structs.replace(isolation, readable=(*isolation.readable, str(folder)))
+        return msgspec.structs.replace(self, limits=msgspec.structs.replace(self.limits, isolation=isolation))
 
 
 class Command(Struct, frozen=True):

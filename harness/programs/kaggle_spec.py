@@ -24,8 +24,6 @@ OPTIONS = {"--python": True, "--seed": True}
 MAIN = "main.py"
 """The file with the agent, in a folder or an archive."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
-TREE, DRAFT = "tree", "draft"
-"""In an archive's folder in the cache: its files, and where they are unpacked."""
 MAX_BYTES, MAX_FILES = 1 << 30, 20_000
 """The limits of an archive. Kaggle's own limit for submissions is lower."""
 KIT = b"referee_kit"
@@ -114,18 +112,7 @@ def _functions(body: list[ast.stmt]) -> Iterator[ast.arguments]:
 
 def unpacked(path: Path) -> Path:
     """Returns the folder with an archive's files, in the cache. UsageError for a broken or hostile archive."""
-    home = build_cache.folder_for(["kaggle", archive.sha256(path)])
-    if not build_cache.use(home / TREE):
-        with build_cache.locked(home, path):
-            if not (home / TREE).is_dir():  # another process may have finished it
-                build_cache.discard(home / DRAFT)  # of a process that was killed
-                try:
-                    _unpack(path, home / DRAFT)
-                    (home / DRAFT).rename(home / TREE)
-                finally:
-                    build_cache.discard(home / DRAFT)
-                build_cache.prune(path)
-    return home / TREE
+    return build_cache.unpacked(["kaggle", archive.sha256(path)], path, lambda draft: _unpack(path, draft))
 
 
 def _unpack(path: Path, folder: Path) -> None:

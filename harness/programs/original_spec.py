@@ -24,6 +24,8 @@ SIGNS = {
 }
 """The names by which a bot of each game is recognised: all of one set, in the module or in one of its classes."""
 GAMES = tuple(SIGNS)
+AGENT = "agent.py"
+"""The file of a card game's agent, in its folder."""
 OPTIONS = {"--python": True, "--seed": True, "--folder": True, "--original-ids": False}
 """The options of a bot spec, each with whether it has a value."""
 
@@ -41,6 +43,13 @@ class Original(Struct, frozen=True):
     original_ids: bool = False
     root: Path | None = None
     """The bot's folder, all of which the agent may read; None if the user named a single file."""
+
+    @property
+    def name(self) -> str:
+        """The name of the folder that the user named, or of the file; of its folder if that is `agent.py`."""
+        if self.root is not None:
+            return self.root.name
+        return self.path.parent.name if self.path.name == AGENT else self.path.stem
 
     def located(self, game: str) -> "Original":
         """Replaces a folder by the bot in it. UsageError if it has none, or several."""
@@ -112,7 +121,7 @@ def of_folder(text: str, folder: Path, place: str) -> Original:
 def recognised(path: Path, game: str) -> bool:
     """Whether a file or folder looks like a bot of the game's original competition."""
     if game == "cardgame" and path.is_dir():
-        return (path / "agent.py").is_file()
+        return (path / AGENT).is_file()
     if game not in GAMES or path.suffix != ".py" or not path.is_file():
         return False
     found = agent_imports.parsed(path)

@@ -2,8 +2,8 @@
 
 A bot spec is one of:
 
-- `PATH`: an executable, a folder with `bot.toml`, a source file, a module of WebAssembly (`.wasm`), a bot of the
-  game's original competition, or a Kaggle agent
+- `PATH`: an executable, a folder with `bot.toml`, a zip file of one, a source file, a module of WebAssembly (`.wasm`),
+  a bot of the game's original competition, or a Kaggle agent
 - `@NAME`: a built-in opponent
 - `cmd:COMMAND LINE`
 - `original:[OPTIONS] PATH`: a bot of the game's original competition
@@ -38,9 +38,9 @@ from referee.harness.adapters.llm.records import ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
-from referee.harness.paths import HOME, KITS, expanded
+from referee.harness.paths import HOME, expanded
 from referee.harness.process.limits import Limits
-from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly
+from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES, starts_itself
@@ -100,6 +100,8 @@ class Entrant(Struct, frozen=True, cache_hash=True):
 
 Build = Callable[[BuildContext], Entrant]
 """Builds a bot whose spec has been checked already."""
+Parsed = tuple[str, Build]
+"""A bot's name, and how it is built."""
 
 
 def entrants(
@@ -116,9 +118,9 @@ def entrants(
     `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
     `people`: allow `human` and `script:`. `progress`: receives the progress of builds.
     """
-    builds = [_parse(spec, game, people) for spec in specs]
+    parsed = [_parse(spec, game, people) for spec in specs]
     context = BuildContext(limits, progress)
-    made = tuple(with_unique_names([build(context) for build in builds]))
+    made = tuple(with_unique_names([_built(each, context) for each in parsed]))
     for bot in made:
         check_utf8(*bot.argv, str(bot.cwd))
     return made
@@ -138,6 +140,16 @@ def entrant(
     return entrants([spec], game, limits, progress=progress)[0]
 
 
+def name_of(spec: str, game: str | None = None) -> str:
+    """Returns a bot's name, the same in a match, a check, a gate and a tournament. UsageError for a wrong spec."""
+    return _parse(spec, game, people=False)[0]
+
+
+def _built(parsed: Parsed, context: BuildContext) -> Entrant:
+    name, build = parsed
+    return msgspec.structs.replace(build(msgspec.structs.replace(context, name=name)), name=name)
+
+
 def with_unique_names(bots: Iterable[Entrant]) -> Iterator[Entrant]:
     """Numbers bots of the same name, as in `@random 2`."""
     taken: set[str] = set()
@@ -154,15 +166,13 @@ def shown_name(name: str) -> str:
     return printable(name, NAME_CHARACTERS)
 
 
-def _parse(spec: str, game: str | None, people: bool) -> Build:
+def _parse(spec: str, game: str | None, people: bool) -> Parsed:
     name, rest = split_name(spec)
-    if not people and not rest.startswith(SERVICES):
+    if not people:
         refuse_people(rest)
     kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
-    build = (_person if rest == WORD else kind)(rest, game)
-    if not people:  # an address that is none is refused as that
-        refuse_people(rest)
-    return build if name is None else _named(name, build)
+    usual, build = (_person if rest == WORD else kind)(rest, game)
+    return name or usual, build
 
 
 def split_name(spec: str) -> tuple[str | None, str]:
@@ -171,10 +181,6 @@ def split_name(spec: str) -> tuple[str | None, str]:
     if not equals or not name or "/" in name or name.startswith(PREFIXES) or os.path.exists(spec):
         return None, spec
     return name, rest
-
-
-def _named(name: str, build: Build) -> Build:
-    return lambda context: msgspec.structs.replace(build(msgspec.structs.replace(context, name=name)), name=name)
 
 
 # People, scripts, command lines and web services.
@@ -187,17 +193,17 @@ def refuse_people(spec: str) -> None:
         raise UsageError(f"{spec}: {who} play single matches only, by `referee --game`; name a program here")
 
 
-def _person(spec: str, game: str | None) -> Build:
-    return lambda context: Entrant(WORD, (WORD,), Path.cwd(), human=True)
+def _person(spec: str, game: str | None) -> Parsed:
+    return WORD, lambda context: Entrant(WORD, (WORD,), Path.cwd(), human=True)
 
 
-def _script(spec: str, game: str | None) -> Build:
+def _script(spec: str, game: str | None) -> Parsed:
     if spec == PREFIX:
         raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
     file = expanded(spec.removeprefix(PREFIX))
     read_script(file)
     file = file.resolve()
-    return lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
+    return file.stem, lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
 
 
 def read_script(path: Path) -> list[tuple[int, str]]:
@@ -213,7 +219,7 @@ def read_script(path: Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
 
 
-def _command(spec: str, game: str | None) -> Build:
+def _command(spec: str, game: str | None) -> Parsed:
     try:
         argv = shlex.split(spec.removeprefix("cmd:"))
     except ValueError as error:
@@ -226,14 +232,14 @@ def _command(spec: str, game: str | None) -> Build:
     return _command_line(program, argv[1:])
 
 
-def _command_line(program: str, arguments: Sequence[str]) -> Build:
+def _command_line(program: str, arguments: Sequence[str]) -> Parsed:
     name = next((Path(word).stem for word in arguments if os.path.exists(word)), Path(program).stem)
-    return lambda context: Entrant(name, (os.path.abspath(program), *arguments), Path.cwd())
+    return name, lambda context: Entrant(name, (os.path.abspath(program), *arguments), Path.cwd())
 
 
-def _image(spec: str, game: str | None) -> Build:
+def _image(spec: str, game: str | None) -> Parsed:
     path = image.path_of(spec)
-    return lambda context: image_entrant(path.stem, image.unpack(spec, context.limits.isolation))
+    return path.stem, lambda context: image_entrant(path.stem, image.unpack(spec, context.limits.isolation))
 
 
 def image_entrant(name: str, unpacked: image.Unpacked) -> Entrant:
@@ -241,7 +247,7 @@ def image_entrant(name: str, unpacked: image.Unpacked) -> Entrant:
     return Entrant(name, unpacked.run.argv, unpacked.root, image=unpacked.run.image)
 
 
-def _service(url: str, game: str | None) -> Build:
+def _service(url: str, game: str | None) -> Parsed:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -253,13 +259,13 @@ def _service(url: str, game: str | None) -> Build:
     if not (isinstance(kind, type) and issubclass(kind, Battle)):
         which = "" if game is None else f", not {game}"
         raise UsageError(f"{url}: a web service plays the Arena's games only{which}")
-    return lambda context: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
+    return parts.netloc, lambda context: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
 
 
 # Built-in opponents.
 
 
-def _built_in(spec: str, game: str | None) -> Build:
+def _built_in(spec: str, game: str | None) -> Parsed:
     name, known = spec.removeprefix("@"), opponents(game)
     if name not in known:
         playing = [each for each, found in known.items() if game is None or found.any_game or game in found.seats]
@@ -267,7 +273,7 @@ def _built_in(spec: str, game: str | None) -> Build:
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")
     opponent = known[name]
-    return lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
+    return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
 
 
 def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
@@ -322,13 +328,23 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
 # Files and folders.
 
 
-def _path(spec: str, game: str | None) -> Build:
+def _path(spec: str, game: str | None) -> Parsed:
     if not spec:
         raise UsageError("no bot is named; expected a path, @NAME or cmd:COMMAND LINE")
     path = expanded(spec)
     if not os.path.exists(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{_meant(spec, game)}")
     path = path.resolve()
+    return _zip(path, spec, game) if zip_archive.is_zip(path) else _found(path, spec, game)
+
+
+def _zip(path: Path, spec: str, game: str | None) -> Parsed:
+    bot, folder = zip_archive.unpacked(path)
+    name, build = _found(bot, spec, game)
+    return name, lambda context: build(context.seeing(folder))  # its bot may be built from all of its files
+
+
+def _found(path: Path, spec: str, game: str | None) -> Parsed:
     if game is not None and (bot := original_spec.bot_in(path, game)) is not None:
         return _agent(original_spec.Original(bot, root=path if path.is_dir() else None), game)
     if game is not None and (kaggle := kaggle_spec.agent_in(path, game)) is not None:
@@ -336,9 +352,9 @@ def _path(spec: str, game: str | None) -> Build:
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix == webassembly.SUFFIX:
-        return lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
+        return path.stem, lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
     if path.suffix in SOURCES and not starts_itself(path):
-        return lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
+        return path.stem, lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
         known = " ".join(sorted([*SOURCES, webassembly.SUFFIX]))
         program = INTERPRETERS.get(path.suffix, "PROGRAM")
@@ -349,7 +365,7 @@ def _path(spec: str, game: str | None) -> Build:
             f"cmd:'{program} {spec}', or give it a first line such as #!/usr/bin/env {program} and chmod +x"
         )
     name = path.stem if path.suffix[1:].isalpha() else path.name  # `mybot.exe`, but `mybot-1.0`
-    return lambda context: Entrant(name, (str(path),), path.parent)
+    return name, lambda context: Entrant(name, (str(path),), path.parent)
 
 
 INTERPRETERS = {".lua": "lua", ".php": "php", ".jl": "julia", ".r": "Rscript", ".tcl": "tclsh"}
@@ -366,51 +382,52 @@ def _meant(spec: str, game: str | None) -> str:
     return f"; did you mean @{near[0]}?" if near else ""
 
 
-def _folder(folder: Path, spec: str, game: str | None) -> Build:
+def _folder(folder: Path, spec: str, game: str | None) -> Parsed:
     bot = read_bot_file(folder, spec)
+    name = bot.name or folder.name
     if bot.original is not None:
-        build = _agent(original_spec.of_folder(bot.original, folder, f"{spec}/bot.toml"), game)
-        return build if bot.name is None else _named(bot.name, build)
+        return name, _agent(original_spec.of_folder(bot.original, folder, f"{spec}/bot.toml"), game)[1]
 
     def built(context: BuildContext) -> Entrant:
         program = build_bot(bot, folder, spec, context)
-        return Entrant(bot.name or folder.name, program.argv, program.cwd, named=program.named)
+        return Entrant(name, program.argv, program.cwd, named=program.named)
 
-    return built
+    return name, built
 
 
-def _original(spec: str, game: str | None) -> Build:
+def _original(spec: str, game: str | None) -> Parsed:
     return _agent(original_spec.read(spec.removeprefix("original:"), Path.cwd()), game)
 
 
-def _agent(bot: original_spec.Original, game: str | None) -> Build:
+def _agent(bot: original_spec.Original, game: str | None) -> Parsed:
     if game is None:
         raise UsageError(f"original:{bot.path}: needs the game that it plays")
     bot = bot.located(game)
     folder = bot.path if bot.path.is_dir() else bot.path.parent
-    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
+    name = bot.name
     argv = bot.argv(game)
     named = None if bot.root is None else argv[:-1]  # the file is one of the folder that the user has named
-    return lambda context: Entrant(name, argv, folder, named=named)
+    return name, lambda context: Entrant(name, argv, folder, named=named)
 
 
-def _kaggle(spec: str, game: str | None) -> Build:
+def _kaggle(spec: str, game: str | None) -> Parsed:
     return _kaggle_agent(kaggle_spec.read(spec.removeprefix(kaggle_spec.PREFIX), Path.cwd(), game))
 
 
-def _kaggle_agent(agent: kaggle_spec.Agent) -> Build:
+def _kaggle_agent(agent: kaggle_spec.Agent) -> Parsed:
     def built(context: BuildContext) -> Entrant:
         argv, folder = agent.program()
         return Entrant(agent.name, argv, folder, named=argv[:-1] if agent.whole else None)
 
-    return built
+    return agent.name, built
 
 
-def _engine(spec: str, game: str | None) -> Build:
+def _engine(spec: str, game: str | None) -> Parsed:
     """Finds an engine as any bot, or on PATH, and puts the program that runs it in front of its command."""
     seat = engine_spec.read(spec, game)
     path = engine_spec.path_of(seat)
-    build = _command_line(*engine_spec.command_line(seat, spec)) if path is None else _path(str(path), None)
+    parsed = _command_line(*engine_spec.command_line(seat, spec)) if path is None else _path(str(path), None)
+    name, build = parsed
 
     def built(context: BuildContext) -> Entrant:
         engine = build(context)
@@ -419,12 +436,14 @@ def _engine(spec: str, game: str | None) -> Build:
         named = None if engine.named is None else (*seat.runner, *engine.named)
         return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv), named=named)
 
-    return built
+    return name, built
 
 
-def _model(spec: str, game: str | None) -> Build:
+def _model(spec: str, game: str | None) -> Parsed:
     settings = llm_spec.read(spec)
-    return lambda context: Entrant(settings.model, llm_spec.command(settings.model), HOME, model=settings)
+    return settings.model, lambda context: Entrant(
+        settings.model, llm_spec.command(settings.model), HOME, model=settings
+    )
 
 
 KINDS = {
@@ -440,59 +459,3 @@ KINDS = {
 }
 """What bot specs with these beginnings are; any other is a path."""
 PREFIXES = tuple(KINDS)
-
-# Starting the program.
-
-VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
-SETTINGS = {
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
-    "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
-}
-"""Environment variables of all bots. Those of an image come on top, inside the sandbox."""
-
-
-def environment() -> dict[str, str]:
-    """Returns a bot's environment variables, except those of `scratch_variables`. Not for an image."""
-    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-    return variables | {"PYTHONPATH": str(KITS / "python")} | SETTINGS
-
-
-def scratch_variables(scratch: Path) -> dict[str, str]:
-    """Returns the environment variables of a bot's home and of its temporary folder."""
-    return {"HOME": str(scratch), "TMPDIR": str(scratch)}
-
-
-JAVA_BYTES = 120 << 20
-"""Memory that a Java program takes outside of its heap: classes, compiled code and stacks."""
-
-
-def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
-    """Returns the command with the memory limit, for a module and for `java`. A `-Xmx` of the bot's own still wins.
-
-    A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
-    """
-    if metered:
-        return webassembly.started(argv, memory_bytes)
-    if memory_bytes is None or not argv or Path(argv[0]).name != "java":
-        return argv
-    heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)
-    return (argv[0], f"-Xmx{heap_bytes >> 10}k", *argv[1:])
-
-
-def start_hint(program: str) -> str:
-    """Explains in brackets why the system cannot start an existing file; empty if the reason is not known.
-
-    The system says only `No such file` if the interpreter of a script is missing.
-    """
-    try:
-        with open(program, "rb") as file:
-            first = file.readline(256)
-    except OSError:
-        return ""
-    if not first.startswith(b"#!"):
-        is_binary = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
-        return "" if is_binary else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
-    interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
-    exists = os.path.isfile(interpreter)
-    return "" if exists else f" (its first line names {interpreter!r}, which does not exist)"

@@ -25,15 +25,14 @@ from referee.harness.process.metered import Metered, MeteredProcess
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs import build_cache, webassembly
-from referee.harness.programs.spec import (
-    PREFIX,
+from referee.harness.programs.process_start import (
     SETTINGS,
-    Entrant,
     environment,
     scratch_variables,
     sized_command,
     start_hint,
 )
+from referee.harness.programs.spec import PREFIX, Entrant
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.function import FunctionSeat
 from referee.harness.seats.metered import MeteredBot, process_limits

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
-from referee.harness.check.unpack import bot_in
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
@@ -18,6 +17,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs import original_spec
 from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding
 
 pytestmark = pytest.mark.slow

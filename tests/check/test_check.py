@@ -30,12 +30,12 @@ from referee.harness.check.findings import RULES, CheckReport, Finding, Level, S
 from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.check.request import Check
 from referee.harness.check.rules import best_opponent
-from referee.harness.check.unpack import unpack
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.zip_archive import unpack
 
 pytestmark = pytest.mark.slow
 
@@ -513,7 +513,7 @@ def test_a_zip_file_from_windows_keeps_folders_and_programs(tmp_path: Path, mode
     archive, folder = archived(tmp_path / "bot.zip", *members, system=DOS), tmp_path / "inside"
     folder.mkdir()
     bot = unpack(archive, folder)
-    assert bot == folder / "bot"
+    assert bot == folder
     programs = {path.relative_to(bot).as_posix() for path in bot.rglob("*") if path.is_file() and os.access(path, 1)}
     assert programs == {"run", "lib/engine"}
 

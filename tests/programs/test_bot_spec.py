@@ -17,7 +17,8 @@ from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import build_cache, languages
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
-from referee.harness.programs.spec import Entrant, entrant, entrants, environment, scratch_variables
+from referee.harness.programs.process_start import environment, scratch_variables
+from referee.harness.programs.spec import Entrant, entrant, entrants
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 

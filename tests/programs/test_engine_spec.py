@@ -112,9 +112,9 @@ def test_isolation_shows_the_engines_folder_and_the_paths_among_its_options(engi
 
 
 def test_a_tournament_names_engines_as_a_match_does(engine: Path) -> None:
-    specs = [f"uci:--nodes 5 {engine}", "cecp:--depth 1 fairymax", "gtp:gnugo --mode gtp", "mine=uci:stockfish"]
+    specs = [f"uci:--nodes 5 {engine}", f"cecp:--depth 1 {engine}", f"uci:sh {engine} -x", f"its=uci:{engine}"]
     with finding(specs, CHESS) as found:
-        assert [each.entry.name for each in found] == ["mine", "fairymax", "gnugo", "mine"]
+        assert [each.entry.name for each in found] == ["mine", "mine", "mine", "its"]
         assert len({each.entry.hash for each in found}) == 4
         with pytest.raises(UsageError, match="stay on this machine"):
             check_travel([found[0].entry])

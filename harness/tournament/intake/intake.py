@@ -19,11 +19,11 @@ from referee.harness.check import output
 from referee.harness.check.checks import not_built
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
-from referee.harness.check.unpack import MAX_BYTES, MAX_FILES
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildError
+from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.intake.git import FETCH_S, fetch
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.check.unpack import MAX_PATH_BYTES
 from referee.harness.errors import UsageError
 from referee.harness.programs import image, kaggle_spec
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import PREFIXES, SERVICES, WORD, shown_name, split_name
+from referee.harness.programs.zip_archive import MAX_PATH_BYTES
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""

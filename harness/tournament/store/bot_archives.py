@@ -12,30 +12,37 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from referee.harness.check.unpack import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, engine_spec, image, kaggle_spec, llm_spec
+from referee.harness.programs import (
+    adapter_options,
+    archive,
+    build_cache,
+    engine_spec,
+    image,
+    kaggle_spec,
+    llm_spec,
+    original_spec,
+    zip_archive,
+)
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
-from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, image_entrant, refuse_people, split_name
+from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, image_entrant, name_of, split_name
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
-MAX_BYTES, MAX_FILES = 1 << 30, 20_000
-"""The limits of an archive. An organiser's bots may be larger than a submission."""
 UNPACKED = "bundles"
 """The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
 STAMP = (2020, 1, 1, 0, 0, 0)
@@ -70,33 +77,31 @@ def finding(specs: Iterable[str], game: str, readable: Sequence[str] = ()) -> It
 
 def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found:
     name, rest = split_name(spec)
-    name = name or ""
-    refuse_people(rest)
-    if rest.startswith("@"):
-        return Found(Entry(name or rest, "", _sha256(rest, version()), rest))
+    path = expanded(rest)
+    if zip_archive.is_zip(path):
+        scratch.mkdir()
+        folder = zip_archive.named_folder(path, scratch)
+        path = zip_archive.unpack(path, folder, zip_archive.USER_BYTES, zip_archive.USER_FILES)
+        rest, readable = str(path), (str(folder),)
+    usual = name_of(rest, game)
+    name = name or usual
+    if rest.startswith(("@", llm_spec.PREFIX)):
+        return Found(Entry(name, "", _sha256(rest, version()), rest))
     if rest.startswith(image.PREFIX):
         path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
-        return Found(Entry(name or path.stem, "", ident, image.PREFIX + path.name), image=path)
-    if rest.startswith(llm_spec.PREFIX):
-        return Found(Entry(name or llm_spec.read(rest).model, "", _sha256(rest, version()), rest))
+        return Found(Entry(name, "", ident, image.PREFIX + path.name), image=path)
     if rest.startswith(LOCAL):
-        return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
-    path = expanded(rest)
-    if path.suffix.lower() == ".zip" and os.path.isfile(path):
-        scratch.mkdir()
-        return _folder(unpack(path, scratch), name, path.stem, game, ())
-    if not os.path.exists(path):
-        raise UsageError(f"no bot at {rest!r}: there is no such file or folder")
+        return Found(Entry(name, "", _command_hash(rest, game), rest, cwd=os.getcwd()))
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game, readable)
-    kaggle = kaggle_spec.agent_in(path, game)
-    modules = imported_by(path, game) if recognised(path, game) or kaggle else ()
+    is_agent = recognised(path, game) or kaggle_spec.agent_in(path, game) is not None
+    modules = imported_by(path, game) if is_agent else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
     hash = _sha256(content.identity, version())  # the referee brings its kit
     inside = path.relative_to(folder).as_posix()
-    return Found(Entry(name or (kaggle.name if kaggle else path.stem), "", hash, path.name, inside=inside), content)
+    return Found(Entry(name, "", hash, path.name, inside=inside), content)
 
 
 def _file(path: Path, folder: Path) -> archive.File:
@@ -118,35 +123,41 @@ def _folder(folder: Path, name: str, bot: str, game: str, readable: Sequence[str
             program = archive.read(folder.resolve(), (), readable)
         except UsageError as error:
             raise UsageError(f"{bot}: {error}") from error
-        return Found(Entry(name or bot, "", _sha256(program.identity, version()), bot), program)
+        return Found(Entry(name, "", _sha256(program.identity, version()), bot), program)
     settings = read_bot_file(folder, bot)
     folder = folder.resolve()
     whole = settings.files(folder, bot, readable)
     inside = folder.relative_to(whole.folder).as_posix()
     hash = whole.identity if inside == "." else _sha256(whole.identity, inside)
-    return Found(Entry(name or settings.name or bot, "", hash, bot, inside=inside), whole)
+    return Found(Entry(name, "", hash, bot, inside=inside), whole)
 
 
-def _command_name(spec: str) -> str:
-    if spec.startswith(engine_spec.PREFIXES):
-        spec = f"cmd:{engine_spec.read(spec, None).command}"
-    words = _words(spec)
-    files = (Path(word).stem for word in words[spec.startswith("cmd:") :] if os.path.exists(word))
-    return next(files, Path(words[0]).stem if words else spec)
-
-
-def _command_hash(spec: str) -> str:
+def _command_hash(spec: str, game: str) -> str:
     """Hashes the command line and the files that it names. What else it needs is unknown, so that it cannot travel."""
-    paths = [Path(word) for word in _words(spec)]
+    paths = list(_named_paths(spec, game))
     files = [archive.sha256(path) for path in paths if path.is_file()]
     return _sha256(spec, *files, *(archive.read(path).identity for path in paths if path.is_dir()))
 
 
-def _words(spec: str) -> list[str]:
-    try:
-        return shlex.split(spec.partition(":")[2])
-    except ValueError as error:
-        raise UsageError(f"{spec}: {error}") from error
+def _named_paths(spec: str, game: str) -> Iterator[Path]:
+    """Yields the files and folders among the words of a command line, and a path whose blanks are not in quotes."""
+    words: list[str] = []
+    with suppress(ValueError):  # a quote is part of the path
+        words = shlex.split(spec.partition(":")[2])
+    paths = [path for word in words if (path := adapter_options.existing(Path(), word)) is not None]
+    yield from paths
+    own = _own_path(spec, game)
+    if own is not None and not {own.resolve(), own.resolve().parent} & {path.resolve() for path in paths}:
+        yield own
+
+
+def _own_path(spec: str, game: str) -> Path | None:
+    prefix, _, text = spec.partition(":")
+    if prefix == "kaggle":
+        return kaggle_spec.read(text, Path.cwd(), game).path
+    if prefix == "original":
+        return original_spec.read(text, Path.cwd()).path
+    return None if prefix == "cmd" else engine_spec.path_of(engine_spec.read(spec, game))
 
 
 def _sha256(*parts: str) -> str:
@@ -182,6 +193,8 @@ def store(found: Found, folder: Path) -> None:
 
 def _pack(entry: Entry, content: BotArchive, new: Path) -> None:
     with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
+        if entry.inside != ".":
+            packed.comment = zip_archive.PLAYS + entry.inside.encode()
         for file in content.files:
             source = content.folder / file.path
             if source.is_dir():
@@ -233,7 +246,8 @@ def _install(home: Path, archive: Path) -> Path:
         if not home.is_dir():
             new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
-                unpack(archive, new, MAX_BYTES, MAX_FILES)
+                (new / "bot").mkdir()
+                zip_archive.unpack(archive, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
                 (new / "bot").rename(home)
             finally:
                 remove(new)

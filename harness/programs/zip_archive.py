@@ -1,15 +1,22 @@
-"""Unpacks a submitted zip file, which may be hostile."""
+"""Zip files with a bot, which may be hostile: a submission, or a version that a tournament keeps."""
 
+import os
 import stat
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
 from referee.harness.errors import UsageError
-from referee.harness.programs import kaggle_spec, original_spec
+from referee.harness.programs import build_cache, kaggle_spec, original_spec
+from referee.harness.programs.archive import sha256
 
-MAX_BYTES = 64 << 20
-MAX_FILES = 2000
+SUFFIX = ".zip"
+MAX_BYTES, MAX_FILES = 64 << 20, 2000
+"""The limits of a submission."""
+USER_BYTES, USER_FILES = 1 << 30, 20_000
+"""The limits of what a user or an organiser names. Their bots may be larger than a submission."""
+PLAYS = b"referee plays: "
+"""Begins the comment of a zip file in which not all of the folder is the bot; the bot's path in the folder follows."""
 MAX_PATH_BYTES = 1024
 """Longer paths, such as those of 1,200 nested folders, are refused."""
 IGNORED = "__MACOSX"
@@ -20,8 +27,13 @@ PROGRAMS = (b"#!", b"\x7fELF")
 """The first bytes of files that the system can run."""
 
 
+def is_zip(path: Path) -> bool:
+    """Whether a path is that of a zip file."""
+    return path.suffix.lower() == SUFFIX and os.path.isfile(path)
+
+
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES) -> Path:
-    """Unpacks into the empty `folder`. Returns the bot's folder, which may be the only one inside.
+    """Unpacks into the empty `folder`, without the only folder around all files. Returns the bot: all of it, or a part.
 
     UsageError for a file that is not a zip file, is too large, would write outside `folder`, or contains anything
     except files and folders. Files keep only their executable bit. A zip file of a system without that bit, such as
@@ -36,14 +48,55 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
                     entry.filename = entry.filename.replace("\\", "/")
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
             _check(archive, members, max_bytes, max_files)
+            comment = file.comment
             for member in members:  # zipfile writes no more than the size in the list of contents
                 path = Path(file.extract(member, folder))
                 if not member.is_dir():
                     path.chmod(0o755 if _is_executable(member, path) else 0o644)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
+    _unwrap(folder)
+    return _bot(archive, folder, comment)
+
+
+def _unwrap(folder: Path) -> None:
+    """Replaces a folder by the only folder inside, if there is nothing else."""
     inside = list(folder.iterdir())
-    return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+    if len(inside) == 1 and inside[0].is_dir():
+        inner = inside[0].rename(folder.with_name(f"{folder.name}.inner"))
+        folder.rmdir()
+        inner.rename(folder)
+
+
+def _bot(archive: Path, folder: Path, comment: bytes) -> Path:
+    """Returns the file or folder that the comment names, or else all of the folder."""
+    if not comment.startswith(PLAYS):
+        return folder
+    path = comment.removeprefix(PLAYS).decode("utf-8", "replace")
+    found = folder / f"./{path}"
+    if ".." in PurePosixPath(path).parts or "\0" in path or len(path) > MAX_PATH_BYTES or not found.exists():
+        raise UsageError(f"{archive}: its comment names {path[:80]!a}, which is no file or folder in it")
+    return found
+
+
+def named_folder(archive: Path, scratch: Path) -> Path:
+    """Makes a folder in `scratch` that is called like a zip file, because it may name the bot."""
+    folder = scratch / (archive.stem if archive.stem.strip(".") else "bot")
+    folder.mkdir()
+    return folder
+
+
+def unpacked(path: Path) -> tuple[Path, Path]:
+    """Returns the bot in a zip file, and the folder with all of its files, in the cache. UsageError for a wrong one."""
+    tree = build_cache.unpacked(["zip", path.stem, sha256(path)], path, lambda draft: _unpack(path, draft))
+    (folder,) = tree.iterdir()
+    with zipfile.ZipFile(path) as file:
+        return _bot(path, folder, file.comment), folder
+
+
+def _unpack(path: Path, draft: Path) -> None:
+    draft.mkdir()
+    unpack(path, named_folder(path, draft), USER_BYTES, USER_FILES)
 
 
 def _is_executable(member: zipfile.ZipInfo, path: Path) -> bool:
@@ -103,20 +156,20 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
     """
     name, equals, rest = spec.partition("=")
     prefix, path = (f"{name}=", Path(rest)) if equals and not Path(spec).exists() else ("", Path(spec))
-    if path.suffix.lower() != ".zip" or not path.is_file():
+    if not is_zip(path):
         return spec
-    folder = scratch / path.stem
-    folder.mkdir()
+    folder = named_folder(path, scratch)
     bot = unpack(path, folder)
     is_agent = original_spec.bot_in(bot, game) or kaggle_spec.agent_in(bot, game)
-    if not (bot / "bot.toml").is_file() and not is_agent:
-        raise UsageError(f"{path}: {_no_bot_file(folder)}")
+    if bot.is_dir() and not (bot / "bot.toml").is_file() and not is_agent:
+        raise UsageError(f"{path}: {_no_bot_file(path)}")
     return prefix + str(bot)
 
 
-def _no_bot_file(folder: Path) -> str:
-    """Explains why the unpacked folder has no bot."""
-    deep = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("bot.toml"))
+def _no_bot_file(archive: Path) -> str:
+    """Explains why a zip file has no bot."""
+    with zipfile.ZipFile(archive) as file:
+        deep = sorted(name for name in file.namelist() if PurePosixPath(name).name == "bot.toml")
     if not deep:
         return "has no bot.toml, which says how to build and run the bot"
     return f"has {deep[0]}; bot.toml belongs at the top, or in the only folder"

@@ -1,0 +1,61 @@
+"""What a bot's process starts with: its environment variables and its command."""
+
+import os
+from pathlib import Path
+
+from referee.harness.paths import KITS
+from referee.harness.programs import webassembly
+
+VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
+SETTINGS = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
+    "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
+}
+"""Environment variables of all bots. Those of an image come on top, inside the sandbox."""
+
+
+def environment() -> dict[str, str]:
+    """Returns a bot's environment variables, except those of `scratch_variables`. Not for an image."""
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    return variables | {"PYTHONPATH": str(KITS / "python")} | SETTINGS
+
+
+def scratch_variables(scratch: Path) -> dict[str, str]:
+    """Returns the environment variables of a bot's home and of its temporary folder."""
+    return {"HOME": str(scratch), "TMPDIR": str(scratch)}
+
+
+JAVA_BYTES = 120 << 20
+"""Memory that a Java program takes outside of its heap: classes, compiled code and stacks."""
+
+
+def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
+    """Returns the command with the memory limit, for a module and for `java`. A `-Xmx` of the bot's own still wins.
+
+    A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
+    """
+    if metered:
+        return webassembly.started(argv, memory_bytes)
+    if memory_bytes is None or not argv or Path(argv[0]).name != "java":
+        return argv
+    heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)
+    return (argv[0], f"-Xmx{heap_bytes >> 10}k", *argv[1:])
+
+
+def start_hint(program: str) -> str:
+    """Explains in brackets why the system cannot start an existing file; empty if the reason is not known.
+
+    The system says only `No such file` if the interpreter of a script is missing.
+    """
+    try:
+        with open(program, "rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return ""
+    if not first.startswith(b"#!"):
+        is_binary = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
+        return "" if is_binary else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
+    interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
+    exists = os.path.isfile(interpreter)
+    return "" if exists else f" (its first line names {interpreter!r}, which does not exist)"
