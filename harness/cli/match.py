@@ -170,11 +170,11 @@ def match(
     """Plays a game between bots.
 
     Args:
-        bots: One for each seat: PATH (an executable, a folder with bot.toml, a zip file or a source file), @random (built in),
-            cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first legal
-            ones), uci:ENGINE, ugi:, gtp: or cecp: (engines), original:PATH (a bot of the game's original competition),
-            kaggle:PATH (a Kaggle agent), llm:MODEL (a language model), oci:IMAGE.tar (a container image), http:// or
-            https://ADDRESS (a team's web service, for the Arena's games). NAME= before it names the bot.
+        bots: One for each seat: PATH (an executable, a folder with bot.toml, a zip file or a source file), @random
+            (built in), cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first
+            legal ones), uci:ENGINE, ugi:, gtp: or cecp: (engines), original:PATH (a bot of the game's original
+            competition), kaggle:PATH (a Kaggle agent), llm:MODEL (a language model), oci:IMAGE.tar (a container image),
+            http:// or https://ADDRESS (a team's web service, for the Arena's games). NAME= before it names the bot.
         game: GAME: the game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
         encoding: Offer only this encoding to the bots.
         chaos: Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.

@@ -1,7 +1,7 @@
 """Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
 
-import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,26 +9,17 @@ from typing import Any
 import msgspec
 
 from referee.games.game import Game
-from referee.harness.adapters.engines.options import PROTOCOLS, VALUED
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.match.rule_options import option_names
-from referee.harness.programs import adapter_options, engine_spec, image, kaggle_spec, original_spec
 from referee.harness.programs.spec import PREFIXES, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.model import Plan, find_game
 from referee.harness.tournament.organise import Request
 
 _Value = str | bool | int
-FILES = ("original:", kaggle_spec.PREFIX, image.PREFIX, *engine_spec.PREFIXES)
-"""Prefixes of bots that are files."""
-OPTIONS_OF: Mapping[str, Mapping[str, bool]] = {
-    "original:": original_spec.OPTIONS,
-    kaggle_spec.PREFIX: kaggle_spec.OPTIONS,
-    **{f"{name}:": {option: VALUED[option] for option in known} for name, known in PROTOCOLS.items()},
-}
 
 
 def from_options(
@@ -108,6 +99,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
     }
     return msgspec.structs.replace(
         request,
+        start=path.parent,
         **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds", "title")},
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
@@ -157,31 +149,9 @@ def _spec(bot: _Bot, folder: Path) -> str:
             f"bots: {bot.name!r} cannot be a name: expected one without / and = that does not start with "
             f"{', '.join(PREFIXES)}"
         )
-    name, path = (None, bot.path) if (folder / bot.path).exists() else split_name(bot.path)
-    if path.startswith(FILES):
-        path = _from_folder(path, folder)
-    elif not path.startswith(PREFIXES):
-        path = str(folder / path)
+    with chdir(folder):
+        name, path = split_name(bot.path)
     return "=".join(filter(None, (bot.name or name, path)))
-
-
-def _from_folder(spec: str, folder: Path) -> str:
-    """Makes the path in a bot spec with a prefix absolute, if it is a file or folder seen from `folder`."""
-    prefix, _, text = spec.partition(":")
-    known = OPTIONS_OF.get(f"{prefix}:", {})
-    _, path = adapter_options.split_all(text, known, spec)
-    options = text.rstrip().removesuffix(path)
-    if path.startswith("/") or (prefix in PROTOCOLS and "/" not in path):  # a program on PATH
-        return spec
-    try:
-        found = adapter_options.path(path, folder.absolute(), spec, known)
-    except UsageError:
-        if prefix in PROTOCOLS:  # a command line with arguments
-            program, blank, rest = path.partition(" ")
-            own = adapter_options.existing(folder.absolute(), program)
-            return spec if own is None else f"{prefix}:{options}{shlex.quote(str(own))}{blank}{rest}"
-        raise
-    return f"{prefix}:{options}{found}"
 
 
 def _map(game: Game, name: str, folder: Path) -> str:

@@ -82,6 +82,8 @@ def find(program: str) -> str | None:
 
     A program without an alternative is not asked for its version, because that takes time.
     """
+    if "/" in program:  # not to be kept: it depends on the working folder
+        return shutil.which(program)
     return _find(program, os.pathsep.join((os.environ.get("PATH", os.defpath), *GAMES)))
 
 

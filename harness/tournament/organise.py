@@ -62,6 +62,8 @@ class Request(Struct, frozen=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     title: str | None = None
     """The contest's name."""
+    start: Path = Path()
+    """The folder at which the paths in `bots` start."""
 
     def over(self, before: Plan) -> "Request":
         """Fills what is None from a plan of the same format."""
@@ -83,7 +85,7 @@ def arranged(
     game = find_game(request.game)
     check_seats(request.bots, game.name, every_seat=True)
     with ExitStack() as stack:
-        with finding(request.bots, game.name, request.limits.isolation.readable) as found:
+        with finding(request.bots, game.name, request.limits.isolation.readable, request.start) as found:
             plan = _plan(request, game, [each.entry for each in found])
             if travel:
                 check_travel(plan.bots)

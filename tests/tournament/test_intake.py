@@ -280,19 +280,6 @@ def test_a_tournament_without_accepted_bots_says_what_to_do(tmp_path: Path) -> N
     tournament(tmp_path, "cup", "--games", "2")
 
 
-def test_bots_with_a_prefix_start_at_the_folder_of_the_file_that_names_them(tmp_path: Path) -> None:
-    """Another bot of that path in the working folder does not play instead."""
-    agent = "def agent(observation, configuration):\n    return observation.board.index(0)\n"
-    for folder, text in (("contest/kag", agent), ("kag", "this plays nothing\n")):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "main.py").write_text(text)
-    (tmp_path / "contest" / "t.toml").write_text(
-        'game = "tictactoe"\nbots = ["a=kaggle:--seed 3 kag/main.py", "@random"]\ngames = 2\n'
-    )
-    tournament(tmp_path, "contest/t.toml", "--ledger", "cup")
-    assert all(row["faults"] == 0 for row in table(tmp_path / "cup")["rows"])
-
-
 def tournament_error(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [*PLAYER, "tournament", *arguments], cwd=folder, env=environment(folder), capture_output=True, text=True

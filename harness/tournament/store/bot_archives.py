@@ -64,15 +64,20 @@ class Found(Struct, frozen=True):
 
 
 @contextmanager
-def finding(specs: Iterable[str], game: str, readable: Sequence[str] = ()) -> Iterator[list[Found]]:
-    """Finds bots, named as for a match or as zip files, and unpacks these for the block.
+def finding(
+    specs: Iterable[str], game: str, readable: Sequence[str] = (), start: Path = Path()
+) -> Iterator[list[Found]]:
+    """Finds bots, named as for a match, and unpacks zip files for the block.
 
-    `readable`: what the user shows to bots besides their own folders, which a `bundle` may then name.
+    `readable`: what the user shows to bots besides their own folders, which a `bundle` may then name. `start`: the
+    folder at which their paths and command lines start.
 
     Raises UsageError for a wrong name, before anything is built.
     """
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        yield [_find(spec, Path(scratch, str(number)), game, readable) for number, spec in enumerate(specs)]
+        with chdir(start):
+            found = [_find(spec, Path(scratch, str(number)), game, readable) for number, spec in enumerate(specs)]
+        yield found
 
 
 def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found:
