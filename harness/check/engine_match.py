@@ -14,7 +14,8 @@ from referee.games.dice import derive_seed
 from referee.harness.check.request import Check
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
-from referee.harness.match.verdict import core_wait_words, delayed
+from referee.harness.match.verdict import core_wait_words
+from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import exit_words
 from referee.harness.process.metered import Metered
 from referee.harness.process.usage import living_below
@@ -38,20 +39,9 @@ class Delay(Struct, frozen=True):
 
     took_s: float
     waited_s: float
-    limit_s: float
-
-    @property
-    def had_its_time(self) -> bool:
-        """Whether the bot had its limit, nearly, without the time in which no core was free."""
-        return self.took_s - self.waited_s >= 0.9 * self.limit_s
 
     def __str__(self) -> str:
         return core_wait_words(self.waited_s, self.took_s)
-
-
-def delay(took_s: float, waited_s: float, limit_s: float) -> Delay | None:
-    """Returns the delay of a time-out, or None if the machine is not its cause."""
-    return Delay(took_s, waited_s, limit_s) if delayed(took_s, waited_s) else None
 
 
 class Defect(Struct, frozen=True):
@@ -78,7 +68,9 @@ async def end_bot(bot: Bot, says_exit: bool) -> Defect | None:
     if (output := bot.check_unasked()) is not None:
         return Defect(f"after its last answer: {output.detail}")
     if code is None:
-        return Defect(f"did not exit within {exit_s:g} s", wait and delay(exit_s, min(exit_s, wait.waited_s), exit_s))
+        lacked = wait is not None and lacked_time(exit_s, wait.waited_s)
+        late = Delay(exit_s, min(exit_s, wait.waited_s)) if wait is not None and lacked else None
+        return Defect(f"did not exit within {exit_s:g} s", late)
     if code != 0:
         return Defect(f"ended with {exit_words(code)}; expected exit code 0")
     return Defect(f"left {survivors} process{'' if survivors == 1 else 'es'} running") if survivors else None
@@ -142,10 +134,10 @@ class EngineGame(Struct):
     delay: Delay | None = None
     """If the fault is a time-out that the machine may have caused."""
 
-    def is_late(self, cost: CallCost, limit_s: float) -> None:
-        """Notes what the machine had to do with a fault in the last call, if that is a time-out."""
-        if self.fault is not None and self.fault.kind is FaultKind.TIMEOUT and cost.fuel is None:
-            self.delay = delay(cost.wall_s, cost.waited_s, limit_s)
+    def is_late(self, cost: CallCost) -> None:
+        """Notes what the machine had to do with a fault in the last call."""
+        if self.fault is not None and self.fault.kind is FaultKind.TIMEOUT and cost.slowed:
+            self.delay = Delay(cost.wall_s, cost.waited_s)
 
     @property
     def method(self) -> str:
@@ -181,7 +173,7 @@ class CheckedSeat(Seat):
             await self.engine.greet(match, context)
         reply = await self.bot.greet(match, context)
         self.result.fault = reply.value
-        self.result.is_late(reply.cost, self.bot.limits.startup_s)
+        self.result.is_late(reply.cost)
         return reply
 
     async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Reply:
@@ -190,7 +182,7 @@ class CheckedSeat(Seat):
         cost = reply.cost
         self.result.calls.append(CallRecord(call.method.name, answer, cost.wall_s, cost.waited_s))
         self.result.fault = answer if isinstance(answer, Fault) else self.context.state.check(call.player, answer)
-        self.result.is_late(cost, limit_s)
+        self.result.is_late(cost)
         if self.engine is None:
             return reply
         return Reply((await self.engine.ask(call, clock, limit_s)).value, reply.cost)

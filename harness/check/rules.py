@@ -182,7 +182,7 @@ async def many_games(trial: Trial) -> str:
             if games[-1].fault is not None:
                 break
         await trial.roster.end([bot])
-        if trial.is_settled(attempt, games[-1].delay):
+        if trial.is_settled(games[-1].delay):
             break
     trial.report_fault(plan, games[-1], bot, prefix=f"game {len(games)} in one process: ")
     if games[-1].fault is None and trial.repeats and (difference := _difference(games[0], games[-1])):

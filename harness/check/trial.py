@@ -11,7 +11,6 @@ from referee.harness.check.engine_match import (
     Delay,
     EngineGame,
     GamePlan,
-    delay,
     end_bot,
     pipes,
     play_engine_game,
@@ -100,11 +99,11 @@ class Trial:
             bot.limits = msgspec.structs.replace(bot.limits, on_noise=OnNoise.FORGIVE)
         return bot
 
-    def is_settled(self, attempt: int, delay: Delay | None) -> bool:
-        """Counts a game. Returns whether it decides, or need not be tried again."""
+    def is_settled(self, delay: Delay | None) -> bool:
+        """Counts a game. Returns whether it need not be tried again."""
         self.games += 1
         self.decided_by_machine += delay is not None
-        return delay is None or (attempt > 0 and delay.had_its_time)
+        return delay is None
 
     async def play(
         self,
@@ -123,7 +122,7 @@ class Trial:
             game = await play_engine_game(bot, plan)
             defect = await end_bot(bot, says_exit)
             await self.roster.end([bot])
-            if self.is_settled(attempt, game.delay or (None if defect is None else defect.delay)):
+            if self.is_settled(game.delay or (None if defect is None else defect.delay)):
                 break
         self.count_costs(game, bot)
         if level is not None:
@@ -173,7 +172,7 @@ class Trial:
         """Returns the level and the text of a finding, with the machine's part in it."""
         if delay is None:
             return level, text
-        if not delay.had_its_time and level is Level.ERROR:
+        if level is Level.ERROR:
             self.undecided.add(rule)
             level = Level.NOTE
         return level, f"{text}; {delay}"
@@ -233,8 +232,7 @@ class Trial:
                 raise RunError(f"{fault.name} failed in seat {fault.player}: {fault.kind}: {fault.detail}")
             section = fault.rules if fault.kind is FaultKind.ILLEGAL else ""
             text = f"{fault.kind}: {fault.detail}; {fault.penalty} (match with seed {verdict.seed})"
-            is_late = fault.kind is FaultKind.TIMEOUT and fault.fuel is None
-            late = delay(fault.wall_s, fault.waited_s, fault.wall_s) if is_late else None
+            late = Delay(fault.wall_s, fault.waited_s) if fault.host_noise else None
             level, text = self.weighed(Level.ERROR, text, self.rule, late)
             finding = Finding(
                 rule=self.rule,

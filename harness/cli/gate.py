@@ -198,7 +198,7 @@ def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, name
         used = models_used(games.plan, book)
         new = used.pop(0, None)
         kinds = ((kind, times) for _, kind, times in endings(games.plan, book))
-        by_machine = fairness(kinds, book.voids, book.machines).text
+        by_machine = fairness(kinds, book).text
         return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()), fairness=by_machine)
 
     try:

@@ -11,7 +11,8 @@ from referee.games.contract import FaultKind, Player, Ruling
 from referee.games.game import Game
 from referee.harness.match.listener import Listener
 from referee.harness.match.turn import Driver
-from referee.harness.process.limits import exit_words
+from referee.harness.process.core_wait import lacked_time
+from referee.harness.process.limits import OnNoise, exit_words
 from referee.harness.process.stderr import last_lines
 from referee.harness.replay.fault_report import Evidence, Sample, details_of, fault_report_folder, frame_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
@@ -57,19 +58,29 @@ class FaultReports(Listener):
             return
         seat, cost = self.driver.seats[player], self.driver.costs[player]
         self.counts[player] += 1
-        self.slowed[player] += cost.slowed
+        slowed = self._is_slowed(ruling, cost)
+        self.slowed[player] += slowed
         if seat.fault is not None:
             self.closed.add(player)
         if self.counts[player] <= FULL_REPORTS:
             account = seat.account()
-            report = self._report(ruling, method, cost, account)
+            report = self._report(ruling, method, cost, slowed, account)
             if self.replay is not None and player not in self.people:  # a person's fault cannot be reproduced
                 folder = fault_report_folder(self.replay, player, self.counts[player])
                 report = msgspec.structs.replace(report, bundle=str(folder))
                 self.evidence.append(self._evidence_of(report, account))
             self.reports.append(report)
 
-    def _report(self, ruling: Ruling, method: str, cost: CallCost, account: SeatAccount) -> FaultReport:
+    def _is_slowed(self, ruling: Ruling, cost: CallCost) -> bool:
+        """Returns whether the machine may be the cause of a fault. It may have emptied a bank in earlier calls."""
+        if ruling.fault.kind is not FaultKind.TIMEOUT:
+            return False
+        if cost.slowed or self.driver.time.initial_s is None:
+            return cost.slowed
+        totals = self.driver.seats[ruling.player].totals
+        return self.header.limits["on_noise"] != OnNoise.FORGIVE and lacked_time(totals.wall_s, totals.waited_s)
+
+    def _report(self, ruling: Ruling, method: str, cost: CallCost, slowed: bool, account: SeatAccount) -> FaultReport:
         driver, process = self.driver, account.process
         return FaultReport(
             player=ruling.player,
@@ -87,7 +98,7 @@ class FaultReports(Listener):
             exit=None if process.exit_code is None else exit_words(process.exit_code),
             last_words=process.last_lines,
             waited_s=cost.waited_s,
-            host_noise=cost.slowed,
+            host_noise=slowed,
             answer=_answer_text(account),
             position=self.position,
             rules=rules_of(ruling.fault.kind, driver.game, method),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from referee.games.contract import FaultKind, Result
+from referee.games.contract import Result
 from referee.harness.adapters.llm.records import ModelUse, total
 from referee.harness.replay.lines import FaultReport, SeatSummary
 
@@ -38,7 +38,7 @@ class NoiseReport(Struct, frozen=True):
 
     calls: int
     noisy_calls: int
-    """Calls that were late, or would have been, because no core was free."""
+    """Calls that were late, or would have been, perhaps because no core was free."""
     faults: int
     noisy_faults: int
     """Faults of such calls: the machine's rather than the bot's, as far as can be told."""
@@ -48,21 +48,9 @@ class NoiseReport(Struct, frozen=True):
     """How long the referee itself was stopped or busy with something else."""
 
 
-DELAYED_PERCENT = 1
-"""A time-out may be the machine's if it took this share of the time that was up, or more."""
-
-
-def delayed(took_s: float, waited_s: float) -> bool:
-    """Whether the machine may be the cause of a time-out."""
-    return 0 < took_s * DELAYED_PERCENT <= 100 * waited_s
-
-
 def decided_by_machine(match: Verdict) -> bool:
-    """Whether the machine may have decided a match: a bot ran out of time in a call that machine load had delayed."""
-    late = (fault for fault in match.faults if fault.kind is FaultKind.TIMEOUT and fault.fuel is None)
-    return any(seat.noisy_faults for seat in match.seats) or any(
-        delayed(fault.wall_s, fault.waited_s) for fault in late
-    )
+    """Returns whether the machine may have decided a match: a bot ran out of time because no core was free."""
+    return any(seat.noisy_faults for seat in match.seats)
 
 
 def machine_share(decided: int, games: int) -> str:

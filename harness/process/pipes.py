@@ -1,6 +1,7 @@
 """The pipes of a bot's process."""
 
 import os
+import random
 import select
 from collections.abc import Awaitable, Callable, Sequence
 from math import inf
@@ -30,7 +31,9 @@ class Pipes(Transport):
         self.limits = process.limits
         self.clock = stall_clock()
         self.now = self.clock.now
-        self.core_wait = CoreWaitMeter(handle.root, handle.stdout)
+        group = handle.group
+        counted = (lambda: None) if group is None else group.cpu_s
+        self.core_wait = CoreWaitMeter(handle.root, handle.stdout, counted)
         self.background = handle.stderr, handle.control.fileno()
         self.outbox = bytearray()
         self._stdout = handle.stdout
@@ -117,7 +120,7 @@ class Pipes(Transport):
                     raise
                 self.core_wait.start()
         while True:
-            soon = min(until, self.now() + LOOK_EVERY_S)
+            soon = min(until, self.now() + random.uniform(0.5, 1.5) * LOOK_EVERY_S)
             try:
                 return await self._output(soon)
             except Late:

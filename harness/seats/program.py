@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from referee.games.contract import Call, Fault, FaultKind, Notice
-from referee.harness.process.core_wait import QUICK_S
+from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Late, Program, Transport
@@ -31,6 +31,8 @@ from referee.protocol.text import printable, quote
 
 MOST_FORGIVEN = 10
 """Most core wait that a call is forgiven, as a multiple of its limit."""
+MOST_AWAITED = 3
+"""Most core wait for which an answer is awaited after its limit, to see who is at fault, as a multiple of the limit."""
 IDLE_SHARE = 0.25
 """A bot that has not answered its greeting seems to wait if it used less CPU time than this share of its limit."""
 KEPT_FRAMES = 12
@@ -249,7 +251,7 @@ class Bot(Seat):
         except OSError:
             cpu_s = 0.0
         if wall_s > QUICK_S:
-            cost = self._corrected(wall_s, cpu_s, limit_s, answered=not isinstance(answer, Fault))
+            cost = self._corrected(wall_s, cpu_s, limit_s, answer)
         else:
             cost = CallCost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
         if cost.wall_s > limit_s and not isinstance(answer, Fault):
@@ -285,32 +287,42 @@ class Bot(Seat):
         return self.program.account(brief=True).usage.cpu_s < IDLE_SHARE * self.limits.startup_s
 
     def _extended(self, started: float, limit_s: float) -> float:
-        """Returns the new deadline of a late call whose bot had no core, if such calls are forgiven. Else Late."""
-        if self.limits.on_noise is OnNoise.FORGIVE and self.fault is None:
-            wait = self.transport.core_wait.read(answered=False)
-            if wait is not None and wait.ran_s <= limit_s:
-                until = started + limit_s + min(wait.waited_s, MOST_FORGIVEN * limit_s)
-                if until > self.transport.now():
-                    return until
+        """Returns the new deadline of a late call whose bot had no core for part of the limit. Else Late.
+
+        The answer is late all the same, unless such calls are forgiven. But a bot that has not answered when it has had
+        its time is at fault, and not the machine.
+        """
+        wait = self.transport.core_wait.read(answered=False) if self.fault is None else None
+        if wait is not None and wait.ran_s <= limit_s:
+            forgives = self.limits.on_noise is OnNoise.FORGIVE
+            most_s = (MOST_FORGIVEN if forgives else MOST_AWAITED) * limit_s
+            until = started + limit_s + min(wait.waited_s, most_s)
+            if until > self.transport.now() and (forgives or is_uneven(limit_s, wait.waited_s)):
+                return until
         raise Late
 
-    def _corrected(self, wall_s: float, cpu_s: float, limit_s: float, answered: bool) -> CallCost:
-        """Returns the cost of a call of more than `QUICK_S`, less the core wait that it is forgiven."""
+    def _corrected(self, wall_s: float, cpu_s: float, limit_s: float, answer: Any) -> CallCost:
+        """Returns the cost of a call of more than `QUICK_S`, less the core wait that was given back."""
+        answered = not isinstance(answer, Fault)
         wait = self.transport.core_wait.read(answered)
         self.transport.core_wait.stop()
         if wait is None:
             return CallCost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
-        waited_s = min(wait.waited_s, wall_s)
-        busy_s = max(cpu_s, wait.ran_s)
-        forgiven_s, slowed = 0.0, False
-        if busy_s <= limit_s <= wall_s and not answered:
-            slowed = waited_s > wall_s / 2
-        elif busy_s <= limit_s and self.limits.on_noise is OnNoise.FORGIVE:
+        waited_s, busy_s = min(wait.waited_s, wall_s), max(cpu_s, wait.ran_s)
+        slowed = False
+        if not answered:
+            if answer.kind is FaultKind.TIMEOUT:  # what came after the limit made up for core wait: neither counts
+                wall_s, waited_s = limit_s, max(0.0, limit_s - (wall_s - waited_s))
+                slowed = lacked_time(limit_s, waited_s)
+        elif self.limits.on_noise is not OnNoise.FORGIVE:
+            slowed = wall_s - waited_s <= limit_s < wall_s and is_uneven(limit_s, waited_s)
+        elif busy_s <= limit_s:
             forgiven_s = min(waited_s, MOST_FORGIVEN * limit_s, max(0.0, wall_s - busy_s))
             slowed = wall_s - forgiven_s <= limit_s < wall_s
+            wall_s -= forgiven_s
         self.totals.waited_s += waited_s
         self.totals.slowed += slowed
-        return CallCost(wall_s - forgiven_s, cpu_s, waited_s, slowed, self._stderr_bytes)
+        return CallCost(wall_s, cpu_s, waited_s, slowed, self._stderr_bytes)
 
     def _limit_exceeded(self, fault: Fault) -> None:
         """Ends the program for a fault that was found outside of a call. Only the first fault counts."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
+from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.errors import NotIsolated
 from referee.harness.isolation import launcher_build, plan
@@ -18,7 +19,15 @@ from referee.harness.isolation.probe import probe, probed
 from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
+from referee.harness.tournament.execution.worker import Player
+from referee.harness.tournament.execution.worker_messages import Assignment, Contest
+from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.store.reader import Book
+from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +112,22 @@ async def test_a_layer_that_a_busy_machine_did_not_try_is_named_or_refused(arena
     with pytest.raises(NotIsolated, match="seccomp: its trial failed, perhaps because the machine was too busy"):
         async with open_roster(Limits(isolation=plan.isolation("required:kill"))) as roster:
             await play(arena.match(*both), roster)
+
+
+@pytest.mark.trio
+async def test_the_standings_say_in_how_many_games_a_layer_was_missing(arena: Arena, busy_machine: None) -> None:
+    drawn = Plan("tictactoe", "round-robin", 1, identified([Entry(name, "", name * 64, "@random") for name in "ab"]))
+    keys, pair = Keys(drawn), ScheduledGame((0, 1), 0)
+    bots = {ident: entrant("@random", drawn.game) for ident in keys.idents}
+    contest = Contest(drawn.game, {}, TimeControl(per_call_s=5.0), Limits(), (Encoding.JSON,), bots)
+    async with open_roster(Limits()) as roster:
+        (played,) = await Player(contest, "w", roster).play(Assignment(keys.key(pair), keys.idents, 1))
+    book = Book()
+    book.add(played.line)
+    found = standings(drawn, book, chances=False).fairness
+    assert found.lost_layers["seccomp"] == 1
+    said = "Isolation was without seccomp in 1 game: its trial failed, perhaps because the machine was too busy"
+    assert said in found.text
 
 
 def test_the_verdict_says_so(

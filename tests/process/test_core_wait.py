@@ -19,7 +19,8 @@ from referee.games.game import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
-from referee.harness.process.core_wait import Thread, difference
+from referee.harness.match.verdict import decided_by_machine
+from referee.harness.process.core_wait import Thread, Tree, difference
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Stop
 from referee.harness.replay.writer import ReplayWriter
@@ -35,12 +36,14 @@ CALL = TimeControl(per_call_s=0.1)
 
 
 @contextmanager
-def burners(count: int) -> Iterator[None]:
-    """Runs `count` processes that always want a core. None is a child of ours, so that none counts as left behind.
+def burners(count: int, core: int | None = None) -> Iterator[None]:
+    """Runs `count` processes that always want a core, or this one.
 
-    Each has a session of its own: Linux shares the cores out among sessions first.
+    None is a child of ours, so that none counts as left behind. Each has a session of its own: Linux shares the cores
+    out among sessions first.
     """
-    burner = "import os; os.setsid()\nwhile True: pass"
+    pinned = "" if core is None else f"os.sched_setaffinity(0, [{core}])\n"
+    burner = f"import os; os.setsid()\n{pinned}while True: pass"
     start = f"for n in $(seq $2); do $1 -I -S -c '{burner}' </dev/null >/dev/null 2>&1 & echo $!; done"
     command = ["/bin/sh", "-c", start, "sh", sys.executable, str(count)]
     pids = list(map(int, subprocess.run(command, capture_output=True, check=True).stdout.split()))
@@ -124,6 +127,41 @@ async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay
     assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told
 
 
+@pytest.mark.trio
+@pytest.mark.parametrize(("needs_s", "machine"), [(0.2, True), (9.0, False)], ids=["in time alone", "endless"])
+async def test_a_late_bot_is_at_fault_if_it_had_its_time(arena: Arena, needs_s: float, machine: bool) -> None:
+    """It needs two thirds of the limit, or more than there is. A program on its core takes half of the time."""
+    core = min(os.sched_getaffinity(0))
+    late = (
+        f"{BURN}os.sched_setaffinity(0, [{core}]); greet(); asked = call(); burn({needs_s}); answer(asked, cell('C'))"
+    )
+    match = arena.match(arena.bot(late), arena.bot("greet(); call()", name="rival"), time=TimeControl(per_call_s=0.3))
+    with burners(1, core):
+        verdict = await arena.play(match, Limits(startup_s=60.0), granted_s=60.0)
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind) == (0, FaultKind.TIMEOUT), "the answer is late in any case"
+    assert decided_by_machine(verdict) == fault.host_noise
+    if fault.cpu_s > 0.27 or machine:  # else the machine is too busy to tell
+        assert fault.host_noise == machine
+        assert fault.wall_s > 0.3 if machine else fault.wall_s == 0.3
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("on_noise", OnNoise)
+async def test_the_core_wait_of_earlier_calls_empties_a_bank(arena: Arena, on_noise: OnNoise) -> None:
+    core = min(os.sched_getaffinity(0))
+    moves = "".join(f"asked = call(); burn(0.15); answer(asked, cell('{cell}'))\n" for cell in ("NW", "W"))
+    late = f"{BURN}os.sched_setaffinity(0, [{core}]); greet()\n{moves}call(); time.sleep(60)"
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    bank = TimeControl(per_call_s=None, initial_s=1.0)
+    match = arena.match(arena.bot(late), rival, time=bank)
+    with burners(1, core):
+        outcome = await play_series(Series(match), Limits(startup_s=60.0, on_noise=on_noise, isolation=OFF))
+    (verdict,) = outcome.matches
+    assert [(fault.player, fault.kind) for fault in verdict.faults] == [(0, FaultKind.TIMEOUT)]
+    assert decided_by_machine(verdict) == (on_noise is not OnNoise.FORGIVE)
+
+
 STARVES = """
 import os, sys
 os.sched_setaffinity(0, {int(sys.argv[1])}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -160,11 +198,17 @@ async def test_a_bot_that_gets_no_core_until_its_deadline_has_waited(
     assert [fault.player for fault in verdict.faults] == [0] * lost
 
 
-def test_the_thread_that_waited_longest_counts_and_not_the_sum() -> None:
-    before = {1: Thread(10, 20), 2: Thread(0, 0)}
-    after = {1: Thread(10 + 3_000_000, 20 + 7_000_000), 2: Thread(5_000_000, 1_000_000), 3: Thread(0, 9_000_000)}
-    assert difference(before, True, after) == (0.005, 0.009)
-    assert difference(before, False, after) == (0.005, 0.007), "a thread that may be older is not counted"
+MS = 1_000_000
+
+
+def test_core_wait_is_that_of_one_thread_less_what_other_threads_of_the_bot_ran() -> None:
+    before = Tree({1: Thread(10, 20), 2: Thread(0, 0)}, True, 0)
+    after = {1: Thread(10 + 3 * MS, 20 + 7 * MS), 2: Thread(MS, MS), 3: Thread(0, 9 * MS)}
+    assert difference(before, Tree(after, True, 4 * MS)) == (0.003, 0.006)
+    assert difference(before, Tree(after, True, 6 * MS)) == (0.003, 0.004), "a child that has ended ran for 2 ms"
+    assert difference(before._replace(whole=False), Tree(after, True, 0)) == (0.003, 0.006), "3 may be older"
+    assert difference(before._replace(whole=False), Tree(after, True, 0), {3: 9 * MS}) == (0.003, 0.006)
+    assert difference(before, Tree(after, True, 0), humble={1}) == (0.003, 0.005)
 
 
 @pytest.mark.trio

@@ -22,6 +22,28 @@ def choose():
 """Every call takes 60 ms of CPU time."""
 
 
+ENDLESS = """
+def choose():
+    while True: pass
+"""
+
+
+def test_an_endless_loop_is_not_the_machines_fault_on_a_busy_core(tmp_path: Path) -> None:
+    """A program that shares the core takes half of the time."""
+    endless, quick = drawing_bot(tmp_path, "endless", 1, ENDLESS), drawing_bot(tmp_path, "quick", 2)
+    words: list[str | Path] = ["--game", "tictactoe", endless, quick, "--format", "two-player", "--jobs", "1"]
+    with burners(min(core_locks.physical())[0], 1):
+        said = tournament(
+            tmp_path, *words, "--call-time", "300ms", "--limit", "startup=60s", "--ledger", tmp_path / "t"
+        )
+    (game,) = games(tmp_path / "t").values()
+    (fault,) = game.f
+    assert fault.kind == "timeout" and game.ms > 400, "it had its time after the limit"
+    if fault.ran > 270_000:  # else other programs took three quarters of the core
+        assert "The machine decided none of 1 game;" in " ".join(said.split())
+        assert "machine load slowed" not in said
+
+
 @pytest.mark.alone
 def test_a_game_slowed_by_machine_load_is_played_again_and_reported(tmp_path: Path) -> None:
     slow, quick = drawing_bot(tmp_path, "slow", 1, f"import time\n{BURNS}"), drawing_bot(tmp_path, "quick", 2)

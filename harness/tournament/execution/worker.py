@@ -27,6 +27,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import OnNoise
 from referee.harness.process.timing import FRESH_S, StealMeter, Timing, timing
 from referee.harness.programs.spec import entrant_in_game
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
@@ -144,7 +145,7 @@ class Player:
         )
         models = tuple(seat.model for seat in verdict.seats)
         machine, self._timing = self._timing, None
-        bank = self.contest.time.initial_s is not None or self.contest.time.match_s is not None
+        bank = self.contest.time.initial_s is not None and self.contest.limits.on_noise is not OnNoise.FORGIVE
         line = ledger.Line(
             k=game.key,
             b=game.bots,
@@ -164,6 +165,7 @@ class Player:
             n=tuple(seat.noisy_faults for seat in verdict.seats) if any(more) else (),
             d=delays if any(delays) else (),
             o=machine,
+            i=tuple(verdict.lost_layers),
             u=models if any(models) else (),
             j=_case_score(self.game.name, game, verdict),
             void=void,
@@ -195,7 +197,7 @@ def _percent(part_s: float, whole_s: float) -> int:
 
 
 def _fault(fault: FaultReport, seat: SeatSummary, stolen_s: float, bank: bool) -> ledger.Fault:
-    """Returns the fault as the ledger has it. With a `bank`, delays of earlier calls count too."""
+    """Returns the fault as the ledger has it. With a `bank`, core wait of earlier calls counts too."""
     took_s = wait_s = ran_s = 0.0
     if fault.kind == FaultKind.TIMEOUT and fault.fuel is None:  # no machine slows a metered bot
         of = seat if bank else fault

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import Struct
 
+from referee.harness.isolation.plan import LOST
 from referee.harness.match.verdict import machine_share
 from referee.harness.process.timing import Timing
 from referee.harness.tournament.statistics.proportion import upper_bound
-from referee.harness.tournament.store.reader import Kind, Touch
+from referee.harness.tournament.store.reader import Book, Kind, Touch
 
 CONFIDENCE = 0.95
 
@@ -22,13 +23,15 @@ class Fairness(Struct, frozen=True):
 
     games: int
     decided: int
-    """A bot ran out of time in a call that the machine had delayed: the result may be the machine's."""
+    """A bot ran out of time, and the machine may be the cause (`process.core_wait.lacked_time`)."""
     computed: int
-    """A bot ran out of time while it computed, and the machine had not delayed it. A slower core may be the cause."""
+    """A bot ran out of time while it computed, and had its time. A slower core may be the cause."""
     slowed: int
     """The machine took a tenth of a bot's time or more, and no time-out came of it."""
     voids: int
     """Games that were played again because machine load had slowed them. They do not count."""
+    lost_layers: dict[str, int]
+    """By isolation layer, the games without it although the machine may have it. Bots were less isolated there."""
     measured: bool
     """Every machine counted how long bots waited for a core."""
     most: float
@@ -37,8 +40,9 @@ class Fairness(Struct, frozen=True):
     """All of this in words; empty without games."""
 
 
-def fairness(kinds: Iterable[tuple[Kind, int]], voids: int, machines: Collection[Timing]) -> Fairness:
-    """Counts the games, given the kinds of ending with the number of games of each."""
+def fairness(kinds: Iterable[tuple[Kind, int]], book: Book) -> Fairness:
+    """Counts the games of a book, given the kinds of ending with the number of games of each."""
+    voids, machines = book.voids, book.machines
     touched: Counter[Touch] = Counter()
     for kind, times in kinds:
         if not kind.forfeit:
@@ -46,7 +50,17 @@ def fairness(kinds: Iterable[tuple[Kind, int]], voids: int, machines: Collection
     games, decided = touched.total(), touched[Touch.DECIDED]
     measured = bool(machines) and all(each.core_wait for each in machines)
     most = upper_bound(decided, games, 1 - CONFIDENCE)
-    found = Fairness(games, decided, touched[Touch.COMPUTED], touched[Touch.SLOWED], voids, measured, most, "")
+    found = Fairness(
+        games=games,
+        decided=decided,
+        computed=touched[Touch.COMPUTED],
+        slowed=touched[Touch.SLOWED],
+        voids=voids,
+        lost_layers=dict(book.lost_layers),
+        measured=measured,
+        most=most,
+        text="",
+    )
     return msgspec.structs.replace(found, text=". ".join(_sentences(found, machines)) if games else "")
 
 
@@ -66,6 +80,8 @@ def _sentences(found: Fairness, machines: Collection[Timing]) -> Iterable[str]:
     if unseen := [name for name, flag in causes.items() if any(getattr(each, flag) for each in machines)]:
         late = f"; a bot that computed was late in {_games(found.computed, 'other ')}" if found.computed else ""
         yield f"Not measured: {' and '.join(unseen)}{late}"
+    for layer, times in sorted(found.lost_layers.items()):
+        yield f"Isolation was without {layer} in {_games(times)}: {LOST}"
 
 
 def _percent(share: float) -> str:

@@ -227,7 +227,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *_notes(plan, total, different, ranked, surplus),
             *past,
         ],
-        fairness=fairness(((kind, times) for _, kind, times in endings(plan, book)), book.voids, book.machines),
+        fairness=fairness(((kind, times) for _, kind, times in endings(plan, book)), book),
     )
 
 

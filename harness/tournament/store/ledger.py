@@ -41,11 +41,11 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     words: tuple[str, ...] = ()
     """The last lines of its stderr: for its author and the organiser, not for the public."""
     noise: bool = False
-    """Whether machine load may have caused it: no core was free for the call."""
+    """Whether machine load may have caused it, as the match found (`process.core_wait.lacked_time`)."""
     took: int = 0
     """Of a time-out: the time that was up, in microseconds: of the call, or of all calls if the seat has a bank."""
     wait: int = 0
-    """Of a time-out: for how much of that time the machine kept the bot from running, in microseconds."""
+    """Of a time-out: how much of that time the bot lacked because of the machine, in microseconds."""
     ran: int = 0
     """Of a time-out: the CPU time of the bot in that time, in microseconds."""
 
@@ -90,6 +90,8 @@ class Line(Struct, frozen=True, omit_defaults=True):
     """By seat, the share of its calls' time for which the machine kept it from running, in percent; empty = all 0."""
     o: Timing | None = None
     """The worker's machine: only in its first line."""
+    i: tuple[str, ...] = ()
+    """Isolation layers that the worker's machine may have and that no bot got: their trial failed."""
     u: tuple[ModelUse | None, ...] = ()
     """By seat, the tokens and cost of a language model; empty = none took part."""
     j: int | None = None

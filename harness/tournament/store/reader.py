@@ -3,6 +3,7 @@
 import gzip
 import math
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from enum import IntEnum
 from itertools import islice
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import delayed
+from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.timing import Timing
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.model import Keys, Plan, read_plan
@@ -43,7 +44,7 @@ class Touch(IntEnum):
     COMPUTED = 2
     """A bot ran out of time while it computed. It matters only if the speed of a core changes unseen."""
     DECIDED = 3
-    """A bot ran out of time in a call that the machine had delayed."""
+    """A bot ran out of time and lacked more than a tenth of it, or answered within its core wait after the limit."""
 
 
 class Kind(Struct, frozen=True, gc=False):
@@ -107,6 +108,7 @@ class _Brief(Struct, gc=False):
     n: tuple[int, ...] = ()
     d: tuple[int, ...] = ()
     o: Timing | None = None
+    i: tuple[str, ...] = ()
     u: tuple[ModelUse | None, ...] = ()
     j: int = -1
     void: bool = False
@@ -139,6 +141,8 @@ class Book:
         """By line-up and number of a game with language models: their tokens and cost, in seat order."""
         self.machines: set[Timing] = set()
         """Those of the workers."""
+        self.lost_layers: Counter[str] = Counter()
+        """By isolation layer, the number of games without it although the machine may have it."""
         self.origins: set[_Tournament] = set()
         """The tournaments that the heads name."""
         self._kinds: dict[tuple[object, ...], Kind] = {}
@@ -202,6 +206,7 @@ class Book:
                 if not 0 <= number < MOST or not 0 <= place < ORDERS[seats] or line_up.count("-") != seats - 1:
                     raise ValueError(f"its key {brief.k!r} does not fit a game with {seats} seats")
                 self.count += 1
+                self.lost_layers.update(brief.i)
             else:
                 self.doubles += 1
                 if known.at <= brief.at:
@@ -216,7 +221,7 @@ class Book:
         part = Book()
         part.line_ups, part.kinds, part.doubles, part.voids = line_ups, self.kinds, self.doubles, self.voids
         part.count = sum(map(len, line_ups.values()))
-        part.machines, part.models = self.machines, self.models
+        part.machines, part.models, part.lost_layers = self.machines, self.models, self.lost_layers
         return part
 
     @property
@@ -237,7 +242,7 @@ class Book:
 
 def _touch(brief: _Brief) -> Touch:
     """Returns what the machine did to a game. Faults that the line does not report are judged by their seats."""
-    late = any(fault.noise or delayed(fault.took, fault.wait) for fault in brief.f)
+    late = any(fault.noise or lacked_time(fault.took, fault.wait) for fault in brief.f)
     if late or any(brief.n) or (brief.n and brief.d):
         return Touch.DECIDED
     if any(0 < fault.took * COMPUTED_PERCENT <= 100 * fault.ran for fault in brief.f):
