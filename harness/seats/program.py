@@ -289,8 +289,8 @@ class Bot(Seat):
     def _extended(self, started: float, limit_s: float) -> float:
         """Returns the new deadline of a late call whose bot had no core for part of the limit. Else Late.
 
-        The answer is late all the same, unless such calls are forgiven. But a bot that has not answered when it has had
-        its time is at fault, and not the machine.
+        An answer after the limit is late, unless such calls are forgiven. But a bot that has not answered when it has
+        had its time is at fault, and not the machine.
         """
         wait = self.transport.core_wait.read(answered=False) if self.fault is None else None
         if wait is not None and wait.ran_s <= limit_s:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from contests import burners, drawing_bot
+from submissions import folder_of, prepared
 
 from referee.harness.cli.main import main
 
@@ -63,3 +64,19 @@ def test_the_time_without_a_core_is_not_charged_when_a_game_is_tried_again(
 def test_an_endless_loop_is_refused_on_a_busy_machine_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = checked(tmp_path, ENDLESS, capsys, 3)
     assert (code, report["passed"]) == (1, False)
+
+
+def test_a_tournament_neither_accepts_nor_refuses_a_bot_for_which_no_core_was_free(tmp_path: Path) -> None:
+    """The next intake tries it again."""
+    folder_of(tmp_path / "teams" / "slow", more=f"import os\n{SLOW}")
+    folder_of(tmp_path / "teams" / "quick", 2)
+    words = [tmp_path / "teams", "--into", tmp_path / "t", "--jobs", "1"]
+    with burners(min(os.sched_getaffinity(0)), 40):
+        told = prepared(
+            tmp_path, *words, "--game", "tictactoe", "--call-time", "250ms", "--limit", "startup=60s", code=4
+        )
+    assert (told["accepted"], told["refused"], told["undecided"]) == (["quick"], {}, ["slow"])
+    report = (tmp_path / "t" / "reports" / "slow.txt").read_text()
+    assert "not decided: the machine was busy" in report and "no core was free for " in report
+    told = prepared(tmp_path, *words, code=0)
+    assert (told["accepted"], told["unchanged"]) == (["quick", "slow"], ["quick"])

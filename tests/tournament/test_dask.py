@@ -287,6 +287,34 @@ def test_an_adaptive_cluster_starts_its_first_worker(cluster: Cluster, tmp_path:
         assert driver.wait(120) == 0, (tmp_path / "log").read_text()
 
 
+@pytest.mark.timeout(200)
+def test_an_adaptive_cluster_starts_workers_for_the_games_that_wait(cluster: Cluster, tmp_path: Path) -> None:
+    """A worker for every five seconds of work, by Dask's defaults; and none when the run is over."""
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
+    words = ["--game", "tictactoe", *bots, "--games", "10000", "--ledger", "t", "--cluster", cluster.address]
+    with distributed.Client(cluster.address, set_as_default=False) as client, (tmp_path / "log").open("wb") as log:
+
+        def wanted() -> int:
+            target: int = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.adaptive_target())
+            return target
+
+        def wait_until(few: int, many: int) -> None:
+            until = time.monotonic() + 60
+            while not few <= (found := wanted()) <= many:
+                assert time.monotonic() < until, f"it would start {found} workers: {(tmp_path / 'log').read_text()}"
+                time.sleep(0.2)
+
+        cluster.worker("first")
+        driver = subprocess.Popen(command(*words), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log)
+        cluster.processes.append(driver)
+        wait_until(3, 60)
+        cluster.worker("second")
+        wait_until(3, 60)
+        driver.send_signal(signal.SIGINT)
+        driver.wait(60)
+        wait_until(0, 2)
+
+
 def test_a_run_without_workers_says_once_that_it_waits(cluster: Cluster, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     start = ["--game", "tictactoe", *bots, "--max-minutes", "0.25", "--ledger", tmp_path / "t"]

@@ -10,6 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,12 @@ RECONNECT_S = 60.0
 LOOK_S = 0.5
 PATIENCE_S = 10.0
 """After this time without a Dask worker, the run says what it waits for."""
+CALL_S = 0.5
+"""How long Dask expects a task to take that it has never seen end (`unknown-task-duration`)."""
+MOST_CALLS = 500
+"""Tasks that call for workers. By default, Dask starts a worker for ten of them."""
+NOWHERE = {"referee-call": 1.0}
+"""A resource that no Dask worker has."""
 DELIVERIES = 3
 """A Dask worker that lacks bots after this many deliveries in a row gets no more games."""
 
@@ -85,8 +92,8 @@ class DaskPool(WorkerPool):
         self._sending = trio.Lock()
         """Only one zip file at a time is in the driver's memory."""
         self._stopping = False
-        self._call: Any = None
-        """A task that waits while there is no Dask worker. Without one, an adaptive cluster would start none."""
+        self._calls: list[Any] = []
+        """Tasks that no Dask worker can do. An adaptive cluster starts workers for tasks that wait."""
 
     @property
     def _able(self) -> set[str]:
@@ -194,7 +201,8 @@ class DaskPool(WorkerPool):
         while True:
             workers = await _in_thread(self._look)
             await self._update(workers or set())
-            await self._call_for_workers(answers=workers is not None)
+            if workers is not None:
+                await self._call_for_workers()
             now = trio.current_time()
             if workers:
                 busy, missing = now, "no worker is left at"
@@ -221,13 +229,15 @@ class DaskPool(WorkerPool):
             with suppress(Exception):
                 await _in_thread(self._client.cancel, [given.future for given in stranded if given.future])
 
-    async def _call_for_workers(self, answers: bool) -> None:
-        """Keeps a task at the scheduler as long as it answers and has no Dask worker."""
-        if self._workers or not answers:
-            self._call = None  # which cancels it
-        elif self._call is None and not self._stopping:
-            with suppress(Exception):  # the scheduler may be gone since
-                self._call = await _in_thread(lambda: self._client.submit(dask_worker.version, pure=False))
+    async def _call_for_workers(self) -> None:
+        """Keeps as many tasks waiting at the scheduler as the games that wait are worth, and one without workers."""
+        count = max(math.ceil(self.waiting_s / CALL_S), not self._workers)
+        count = 0 if self._stopping else min(count, MOST_CALLS)
+        del self._calls[count:]  # which cancels them
+        with suppress(Exception):  # the scheduler may be gone since
+            while len(self._calls) < count:
+                call = partial(self._client.submit, dask_worker.version, pure=False, resources=NOWHERE)
+                self._calls.append(await _in_thread(call))
 
     def _look(self) -> set[str] | None:
         """Returns the addresses of the Dask workers, in a thread; None if the scheduler does not answer."""
@@ -244,6 +254,7 @@ class DaskPool(WorkerPool):
             self._client = await _in_thread(self._connect)
         except RunError:
             return
+        self._calls.clear()
         with suppress(Exception):
             await _in_thread(old.close, 1)
 

@@ -136,6 +136,8 @@ class Runner(ABC):
         self._queue.fill()
         while pool.room() > 0 and (job := self._next_job(pool.JOB_S)):
             await pool.give(job)
+        known_s = self._game_s.values()
+        pool.waiting_s = self._queue.size * sum(known_s) / len(known_s) if known_s else 0.0
 
     def _next_job(self, length_s: float) -> Job | None:
         """Returns a job of about that length with games of one line-up; None if no game waits."""

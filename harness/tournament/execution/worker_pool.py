@@ -33,6 +33,8 @@ class WorkerPool(ABC):
 
     def __init__(self) -> None:
         self._send, self.events = trio.open_memory_channel[Event](1000)
+        self.waiting_s = 0.0
+        """How long one worker would need for the games that no worker has; 0 while that is unknown."""
 
     @abstractmethod
     def room(self) -> int:
