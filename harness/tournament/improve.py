@@ -136,7 +136,7 @@ def keep(spec: str, game: str, folder: Path) -> Entry:
 def copies(entry: Entry, name: str, count: int) -> list[Entry]:
     """Returns a bot as often as it sits in a game, with names such as `mybot v1` and `mybot v1 2`."""
     names = [shown_name(name), *(f"{shown_name(name)} {number}" for number in range(2, count + 1))]
-    return [msgspec.structs.replace(entry, name=each) for each in names]
+    return [msgspec.structs.replace(entry, name=each, copy_of=names[0] * (each != names[0])) for each in names]
 
 
 def comparison(report: Report) -> Comparison:

@@ -71,6 +71,8 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """It does not take part for now."""
     guest: bool = False
     """It has no place in the standings: the opponents of a test run."""
+    copy_of: str = ""
+    """The name of the bot for which it fills a further seat. Its results are those of that bot."""
 
 
 class Plan(Struct, frozen=True, omit_defaults=True):
@@ -133,6 +135,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         """For every bot, the place of the first bot that is the same program."""
         first: dict[str, int] = {}
         return tuple(first.setdefault(entry.hash, place) for place, entry in enumerate(self.bots))
+
+    @property
+    def places(self) -> dict[str, int]:
+        """By ident, the place of the bot whose results they are: of a copy that fills a seat, that of its bot."""
+        named = {entry.name: place for place, entry in enumerate(self.bots) if not entry.copy_of}
+        return {entry.ident: named.get(entry.copy_of, place) for place, entry in enumerate(self.bots)}
 
     @property
     def field(self) -> Field:
@@ -392,7 +400,7 @@ def same_programs(plan: Plan) -> list[str]:
         return []
     alike: dict[int, list[str]] = {}
     for entry, program in zip(plan.bots, plan.programs, strict=True):
-        if not entry.guest:
+        if not entry.guest and not entry.copy_of:
             alike.setdefault(program, []).append(entry.name)
     return [f"{', '.join(names)} and {last} are the same program" for *names, last in alike.values() if names]
 

@@ -178,6 +178,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         entries += [_guest(case.name, game.name) for case in judge_plan(game.name).cases]
         options = dict(judge_plan(game.name).options) | options
     bots = identified(entries)
+    if format == "two-player" and len({entry.hash for entry in bots[1:]}) == 1:  # the second one has all other seats
+        bots = (*bots[:2], *(msgspec.structs.replace(entry, copy_of=bots[1].name) for entry in bots[2:]))
     unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
         known = ", ".join(entry.name for entry in bots)

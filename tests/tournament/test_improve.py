@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from contests import DRAWS, PLAYER, environment, games, table, tournament
 from defects import bot
+from model_service import serving
 
 from referee.harness.paths import KITS
 from referee.harness.tournament.store import ledger
@@ -233,8 +234,19 @@ def test_four_seats_are_one_version_against_three_copies(tmp_path: Path) -> None
     found = history(tmp_path)["versions"]
     assert [len(version["gates"]) for version in found] == [1, 2]
     assert [gate["games"] for version in found for gate in version["gates"]] == [4, 4, 4]
-    names = {row["name"] for row in table(tmp_path / "kept")["rows"]}
-    assert names == {"@random", "@random 2", "@random 3", "bot v0", "bot v0 2", "bot v0 3", "bot v1"}
+    rows = {row["name"]: row for row in table(tmp_path / "kept")["rows"]}
+    assert {name: row["games"] for name, row in rows.items()} == {"@random": 24, "bot v0": 16, "bot v1": 8}
+    tournament(tmp_path, "page", "kept", "--to", "site")
+    assert "bot v0 2" not in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_language_model_is_the_opponent_of_all_versions(tmp_path: Path) -> None:
+    author = prepared(tmp_path, {"bot.py": BETTER})
+    with serving() as service:
+        improve(tmp_path, author, "--max-games", "4", "--rounds", "1", "--against", f"Ours={service.spec()}", code=1)
+    assert [len(version["gates"]) for version in history(tmp_path)["versions"]] == [1, 2]
+    rows = {row["name"]: row["model"] for row in table(tmp_path / "kept")["rows"]}
+    assert rows.pop("Ours")["completions"] == len(service.requests) and set(rows.values()) == {None}
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ class Row(Struct):
     """The name of its file or folder, a command line, or `@` and a name."""
     rank: int = 0
     games: int = 0
+    """A game counts for every seat that the bot and its copies took."""
     wins: int = 0
     draws: int = 0
     losses: int = 0
@@ -178,7 +179,7 @@ def endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int
 
 def _line_ups(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
     """Yields, for each line-up, the bots by seat in each row, and the games."""
-    places = {entry.ident: place for place, entry in enumerate(plan.bots)}
+    places = plan.places
     for line_up, games in book.line_ups.items():
         yield [tuple(places[ident] for ident in order) for order in permutations(bots_of(line_up))], games
 
@@ -258,7 +259,7 @@ def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int,
 
 def models_used(plan: Plan, book: Book) -> dict[int, ModelUse]:
     """Returns the tokens and cost of language models in these games, by the place of the bot."""
-    places, uses = {entry.ident: place for place, entry in enumerate(plan.bots)}, dict[int, ModelUse]()
+    places, uses = plan.places, dict[int, ModelUse]()
     for (line_up, number), used in book.models.items():
         if number in book.line_ups.get(line_up, ()):
             order = next(islice(permutations(bots_of(line_up)), number % Book.ROWS, None))
@@ -425,9 +426,9 @@ def seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
 
 
 def _order(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
-    """Returns the bots, best first; those of one list share a rank. Guests have none."""
-    older = plan.older
-    bots = [place for place, entry in enumerate(plan.bots) if not entry.guest and entry.ident not in older]
+    """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
+    left_out = plan.older | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
+    bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
     if plan.format == "series":
         ranking = series_ranking(len(plan.bots), _games_won(plan, book))
         return [kept for equal in ranking if (kept := [bot for bot in equal if bot in bots])]
