@@ -24,11 +24,13 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament import organise
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
-from referee.harness.tournament.intake.submissions import submissions
+from referee.harness.tournament.intake.submissions import notes, submissions
 from referee.harness.tournament.model import Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
 REPORT_WIDTH = 100
+SKIPPED = 10
+"""How many skipped names are printed. `--json` has all."""
 
 
 class Prepared(Struct, frozen=True):
@@ -42,6 +44,8 @@ class Prepared(Struct, frozen=True):
     """Those that the machine was too busy to check; the next run checks them again."""
     unchanged: list[str]
     """Those that were not checked again."""
+    skipped: list[str]
+    """What is no submission in the folder, such as README.md."""
     took_s: float
     builds_s: float
     """As long as the builds alone would take side by side."""
@@ -69,6 +73,7 @@ def prepare(
     Args:
         handed_in: A folder with a zip file, a folder, a single file, a Kaggle archive or an image.tar for each bot, or
             a text file. Each of its lines is a path or the address of a git repository. NAME= before it names the bot.
+            Notes in a folder, such as README.md, and files that begin with a dot are skipped, which the end says.
         into: FOLDER: the tournament's folder. `reports` in it has a text and a JUnit file for each submission.
         game: GAME: the game's name. Not needed for a folder that was prepared before.
         jobs: Submissions at a time. Default: one for every physical core.
@@ -101,6 +106,7 @@ def prepare(
         {name: each.reason for name, each in outcomes.items() if not each.accepted and not each.undecided},
         [name for name, outcome in outcomes.items() if outcome.undecided],
         [name for name in outcomes if name not in checked],
+        notes(handed_in),
         duration.took_s,
         duration.builds_s,
     )
@@ -152,6 +158,9 @@ def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, fol
         lines.append(f"{len(result.undecided)} {UNDECIDED}: {names}; run this command again")
     if result.unchanged:
         lines.append(f"{len(result.unchanged)} unchanged, not checked again")
+    if result.skipped:
+        rest = f" and {len(result.skipped) - SKIPPED} more" if len(result.skipped) > SKIPPED else ""
+        lines.append(f"skipped, because they are no submissions: {', '.join(result.skipped[:SKIPPED])}{rest}")
     if duration.builds_s:
         ratio = duration.took_s / duration.builds_s
         lines.append(f"checked {checked} in {duration.took_s:.1f} s, {ratio:.2f} times their builds side by side")

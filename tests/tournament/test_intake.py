@@ -16,6 +16,7 @@ from contests import DRAWS, PLAYER, environment, games, table, tournament
 from defects import bot
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
+from referee.harness.tournament.intake.submissions import submissions
 from referee.harness.tournament.model import read_plan
 
 pytestmark = pytest.mark.slow
@@ -286,6 +287,31 @@ def tournament_error(folder: Path, *arguments: str) -> str:
     )
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     return done.stderr
+
+
+NO_SUBMISSIONS = [".DS_Store", "._red.zip", ".git", "LICENSE", "README.md", "Thumbs.db", "notes.rst", "readme.txt"]
+
+
+def test_notes_and_files_of_the_system_are_skipped_by_name_and_nothing_else_is(tmp_path: Path) -> None:
+    zipped(tmp_path / "teams" / "red.zip")
+    for name in NO_SUBMISSIONS:
+        (tmp_path / "teams" / name).touch()
+    result = prepared(tmp_path, "teams", "--into", "cup", "--game", "tictactoe", code=0)
+    assert result["accepted"] == ["red"] and result["skipped"] == sorted(NO_SUBMISSIONS)
+    done = subprocess.run(
+        [*PLAYER, "tournament", "prepare", "teams", "--into", "cup"],
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True,
+    )  # fmt: skip
+    assert "skipped, because they are no submissions: .DS_Store, ._red.zip, .git, LICENSE" in done.stdout
+
+    teams = ["a.tar.gz", "b.py", "c.wasm", "d.tar", "e", "f.txt", "g.zip", "h.exe", "i.rar", "readme.py", "README.zip"]
+    (tmp_path / "more").mkdir()
+    for name in teams:
+        (tmp_path / "more" / name).touch()
+    (tmp_path / "more" / "team.md").mkdir()
+    (tmp_path / "more" / "run.md").touch(0o755)
+    found = submissions(tmp_path / "more")
+    assert {Path(each.source).name for each in found} == {*teams, "team.md", "run.md"}
 
 
 # A run that fails before its first game.

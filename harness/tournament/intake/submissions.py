@@ -18,6 +18,7 @@ from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import PREFIXES, SERVICES, WORD, shown_name, split_name
 from referee.harness.programs.zip_archive import MAX_PATH_BYTES
+from referee.protocol.text import printable
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
@@ -26,6 +27,11 @@ KAGGLE = tuple(suffix for suffix in kaggle_spec.ARCHIVES if suffix != IMAGE)
 ENTRIES = tuple(prefix for prefix in PREFIXES if prefix not in (image.PREFIX, *SERVICES))
 """Prefixes of bots that only the organiser can enter."""
 COMMENT = "#"
+SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+"""What Windows and macOS leave in folders. Files of macOS and others begin with a dot."""
+NOTES = (".md", ".rst")
+ABOUT = frozenset({"readme", "license", "licence", "copying", "changelog"})
+"""The names of notes without a suffix or with `.txt`. Any other text may be a bot with a wrong suffix."""
 
 
 class Submission(Struct, frozen=True):
@@ -73,9 +79,22 @@ def submissions(named: Path) -> list[Submission]:
     return list(_with_duplicates(found))
 
 
+def notes(named: Path) -> list[str]:
+    """Returns the names of what is no submission in a folder: notes, and files of the system."""
+    return sorted(printable(path.name) for path in named.iterdir() if _is_note(path)) if named.is_dir() else []
+
+
+def _is_note(path: Path) -> bool:
+    name, suffix = path.name.lower(), path.suffix.lower()
+    if name.startswith(".") or name in SYSTEM_FILES:
+        return True
+    is_about = suffix in ("", ".txt") and name.removesuffix(suffix) in ABOUT
+    return (suffix in NOTES or is_about) and os.path.isfile(path) and not os.access(path, os.X_OK)
+
+
 def _in_folder(folder: Path) -> Iterator[Submission]:
     for path in sorted(folder.iterdir()):
-        if not path.name.startswith("."):
+        if not _is_note(path):
             yield Submission(_name(_file_name(path)), str(path))
 
 
