@@ -18,7 +18,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
-from referee.harness.process.limits import Limits, recorded_limits
+from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import SERVICES, Entrant, check_seats, entrants, refuse_people, split_name
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
@@ -52,7 +52,7 @@ def fork(
     before = Replay(file)
     seats = range(len(before.header.setup.names))
     specs = _seats(seat, seats)
-    limits = msgspec.structs.replace(recorded_limits(before.header.limits), isolation=options.isolated())
+    limits = msgspec.structs.replace(options.limits(before), isolation=options.isolated())
     replaced = {player: _new_entrant(spec, player, before, limits.isolation) for player, spec in specs.items()}
     seated = {player: _old_entrant(player, before) for player in seats if player not in replaced}
     try:

@@ -18,7 +18,7 @@ from referee.harness.cli.screen import building, err
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.play_again import kept_module
-from referee.harness.process.limits import Limits
+from referee.harness.process.limits import Limits, check_recorded, recorded_limits
 from referee.harness.programs import archive, build_cache, llm_spec, webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.image import unpacked_at
@@ -33,7 +33,7 @@ FILES = frozenset({*SOURCES, webassembly.SUFFIX, ".jar", ".pyz"})
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class RecordedOptions:
-    """What may start, and how it is isolated. Nothing of this is taken from a replay."""
+    """What may start, how it is isolated and which limits it may have. Nothing of this is taken from a replay."""
 
     recorded: bool = False
     """Start the programs that the replay names without asking. The author of the replay chose them."""
@@ -41,6 +41,8 @@ class RecordedOptions:
     """How bots are isolated, as for a match: off, auto, required, required:NAME,NAME. Default: auto."""
     readable: Annotated[tuple[Path, ...], Parameter(consume_multiple=False)] = ()
     """PATH: another file or folder that bots may read. May be repeated."""
+    recorded_limits: bool = False
+    """Accept limits of the replay that are wider than four times the defaults, such as those of memory."""
 
     def isolated(self, default: str = "auto") -> Isolation:
         """Returns the isolation. UsageError for a path that does not exist; NotIsolated if a layer is missing."""
@@ -48,6 +50,13 @@ class RecordedOptions:
             if not path.exists():
                 raise UsageError(f"--readable {path}: there is no such file or folder")
         return isolation(self.isolation or default, self.readable)
+
+    def limits(self, replay: Replay) -> Limits:
+        """Returns the limits of a replay. UsageError if they are invalid, or wider than the user accepts."""
+        limits = recorded_limits(replay.header.limits)
+        if not self.recorded_limits:
+            check_recorded(limits)
+        return limits
 
 
 def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], folder: str, option: str) -> Entrant:

@@ -52,6 +52,7 @@ def repro(
     """
     isolation = options.isolated("off" if debug else "auto")
     details, replay = fault_report.read_any(bundle, fault)
+    options.limits(replay)
     if bot is None:
         program = recorded_entrant(replay, details.fault.player, details.command, details.folder, "BOT")
         instead = shlex.join(["referee", "repro", str(bundle), "BOT", *(("--fault", str(fault)) if fault > 1 else ())])

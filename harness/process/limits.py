@@ -76,6 +76,34 @@ def recorded_limits(members: Mapping[str, Any]) -> Limits:
         raise UsageError(f"the replay's limits are invalid: {error}") from error
 
 
+WIDEST = 4
+"""How many times the default a limit of a replay may be, unless the user accepts it as it is."""
+BOUNDED = (
+    *("memory_bytes", "processes", "file_bytes", "scratch_bytes"),
+    *("frame_bytes", "call_output_bytes", "stderr_bytes"),
+)
+"""The limits that protect this machine from a bot. The author of a replay may have raised them."""
+
+
+def check_recorded(limits: Limits) -> None:
+    """Raises UsageError if a limit of a replay is wider than this machine should allow a stranger."""
+    default = Limits()
+    for name in BOUNDED:
+        value, most = getattr(limits, name), WIDEST * getattr(default, name)
+        if value is None or value > most:
+            limit, shown = name.removesuffix("_bytes"), [_amount(name, each) for each in (value, most)]
+            raise UsageError(
+                f"the replay allows its bots {limit} {shown[0]}; expected at most {shown[1]}; "
+                "if you trust its author, add --recorded-limits"
+            )
+
+
+def _amount(name: str, value: int | None) -> str:
+    if value is None:
+        return "without limit"
+    return mebibytes(value) if name.endswith("_bytes") else str(value)
+
+
 FULL_BYTES = 4096
 """A scratch folder with less room is full: no file takes less."""
 OPEN_FILES = 4096

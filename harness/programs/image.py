@@ -93,7 +93,7 @@ def unpacked_image(ident: str) -> Unpacked | None:
 
 def unpacked_at(folder: Path) -> Unpacked | None:
     """Returns the image whose files lie in this folder of the cache; None for any other folder."""
-    file = folder.with_name(RUN_FILE)
+    file = folder.parent / RUN_FILE
     if folder.name != TREE or folder.parent.parent != build_cache.root() or not build_cache.use(file):
         return None
     return Unpacked(folder, msgspec.json.decode(file.read_bytes(), type=Run))

@@ -94,6 +94,56 @@ def test_what_the_user_starts_from_a_replay_is_isolated_as_the_user_says(evil: P
     assert evil.exists()
 
 
+WIDE = [
+    *[("memory_bytes", None), ("memory_bytes", 2 << 30), ("processes", None), ("processes", 5000)],
+    *[("file_bytes", None), ("scratch_bytes", 1 << 40), ("frame_bytes", 1 << 40)],
+    *[("call_output_bytes", 1 << 40), ("stderr_bytes", 1 << 40)],
+]
+"""Limits that a stranger may have raised."""
+
+
+@pytest.mark.parametrize(("name", "value"), WIDE)
+def test_a_replay_widens_no_limit_without_the_user(
+    match: Path, name: str, value: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def edit(header: dict[str, Any]) -> None:
+        header["limits"][name] = value
+
+    forged(Path("match.jsonl"), edit)
+    forged(match / "match.jsonl", edit)
+    fork = ("fork", "match.jsonl", "--turn", "1", "--seat", "0=illegal.py", "--json")
+    for words, code in ((("repro", str(match), "illegal.py"), 1), (fork, 0)):
+        capsys.readouterr()
+        assert main(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"allows its bots {name.removesuffix('_bytes')} " in line and "add --recorded-limits" in line
+        assert main([*words, "--recorded-limits"]) == code
+
+
+@pytest.mark.parametrize("folder", ["/", "/dev", "", ".", "\udcff", "/x" * 3000])
+def test_a_replay_whose_bots_played_in_a_strange_folder_is_no_traceback(
+    match: Path, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a list with a folder for each seat; `/` holds everything and was met in containers."""
+
+    def edit(header: dict[str, Any]) -> None:
+        if "commands" in header:
+            header["folders"] = [folder] * 2
+        else:
+            header["folder"] = folder
+
+    for file in (Path("match.jsonl"), match / "match.jsonl", match / "fault.json"):
+        forged(file, edit)
+    for words in (*COMMANDS, ("replay", "show", "match.jsonl"), ("replay", "verify", "match.jsonl")):
+        for more in ([], ["--recorded"]) if words[0] in ("repro", "fork") and "--debug" not in words else ([],):
+            capsys.readouterr()
+            code = main([*words, *more])
+            assert code in (0, 1, 2), (words, more)
+            assert len(capsys.readouterr().err.splitlines()) <= 3, (words, more)
+            if folder == "/" and more:
+                assert code == (1 if words[0] == "repro" else 0), words
+
+
 def typed(answer: str, *words: str) -> tuple[int, str]:
     """Runs a command at a terminal at which somebody types a line; returns the exit code and what was shown."""
     ours, theirs = pty.openpty()

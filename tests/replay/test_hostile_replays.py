@@ -27,6 +27,7 @@ GAMES = {
     "cardgame": (),
     "quoridor": (),
     "aiarena21": ("--set", "turns=3"),
+    "aibg5": ("--set", "rounds=3"),
 }
 VALUES: tuple[Any, ...] = (
     *(None, True, -1, 0, 1, 7, 10**6, 10**20, 1e308, 0.5, "", "x", "/", "\u202e\x9b\0", [], {}, [[]], {"a": 1}),
