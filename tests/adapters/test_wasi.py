@@ -98,3 +98,16 @@ def test_a_clock_has_sixty_four_bits(tmp_path: Path) -> None:
         times = [struct.unpack("<Q", runner.begin(NO_LIMIT).data)[0]]
         times += [struct.unpack("<Q", runner.say(CALL, NO_LIMIT).data)[0] for _ in range(25)]
     assert times[-1] < times[-10]
+
+
+@pytest.mark.slow
+def test_the_largest_write_ends(tmp_path: Path) -> None:
+    """Its last piece begins less than a piece below 2^32, where a count of 32 bits would begin again at 0."""
+    size, fuel = (1 << 32) - (1 << 20) + 1, 50 * 10**9
+    for number in range(2):
+        (tmp_path / f"stderr.{number}").symlink_to("/dev/null")
+    keep = "(i32.store (i32.const 16) (i32.load (i32.const 8)))"
+    content = module(write(0, size - (1 << 32), stream=2) + keep + write(16, 4), pages=65536)
+    with running(tmp_path, content, memory_bytes=1 << 32) as runner:
+        message = runner.begin(fuel)
+    assert (message.kind, message.data) == (WROTE, struct.pack("<I", size))
