@@ -129,20 +129,42 @@ async def _stack(report: FaultDetails, replay: Replay, entrant: Entrant, limits:
     """Makes the calls once more, and has the program show its stack when the time of the call is up."""
     with _log_folder(limits) as (log, limits):
         program = dumping(entrant, log)
+        stderr = None if program is None else await _again(report, replay, program, limits, partial(_dump, program))
+        return () if stderr is None else dumped(stderr, log)
+
+
+async def _backtrace(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
+    """Makes the calls once more, to the program under gdb."""
+    with _log_folder(limits) as (log, limits):
+        program = traced(entrant, log)
         if program is None:
             return ()
-        with trio.move_on_after(BACKTRACE_S):
-            async with open_roster(limits) as roster:
-                seat = await roster.take(program)
-                try:
-                    reproduction = _Reproduction(report, replay, seat, None)
-                    reproduction.on_late = partial(_dump, program, seat)
-                    await reproduction.run()
-                    stderr = seat.account().process.stderr_of_call
-                finally:
-                    await roster.end([seat], orderly=False)
-                return dumped(stderr, log)
-    return ()
+        await _again(report, replay, program, limits)
+        return backtrace(log)
+
+
+async def _again(
+    report: FaultDetails,
+    replay: Replay,
+    program: Entrant,
+    limits: Limits,
+    on_late: Callable[[Seat], Awaitable[None]] | None = None,
+) -> bytes | None:
+    """Makes the calls once more. Returns standard error of the last one; None after `BACKTRACE_S`.
+
+    `on_late`: awaited if the original time of the call at fault passes.
+    """
+    with trio.move_on_after(BACKTRACE_S):
+        async with open_roster(limits) as roster:
+            seat = await roster.take(program)
+            try:
+                reproduction = _Reproduction(report, replay, seat, None)
+                reproduction.on_late = None if on_late is None else partial(on_late, seat)
+                await reproduction.run()
+                return seat.account().process.stderr_of_call
+            finally:
+                await roster.end([seat], orderly=False)
+    return None
 
 
 async def _dump(program: Entrant, seat: Seat) -> None:
@@ -157,22 +179,6 @@ def _log_folder(limits: Limits) -> Iterator[tuple[Path, Limits]]:
         Path(folder).chmod(0o777)  # gdb runs in the bot's sandbox, perhaps with an account of its own
         isolation = msgspec.structs.replace(limits.isolation, writable=(folder,))
         yield Path(folder, "gdb"), msgspec.structs.replace(limits, isolation=isolation)
-
-
-async def _backtrace(report: FaultDetails, replay: Replay, entrant: Entrant, limits: Limits) -> tuple[str, ...]:
-    """Makes the calls once more, to the program under gdb, for at most `BACKTRACE_S`."""
-    with _log_folder(limits) as (log, limits):
-        program = traced(entrant, log)
-        if program is None:
-            return ()
-        with trio.move_on_after(BACKTRACE_S):
-            async with open_roster(limits) as roster:
-                seat = await roster.take(program)
-                try:
-                    await _Reproduction(report, replay, seat, None).run()
-                finally:
-                    await roster.end([seat], orderly=False)
-        return backtrace(log)
 
 
 class _Reproduction:
