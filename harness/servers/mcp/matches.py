@@ -3,8 +3,8 @@
 import logging
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -184,46 +184,40 @@ class MatchTable:
 
         UsageError for wrong arguments, RunError for a failed build or start.
         """
+        with self._start_of_one():
+            conditions = self._conditions
+            specs = _seated(game, [conditions.allowed.bot(each) for each in opponents], player)
+            seed = secrets.randbits(64) if seed is None else rule_options.checked_seed(seed)
+
+            def prepared() -> tuple[Any, tuple[Entrant, ...]]:
+                content = {} if map is None else {"map": conditions.allowed.map(game.name, map)}
+                values = rule_options.options(game, {**options, **content}, len(specs))
+                return values, entrants(specs, game.name, conditions.limits, people=True)
+
+            values, programs = await trio.to_thread.run_sync(prepared, abandon_on_cancel=True)
+            self._begun[game.name] += 1
+            ident = f"{game.name}-{self._begun[game.name]}"
+            replay = self._replay(ident) if conditions.keeps else None
+            first = Match(game, programs, seed, values, conditions.time(game.time), replay=replay, bundles=True)
+            rule_options.first_position(game, first.setup)
+            self._forget()
+            match = self._matches[ident] = ClientMatch(ident, game, player)
+            settings = [f"{name}={_typed(value)}" for name, value in options.items()]
+            series = Series(first, again=conditions.command(game, map, settings), bots=tuple(specs))
+            self._nursery.start_soon(match.play, series, conditions)
+        await match.settled()
+        return match
+
+    @contextmanager
+    def _start_of_one(self) -> Iterator[None]:
+        """Counts a match that is being prepared. UsageError if there are too many."""
         if len(self.running) + self._starting >= MAX_RUNNING:
             raise UsageError(f"{MAX_RUNNING} matches are running; finish or resign one first")
         self._starting += 1
         try:
-            match = await self._begun_match(game, opponents, player, seed, map, options)
+            yield
         finally:
             self._starting -= 1
-        await match.settled()
-        return match
-
-    async def _begun_match(
-        self,
-        game: Game,
-        opponents: Sequence[str],
-        player: Player,
-        seed: int | None,
-        map: str | None,
-        options: Mapping[str, Any],
-    ) -> ClientMatch:
-        conditions = self._conditions
-        specs = _seated(game, [conditions.allowed.bot(each) for each in opponents], player)
-        seed = secrets.randbits(64) if seed is None else rule_options.checked_seed(seed)
-
-        def prepared() -> tuple[Any, tuple[Entrant, ...]]:
-            content = {} if map is None else {"map": conditions.allowed.map(game.name, map)}
-            values = rule_options.options(game, {**options, **content}, len(specs))
-            return values, entrants(specs, game.name, conditions.limits, people=True)
-
-        values, programs = await trio.to_thread.run_sync(prepared, abandon_on_cancel=True)
-        self._begun[game.name] += 1
-        ident = f"{game.name}-{self._begun[game.name]}"
-        replay = self._replay(ident) if conditions.keeps else None
-        first = Match(game, programs, seed, values, conditions.time(game.time), replay=replay, bundles=True)
-        rule_options.first_position(game, first.setup)
-        self._forget()
-        match = self._matches[ident] = ClientMatch(ident, game, player)
-        settings = [f"{name}={_typed(value)}" for name, value in options.items()]
-        series = Series(first, again=conditions.command(game, map, settings), bots=tuple(specs))
-        self._nursery.start_soon(match.play, series, conditions)
-        return match
 
     @property
     def running(self) -> list[ClientMatch]:
