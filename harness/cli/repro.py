@@ -59,7 +59,7 @@ def repro(
         agree(bundle, details.game, {details.fault.player: program}, options, instead)
     with _named_bot() if bot is not None else nullcontext():
         if bot is not None:
-            program = entrant(bot, details.game, Limits(isolation=isolation), building)
+            program = entrant(bot, details.game, Limits(isolation=options.isolated()), building)
         if debug:
             program = listening(program)
         waits = partial(_wait, program) if debug else None
