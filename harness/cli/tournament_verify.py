@@ -15,6 +15,7 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Isolation
 from referee.harness.match.play_again import play_again
 from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
@@ -27,6 +28,9 @@ from referee.harness.tournament.model import Plan, read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Line
 
+HIDING = Isolation("required", (("files", None),))
+"""The isolation of builds: without a layer that hides files, none begins."""
+
 
 def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%", engine: Engine = "wasmtime") -> int:
     """Checks the games of a tournament against their replays.
@@ -35,11 +39,14 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
 
     Args:
         folder: The tournament's folder.
-        play: Also let the metered bots play these games again, and compare answers, faults and fuel.
+        play: Also let the metered bots play these games again, and compare answers, faults and fuel. Bots with a
+            build are built first, which needs a layer of isolation that hides your files.
         sample: PERCENT: check only this share of the games, drawn at random.
     """
     check_engine(engine, play)
     plan = read_plan(folder / PLAN)
+    # The folder may be somebody else's, who would choose what its bots and their builds may read.
+    plan = plan.replaced(limits=msgspec.structs.replace(plan.limits, isolation=HIDING))
     programs: dict[str, Entrant] = {}
     if play:
         with progress() as report:

@@ -17,6 +17,9 @@
  *     bind SOURCE PLACE HOW           mount a file or folder of the old root: ro, rw, or dev
  *     bind_optional SOURCE PLACE HOW  the same, if it exists and can be mounted
  *     tmpfs PLACE OPTIONS             mount an empty folder in memory
+ *     overlay PLACE LAYER UID WHAT OPTIONS
+ *                                     show a folder of the old root, whose folders UID may change, and its files with
+ *                                     `files`; the changes go to the folder LAYER
  *     mkdir PLACE MODE UID GID        make a folder
  *     proc PLACE                      mount a read-only /proc of the new process namespace
  *     devpts PLACE                    mount new pseudo-terminals, if the kernel has them
@@ -45,6 +48,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -383,7 +387,7 @@ static const struct {
     STEP(proc, 1), STEP(symlink, 2), STEP(enter, 0), STEP(loopback, 0), STEP(init, 1), STEP(rlimit, 3),
     STEP(chdir, 1), STEP(account, 2), STEP(drop_capabilities, 0), STEP(no_new_privs, 0), STEP(landlock, 3),
     STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1), STEP(setenv, 2), STEP(devpts, 1), STEP(names, 3),
-    STEP(own_cgroup, 0),
+    STEP(own_cgroup, 0), STEP(overlay, 5),
 };
 
 int main(int count, char **words) {

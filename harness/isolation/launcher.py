@@ -75,6 +75,8 @@ def make(path: str, folder: bool = True) -> str:
 class Root:
     """The steps that make the new root."""
 
+    overlays = 0
+
     def newroot(self, base: str) -> None:
         mount(None, "/", None, REC | PRIVATE)
         mount("tmpfs", base, "tmpfs", NOSUID | NODEV, "mode=755,size=1m")
@@ -102,6 +104,39 @@ class Root:
 
     def tmpfs(self, path: str, options: str) -> None:
         mount("tmpfs", make(path), "tmpfs", NOSUID | NODEV, options)
+
+    def overlay(self, path: str, layer: str, uid: str, what: str, options: str) -> None:
+        if not os.path.isdir(OLD + path):
+            return
+        self.overlays += 1
+        lower, upper = f"/lower{self.overlays}", f"/layer{self.overlays}"
+        os.mkdir(lower, 0o755)
+        mount(OLD + path, lower, None, BIND)
+        os.mkdir(upper, 0o755)
+        options += f"lowerdir={lower},upperdir={upper}/upper,workdir={upper}/work"
+        place = make(path)
+        try:
+            mount(OLD + layer, upper, None, BIND)
+            mount("overlay", place, "overlay", 0, options)
+        except OSError:  # not on this file system
+            mount("tmpfs", upper, "tmpfs", NOSUID | NODEV, "mode=755")
+            for name in ("upper", "work"):
+                os.mkdir(f"{upper}/{name}", 0o755)
+            if int(uid) != os.geteuid():
+                os.chown(f"{upper}/upper", int(uid), int(uid))
+            try:
+                mount("overlay", place, "overlay", 0, options)
+            except OSError:  # not on this kernel
+                mount(lower, place, None, BIND)
+                set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+                return
+        set_attributes(place, 0, ATTR_NOSUID | ATTR_NODEV)
+        if int(uid) != os.geteuid():
+            for folder, _, files in os.walk(place):
+                for name in ("", *files) if what == "files" else ("",):
+                    path = os.path.join(folder, name)
+                    if os.lstat(path).st_uid != int(uid):
+                        os.lchown(path, int(uid), int(uid))
 
     def mkdir(self, path: str, mode: str, uid: str, gid: str) -> None:
         place = make(path)

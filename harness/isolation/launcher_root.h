@@ -48,6 +48,45 @@ static void step_tmpfs(char **a) {
     if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, a[1]) != 0) fail("mount tmpfs %s", a[0]);
 }
 
+static uid_t owner;
+static int gives_files;
+
+static int give(const char *path, const struct stat *info, int kind, struct FTW *at) {
+    (void)at;
+    if ((kind == FTW_D || (kind == FTW_F && gives_files)) && info->st_uid != owner) (void)!lchown(path, owner, owner);
+    return 0;
+}
+
+static void step_overlay(char **a) {
+    static int count;
+    char place[PATH_MAX], layer[PATH_MAX], lower[64], options[3 * PATH_MAX];
+    struct stat info;
+    owner = number(a[2]);
+    gives_files = strcmp(a[3], "files") == 0;
+    path_of(place, OLD, a[0]);
+    if (stat(place, &info) != 0) return;
+    snprintf(lower, sizeof lower, "/lower%d", ++count); /* a name without the characters that separate options */
+    if (mkdir(lower, 0755) != 0 || mount(place, lower, NULL, MS_BIND, NULL) != 0) fail("mount %s", a[0]);
+    snprintf(layer, sizeof layer, "/layer%d", count);
+    if (mkdir(layer, 0755) != 0) fail("mkdir %s", layer);
+    snprintf(options, sizeof options, "%slowerdir=%s,upperdir=%s/upper,workdir=%s/work", a[4], lower, layer, layer);
+    make_folder(place, a[0], 0755);
+    char folder[PATH_MAX], inner[PATH_MAX + 8];
+    path_of(folder, OLD, a[1]);
+    int mounted = mount(folder, layer, NULL, MS_BIND, NULL) == 0 && mount("overlay", place, "overlay", 0, options) == 0;
+    if (!mounted && mount("tmpfs", layer, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) {
+        snprintf(inner, sizeof inner, "%s/upper", layer);
+        (void)!mkdir(inner, 0755);
+        (void)!chown(inner, owner, owner);
+        snprintf(inner, sizeof inner, "%s/work", layer);
+        (void)!mkdir(inner, 0755);
+        mounted = mount("overlay", place, "overlay", 0, options) == 0;
+    }
+    if (!mounted && mount(lower, place, NULL, MS_BIND, NULL) != 0) fail("mount %s", a[0]);
+    set_attributes(place, 0, ATTR_NOSUID | ATTR_NODEV | (mounted ? 0 : ATTR_RDONLY));
+    if (mounted && owner != geteuid()) (void)!nftw(place, give, 16, FTW_PHYS | FTW_MOUNT);
+}
+
 static void step_mkdir(char **a) {
     char place[PATH_MAX];
     make_folder(place, a[0], 0700);

@@ -11,14 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.errors import NotIsolated, RunError, UsageError
-from referee.harness.isolation import launcher_build, visible_paths
+from referee.harness.isolation import visible_paths
 from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.probe import Machine, probe, sandbox_command
-from referee.harness.isolation.supervisor import PORTABLE, STATUS
+from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.paths import HOME, KITS
 
 NONE = "none"
@@ -252,14 +252,14 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     if spec.image is not None and (obstacle := obstacle_to_images(isolation)) is not None:
         raise RunError(f"an image runs in namespaces only; {obstacle}")
     if isolation.mode == "off" or PORTABLE:
-        _require(isolation, layers)
+        require(isolation, layers)
         return SandboxPlan(spec, layers)
     machine = probe()
     files = _image_files(spec, machine) if spec.image is not None else _files(isolation, spec, machine)
     accounts, visible = files.owner is not None, files.visible
     if not accounts:
         layers["account"] = NONE
-    _require(isolation, layers)
+    require(isolation, layers)
     if spec.submitted is not None and accounts:
         _check_open(spec, visible)
     group = [GROUP] if machine.groups.hierarchies else []
@@ -321,23 +321,8 @@ def obstacle_to_images(isolation: Isolation) -> str | None:
     return None
 
 
-def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Sandbox:
-    """Makes the sandbox of a build: a control group if possible, and no network unless `network`.
-
-    OSError if it cannot be kept from the network.
-    """
-    machine = probe() if isolation.mode != "off" else None
-    steps: list[str] = []
-    if not network:
-        if machine is None or machine.namespaces not in ("own", "user"):
-            raise OSError("a build without network needs namespaces, which this machine does not offer")
-        steps = namespaces.without_network(user=machine.namespaces == "user")
-    group = None if machine is None else machine.groups.make(GroupLimits(memory_bytes, processes))
-    steps = [*(() if group is None else group.steps(forks=False)), *steps]
-    return Sandbox((*launcher_build.command(), "status", STATUS, *steps, "--") if steps else (), group=group)
-
-
-def _require(isolation: Isolation, layers: Mapping[str, str]) -> None:
+def require(isolation: Isolation, layers: Mapping[str, str]) -> None:
+    """NotIsolated if a requirement is not met."""
     if lines := unmet(isolation, layers):
         raise NotIsolated("; ".join(lines))
 

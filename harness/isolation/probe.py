@@ -98,7 +98,7 @@ def sandbox_command(
         return [*outside, *bubblewrap.command(files, launcher), *line, "init", files.scratch, *steps]
     line += group
     if namespace is not None:
-        line += [*namespaces.enter(user=namespace == "user"), *namespaces.mount(files), "init", files.scratch]
+        line += [*namespaces.enter(namespace == "user", files.network), *namespaces.mount(files), "init", files.scratch]
     return [*line, *steps]
 
 

@@ -6,7 +6,8 @@ never changes.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from referee.harness.errors import RunError
@@ -16,9 +17,10 @@ from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build_process import BuildContext, BuildFailed, Command, run_build
 
 BOT_FILE = "bot.toml"
-WORK, LISTING, UNFINISHED = "work", "files", "begun"
-"""In a project's work folder: the tree in which it is built, the names of its sources, and a marker that exists while
-the tree changes. A marker that was left behind means that the process was killed."""
+WORK, LISTING, UNFINISHED, LAYERS = "work", "files", "begun", "layers"
+"""In a project's work folder: the tree in which it is built, the names of its sources, a marker that exists while the
+tree changes, and what builds have changed in the caches of build tools. A marker that was left behind means that the
+process was killed."""
 TREE = "tree"
 """In the folder of a finished build: the tree from which the bot plays. The name is as long as `WORK`, which it
 replaces in files."""
@@ -46,7 +48,8 @@ def build_folder(bot: BotArchive, shell_command: str, inside: str, spec: str, na
         with build_cache.locked(tree.parent, bot.folder):
             if not build_cache.use(done):  # another process may have finished it
                 sources = [file.path for file in bot.files]
-                command = Command(argv, tree / inside, spec, name, sources, {str(tree): str(bot.folder)})
+                authors, layers = {str(tree): str(bot.folder)}, tree.with_name(LAYERS)
+                command = Command(argv, tree / inside, spec, name, sources, authors, changed=tree, layers=layers)
                 _build_in_work_folder(bot, command, tree, inside, context)
                 _publish(bot, tree, home, done)
                 build_cache.prune(bot.folder)
@@ -135,7 +138,10 @@ def _compiled_source(
             if link_name:
                 (draft / link_name).symlink_to(source)
             authors = {str(draft / link_name): str(source)} if link_name else {}
-            run_build(Command(command(draft), source.parent, str(source), source.stem, [source.name], authors), context)
+            argv, name = command(draft), source.stem
+            with _layers(source, tools) as layers:
+                made = Command(*(argv, source.parent, str(source), name, [source.name], authors, draft, source, layers))
+                run_build(made, context)
             inputs = {source, *_dependencies(draft / INPUTS, source.parent)}
             if any(_changed_since(began_ns, file) for file in inputs):
                 return None
@@ -146,6 +152,17 @@ def _compiled_source(
                 draft.rename(compiled)
             build_cache.prune(source)
     return compiled
+
+
+@contextmanager
+def _layers(source: Path, tools: Sequence[str]) -> Iterator[Path | None]:
+    """Locks the folder that keeps what compilers of Go change in their cache, for all files of a folder together."""
+    if "go" not in tools:
+        yield None
+        return
+    home = build_cache.folder_for([LAYERS, str(source.parent)])
+    with build_cache.locked(home, source.parent):
+        yield home / LAYERS
 
 
 def _changed_since(began_ns: int, file: Path) -> bool:

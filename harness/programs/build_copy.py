@@ -103,7 +103,7 @@ def _publish(path: Path, target: Path, new: Path, before: bytes, after: bytes) -
                 return
         shutil.copyfile(path, new)
         _replace(new, before, after)
-        new.chmod(stat.S_IMODE(status.st_mode))
+        new.chmod(stat.S_IMODE(status.st_mode) & 0o777)  # no program runs as another account
         os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
     else:
         return

@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import RunError
+from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import job, plan
-from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.isolation.build_plan import build_sandbox
+from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.process.limits import Limits, exit_words, mebibytes
 from referee.harness.process.usage import Meter
-from referee.harness.programs import packages, toolchains
+from referee.harness.programs import build_files, packages, toolchains
 from referee.protocol.text import printable
 
 OUTPUT_LINES = 20
@@ -61,6 +62,12 @@ class Command(Struct, frozen=True):
     """The names of the source files. Their suffixes decide which tools have to work."""
     author_paths: Mapping[str, str] = {}
     """Paths in the output, and the author's own paths that replace them in error messages."""
+    changed: Path | None = None
+    """The folder that the build may change; None = `cwd`."""
+    source: Path | None = None
+    """A file of the user's that is compiled where it lies."""
+    layers: Path | None = None
+    """The folder that keeps what builds of this bot change in the caches of build tools; None = they see no caches."""
 
 
 class BuildError(RunError):
@@ -80,24 +87,34 @@ class BuildFailed(BuildError):
 
 
 def run_build(command: Command, context: BuildContext) -> None:
-    """Runs a build as our account and with our files, but under a supervisor, as a bot.
+    """Runs a build in a sandbox, under a supervisor, as a bot: its author may be a stranger.
 
     The build is over when the command exits: nothing that it started survives it, or survives us.
-    RunError with the output around its first error, unless it succeeds.
+    RunError with the output around its first error, unless it succeeds. NotIsolated if a requirement is not met.
     """
     limits = context.limits
     program = shutil.which(command.argv[0]) or command.argv[0]
     env = environment(toolchains.builders(command.sources))
+    files = build_files.files_of(
+        (program, *command.argv[1:]),
+        command.cwd,
+        command.changed or command.cwd,
+        env,
+        command.sources,
+        command.source,
+        command.layers,
+    )
+    group_limits = GroupLimits(limits.build_memory_bytes, limits.build_processes)
     try:
-        with plan.vacate_cgroup(limits.isolation):
-            sandbox = plan.make_build_sandbox(
-                limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
-            )
-            try:
-                check = _checker(command, context, sandbox.group)
-                done = job.run((program, *command.argv[1:]), command.cwd, env, check, sandbox)
-            finally:
-                sandbox.remove()
+        with (
+            plan.vacate_cgroup(limits.isolation),
+            build_sandbox(limits.isolation, files, group_limits, limits.build_network) as made,
+        ):
+            check = _checker(command, context, made.sandbox.group)
+            env = {name: value for name, value in (env | dict(made.variables)).items() if value}
+            done = job.run((program, *command.argv[1:]), command.cwd, env, check, made.sandbox)
+    except NotIsolated as error:
+        raise NotIsolated(f"{command.spec} is not built: {error}") from error
     except OSError as error:
         raise RunError(f"{command.spec}: the build cannot be started: {error}") from error
     if done.code is None:

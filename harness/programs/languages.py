@@ -137,7 +137,7 @@ def _rust(path: Path, context: BuildContext) -> Argv:
 
     def command(folder: Path) -> Argv:
         outputs = f"--emit=link={folder / 'bot'},dep-info={folder / 'inputs.d'}"
-        return (rustc, *options, *search, outputs, str(path))
+        return (rustc, *options, *search, outputs, "--out-dir", str(folder), str(path))
 
     return (str(build_source(path, command, ("rustc",), context) / "bot"),)
 

@@ -242,20 +242,21 @@ def build_variables() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if (name in PLACES or name.startswith("LC_") or _is_setting(name)) and not SECRET.search(name)
+        if (name in PLACES or name.startswith("LC_") or is_setting(name)) and not SECRET.search(name)
     }
 
 
 def _settings() -> tuple[str, ...]:
     """Returns the variables of a build that change its result, as `NAME=VALUE`."""
-    found = {name: value for name, value in build_variables().items() if _is_setting(name)}
+    found = {name: value for name, value in build_variables().items() if is_setting(name)}
     if "MAKEFLAGS" in found:  # what else is in it, such as the number of jobs, depends on how this process was started
         words = found["MAKEFLAGS"].split()
         found["MAKEFLAGS"] = " ".join(word for word in words if "=" in word and not word.startswith("-"))
     return tuple(f"{name}={value}" for name, value in sorted(found.items()) if value)
 
 
-def _is_setting(name: str) -> bool:
+def is_setting(name: str) -> bool:
+    """Whether a variable changes what compilers and build tools do."""
     return name in SETTINGS or name.startswith(SETTING_PREFIXES)
 
 

@@ -79,7 +79,7 @@ def _rust(path: Path, context: BuildContext) -> Path:
 
     def command(folder: Path) -> tuple[str, ...]:
         outputs = f"--emit=link={folder / 'bot.wasm'},dep-info={folder / 'inputs.d'}"
-        return (rustc, *options, *libraries, *search, outputs, str(path))
+        return (rustc, *options, *libraries, *search, outputs, "--out-dir", str(folder), str(path))
 
     return build_source(path, command, ("rustc",), context) / "bot.wasm"
 

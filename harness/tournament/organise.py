@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, shown_name
 from referee.harness.servers.arena.judge import judge_plan
@@ -259,6 +259,8 @@ def programs(
         if not entry.absent:
             try:
                 ready[entry.ident] = program(entry, folder, plan.game, plan.limits)
+            except NotIsolated:
+                raise  # the machine lacks something, and no bot
             except (RunError, UsageError) as error:
                 failures.append((entry.name, str(error).removeprefix(f"{entry.name}: ")))
                 entry = msgspec.structs.replace(entry, absent=True)

@@ -19,16 +19,36 @@ from needs import needs
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import launcher_build
-from referee.harness.isolation.plan import Isolation
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, languages, packages, toolchains
+from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext, Command, run_build
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.spec import Entrant
 
 pytestmark = pytest.mark.slow
+
+OPEN = Limits(isolation=OFF)
+"""Builds of these tests count themselves in files that no isolated build reaches: `isolation/test_isolated_builds.py`
+has those."""
+
+
+IN_A_PROCESS = """
+from referee.harness.isolation.plan import OFF
+from referee.harness.process.limits import Limits
+from referee.harness.programs import spec as specs
+def entrant(spec):
+    return specs.entrant(spec, limits=Limits(isolation=OFF))
+"""
+
+
+def entrant(spec: str, limits: Limits = OPEN) -> Entrant:
+    """Builds a bot."""
+    return specs.entrant(spec, limits=limits)
+
 
 BACKGROUND = "sleep 77 & echo $! > {}; "
 COUNTED = "echo made >> {}; cp source built"
@@ -87,6 +107,7 @@ def test_a_build_ends_with_its_command_and_leaves_no_process(tmp_path: Path, cod
 def test_a_build_is_killed_when_the_referee_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
     spec = bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} wait")
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", spec, "@random"]
+    command += ["--isolation", "off"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as run:
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"), 20)
         run.send_signal(number)
@@ -179,10 +200,19 @@ def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
     tmp_path: Path, build: str, limits: Limits, words: str, mode: str
 ) -> None:
     limits = msgspec.structs.replace(limits, isolation=Isolation(mode))
-    spec = bot(tmp_path / "bot", f"echo $$ > {tmp_path}/pid; {build}")
+    before = psutil.pids()
     with pytest.raises(RunError, match=re.escape(words)):
-        entrant(spec, limits=limits)
-    assert not lives(int((tmp_path / "pid").read_text()))
+        entrant(bot(tmp_path / "bot", build), limits=limits)
+    left = [process for process in map(_opened, set(psutil.pids()) - set(before)) if str(tmp_path) in process]
+    assert not left
+
+
+def _opened(pid: int) -> str:
+    """Returns where a process of this account works; empty if it has ended."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
 
 
 def test_a_build_can_be_denied_the_network(tmp_path: Path) -> None:
@@ -349,7 +379,7 @@ def test_a_killed_build_starts_from_scratch(tmp_path: Path, own_cache: Path) -> 
     """Half-made files are never taken for finished ones."""
     build = f"test ! -e half || exit 5; echo x > half; test -e {tmp_path}/go || exec sleep 77"
     spec = bot(tmp_path / "bot", build)
-    script = f"from referee.harness.programs.spec import entrant; entrant({spec!r})"
+    script = f"{IN_A_PROCESS}entrant({spec!r})"
     with subprocess.Popen([sys.executable, "-c", script]) as run:
         until(lambda: any(own_cache.glob("*/work/half")), 20)
         run.kill()
@@ -392,7 +422,7 @@ def test_concurrent_runs_share_one_build(tmp_path: Path) -> None:
     spec = bot(
         tmp_path / "bot", f"echo made >> {tmp_path}/log; sleep 0.5; echo exit > built; chmod +x built", "['./built']"
     )
-    script = f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).argv[0])"
+    script = f"{IN_A_PROCESS}print(entrant({spec!r}).argv[0])"
     runs = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = {run.communicate(timeout=30)[0] for run in runs}
     assert (len(said), times(tmp_path)) == (1, 1)
@@ -401,10 +431,7 @@ def test_concurrent_runs_share_one_build(tmp_path: Path) -> None:
 
 def test_only_unused_builds_are_removed(tmp_path: Path, own_cache: Path) -> None:
     spec = counted(tmp_path)
-    script = (
-        f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).cwd, flush=True)\n"
-        "import sys; sys.stdin.read()"
-    )
+    script = f"{IN_A_PROCESS}print(entrant({spec!r}).cwd, flush=True)\nimport sys; sys.stdin.read()"
 
     def trees() -> int:
         return len(list(own_cache.glob("*/tree")))
@@ -505,7 +532,7 @@ def test_a_source_that_is_saved_during_its_build_is_built_again(tmp_path: Path, 
 
     def built() -> str:
         words = (str(source), "OUT", str(header), str(done), str(tmp_path / saved))
-        return (build_source(source, command(words), (), BuildContext()) / "bot").read_text()
+        return (build_source(source, command(words), (), BuildContext(OPEN)) / "bot").read_text()
 
     def command(words: tuple[str, ...]) -> Callable[[Path], list[str]]:
         return lambda folder: ["sh", "-c", COMPILER, "sh", *(str(folder) if word == "OUT" else word for word in words)]
@@ -518,7 +545,7 @@ def test_a_source_that_changes_all_the_time_ends_in_one_line(tmp_path: Path) -> 
     source = tmp_path / "bot.c"
     source.write_text("0")
     with pytest.raises(RunError, match="changed during each of 3 builds; start again"):
-        build_source(source, lambda folder: ["sh", "-c", f"sleep 0.05; echo >> {source}"], (), BuildContext())
+        build_source(source, lambda folder: ["sh", "-c", f"sleep 0.05; echo >> {source}"], (), BuildContext(OPEN))
 
 
 # The identity of a bot.
@@ -650,7 +677,7 @@ def test_a_build_gets_the_settings_of_tools_and_no_secrets(tmp_path: Path, monke
         entrant(str(tmp_path))
     shown = str(failure.value)
     assert "hidden" not in shown
-    run_build(Command(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", "bot"), BuildContext())
+    run_build(Command(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", "bot"), BuildContext(OPEN))
     seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
     assert (seen["PATH"], seen["CARGO_HOME"]) == (os.environ["PATH"], "/shown")
     assert seen.keys().isdisjoint({"GITHUB_TOKEN", "aws_secret_access_key", "CARGO_REGISTRY_TOKEN", "DISPLAY"})

@@ -10,13 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 from needs import needs
-from test_build import bot, needs_gcc, own_cache, says, until
+from test_build import bot, entrant, needs_gcc, own_cache, says, until
 
 from referee.harness.errors import RunError
-from referee.harness.isolation.plan import Isolation
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import entrant
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +161,7 @@ def test_a_failed_build_keeps_its_files_for_the_next(tmp_path: Path) -> None:
 def test_a_killed_build_leaves_nothing_for_the_next(tmp_path: Path, build: str) -> None:
     spec = bot(tmp_path / "bot", f"test ! -e half || exit 5; touch half; test -e {tmp_path}/go || {build}")
     with pytest.raises(RunError):
-        entrant(spec, limits=Limits(build_s=1.5))
+        entrant(spec, limits=Limits(build_s=1.5, isolation=OFF))
     (tmp_path / "go").touch()
     entrant(spec)
 
@@ -195,7 +194,7 @@ def test_commands_for_the_same_files_share_one_work_folder(tmp_path: Path, own_c
     for name in ("one", "two"):
         (tmp_path / "all" / name).mkdir(parents=True)
         bot(tmp_path / "all" / name, f"pwd > {tmp_path}/{name}; touch built", more="bundle = '..'")
-    shown = Limits(isolation=Isolation(readable=(str(tmp_path),)))
+    shown = Limits(isolation=Isolation("off", readable=(str(tmp_path),)))
     first = entrant(str(tmp_path / "all" / "one"), limits=shown)
     shutil.copytree(tmp_path / "all", tmp_path / "copy")
     second = entrant(str(tmp_path / "copy" / "two"), limits=shown)

@@ -1,6 +1,7 @@
 """A tournament of metered bots has the same ledger on any machine, however busy, and can be played again."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from modules import SPIN, bot, saved
 
 from referee.harness.cli.main import main
 from referee.harness.process import metered
+from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.store import ledger, reader
 
 MEASURED = ("at", "by", "ms", "c", "z", "o")
@@ -80,6 +82,40 @@ def test_a_tournament_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixt
     file.write_text("\n".join([head, json.dumps(line | {"r": line["r"][::-1]}), *rest, ""]))
     assert main(["tournament", "verify", str(folder)]) == 1
     assert "in the ledger" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_build_of_somebody_elses_tournament_reads_no_file_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the folder says about isolation; and without a layer that hides files, nothing is built."""
+    marker, secret = tmp_path / "out" / "read", tmp_path / "secret"
+    marker.parent.mkdir()
+    marker.parent.chmod(0o777)
+    secret.write_text("secret")
+    for name, column in (("one", "C"), ("two", "D")):
+        made = saved(tmp_path, name, bot(token(column)))
+        (tmp_path / f"bot_{name}").mkdir()
+        made.rename(tmp_path / f"bot_{name}" / "source.wasm")
+        build = f"cp source.wasm bot.wasm; cp {secret} {marker} || true"
+        (tmp_path / f"bot_{name}" / "bot.toml").write_text(f'run = ["bot.wasm"]\nbuild = "{build}"\n')
+    folder = tmp_path / "cup"
+    words = ["--game", "connectfour", "--games", "2", "--ledger", str(folder), "--jobs", "1"]
+    assert main(["tournament", "run", str(tmp_path / "bot_one"), str(tmp_path / "bot_two"), *words]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # a machine on which nothing is built yet
+    plan = folder / ledger.PLAN
+    text = plan.read_text().replace('"mode" = "auto"', '"mode" = "off"')
+    text = text.replace('"readable" = []', f'"readable" = ["{tmp_path}"]')
+    plan.write_text(text.replace('"writable" = []', f'"writable" = ["{marker.parent}"]'))
+    assert read_plan(plan).limits.isolation.mode == "off"
+    assert main(["tournament", "verify", str(folder), "--play"]) == 0, capsys.readouterr().err
+    assert not marker.exists()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    command = [sys.executable, "-m", "referee.harness.cli.main", "tournament", "verify", str(folder), "--play"]
+    without = os.environ | {"REFEREE_WITHOUT": "linux"}
+    done = subprocess.run(command, capture_output=True, text=True, env=without)
+    assert done.returncode == 5, done.stderr
+    assert "is not built: files (" in " ".join(done.stderr.split())
+    assert not marker.exists()
 
 
 def test_without_metered_bots_nothing_is_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

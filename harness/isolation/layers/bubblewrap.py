@@ -31,14 +31,19 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     bwrap = program()
     assert bwrap is not None
     tmpfs = (*(() if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))), "--tmpfs")
-    words = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *tmpfs, "/tmp"]
+    words = [bwrap, "--unshare-all", *(["--share-net"] if files.network else []), "--as-pid-1", "--cap-drop", "ALL"]
+    words += [*tmpfs, "/tmp"]
     devices = ["--proc", "/proc", "--dev", "/dev", *tmpfs, namespaces.SHARED_MEMORY]
     for path in filter(os.path.exists, namespaces.HIDDEN_PROC):
         devices += ["--dev-bind", "/dev/null", path]
     if not is_inside("/dev", files.visible.paths):
         words, devices = words + devices, []  # first, because what the bot sees may lie below /dev/shm
+    for folder in files.private:
+        words += [*tmpfs, folder]
     for step in namespaces.shown(files):
         words += _words(step)
+    for folder, _, kind in files.layered:
+        words += ["--ro-bind", folder, folder] if kind == "folders" else []
     if files.root is not None:
         words += ["--ro-bind", launcher[0], INNER_LAUNCHER]
     for path in filter(os.path.isabs, launcher) if files.root is None else ():

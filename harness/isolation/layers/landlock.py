@@ -29,15 +29,25 @@ def abi() -> int:
 
 
 def steps(
-    read: Sequence[str], write: Sequence[str], devices: Sequence[str], version: int, listed: Sequence[str] = ()
+    read: Sequence[str],
+    write: Sequence[str],
+    devices: Sequence[str],
+    version: int,
+    listed: Sequence[str] = (),
+    network: bool = False,
 ) -> list[str]:
     """Returns the steps of the sandbox launcher.
 
     `read`: paths that may be read and executed. `write`: paths that may be written too. `devices`: devices that may be
-    used. `listed`: folders whose names may be listed, and so those of their subfolders.
+    used. `listed`: folders whose names may be listed, and so those of their subfolders. `network`: TCP is allowed.
     """
     files = sum(rights for since, rights in RIGHTS_BY_ABI.items() if since <= version)
-    steps = ["landlock", hex(files), str(TCP if version >= NET_ABI else 0), str(SCOPES if version >= SCOPE_ABI else 0)]
+    steps = [
+        "landlock",
+        hex(files),
+        str(TCP if version >= NET_ABI and not network else 0),
+        str(SCOPES if version >= SCOPE_ABI else 0),
+    ]
     for paths, rights in (
         (read, READ),
         (listed, READ_DIR),

@@ -51,22 +51,32 @@ class SandboxFiles(Struct, frozen=True):
     scratch: str
     scratch_bytes: int | None
     """Size of the scratch folder; None = no limit of ours."""
+    scratch_files: int = INODES
+    """The kernel's limit for files and folders in it."""
     owner: str | None = None
     """The bot's own account, which owns the scratch folder; None = ours."""
     group_folders: Sequence[tuple[str, str]] = ()
     """The folders of the bot's own control group, from which runtimes read its limits, and where they are mounted."""
     root: str | None = None
     """The files of a container image, which the bot sees as `/`. It sees only `MACHINE_FOLDERS` of the machine."""
+    private: Sequence[str] = ()
+    """Folders of the machine, such as a home folder, that are empty here except for visible paths, and writable."""
+    layered: Sequence[tuple[str, str, str]] = ()
+    """Folders that can be changed here only: the folder, which stays as it is, another one for the changes, and its
+    kind. Files that exist can be changed if that is `files`; it can be shown read-only if that is `folders`."""
+    network: bool = False
+    """Whether the machine's network is visible."""
 
 
-def enter(user: bool) -> list[str]:
-    """Returns the launcher's steps into new namespaces; `user`: in a user namespace, without privileges."""
-    return [*_unshare(NEW_NS | NEW_UTS | NEW_IPC | NEW_PID | NEW_NET, user), "fork", "own_cgroup", "loopback"]
+def enter(user: bool, network: bool = False) -> list[str]:
+    """Returns the launcher's steps into new namespaces; `user`: in a user namespace, without privileges.
 
-
-def without_network(user: bool) -> list[str]:
-    """Returns the launcher's steps into an empty network, and nothing else."""
-    return [*_unshare(NEW_NET, user), "loopback"]
+    `network`: keep the machine's network.
+    """
+    flags = NEW_NS | NEW_UTS | NEW_IPC | NEW_PID
+    if network:
+        return [*_unshare(flags, user), "fork", "own_cgroup"]
+    return [*_unshare(flags | NEW_NET, user), "fork", "own_cgroup", "loopback"]
 
 
 def _unshare(flags: int, user: bool) -> list[str]:
@@ -77,27 +87,52 @@ def _unshare(flags: int, user: bool) -> list[str]:
 
 def mount(files: SandboxFiles) -> list[str]:
     """Returns the launcher's steps into a root with these files, /proc, a few devices and a scratch folder."""
-    size = f"nr_inodes={INODES}" if files.scratch_bytes is None else f"nr_inodes={INODES},size={files.scratch_bytes}"
+    size = f"nr_inodes={files.scratch_files}"
+    size += "" if files.scratch_bytes is None else f",size={files.scratch_bytes}"
     scratch = os.path.realpath(files.scratch)
     seen = (*files.visible.paths, *files.writable, scratch)
     folders = [BASE, SHARED_MEMORY] if any(is_inside(path, [SHARED_MEMORY]) for path in seen) else [BASE]
-    steps = [("newroot", BASE), *(("tmpfs", folder, f"mode=1777,{size}") for folder in folders), *shown(files)]
+    uid, gid = (str(os.geteuid()), str(os.getegid())) if files.owner is None else (files.owner, files.owner)
+    steps = [("newroot", BASE), *(("tmpfs", folder, f"mode=1777,{size}") for folder in folders)]
+    inner = [folder for folder in files.private if folder in files.visible.empty_folders]  # of a visible folder
+    outer = [folder for folder in files.private if folder not in inner]
+    steps += [*_private(files, outer, uid, gid, size), *shown(files), *_private(files, inner, uid, gid, size)]
+    # Changing a folder needs a privilege of its own in a user namespace, and so other attributes of files.
+    options = "userxattr," if os.geteuid() != 0 else ""
+    steps += [("overlay", folder, layer, uid, what, options) for folder, layer, what in files.layered]
     steps += [("bind_optional", device, device, "dev") for device in (*DEVICES, "/dev/tty")]
     steps.append(("devpts", "/dev/pts"))
     for target, place in DEVICE_LINKS:
         steps.append(("symlink", target, f"/dev/{place}"))
     steps.append(("symlink", BASE, SHARED_MEMORY))  # counts against the same size; nothing if it is a folder already
-    uid, gid = (str(os.geteuid()), str(os.getegid())) if files.owner is None else (files.owner, files.owner)
     if is_inside(scratch, folders) and not is_inside(scratch, files.visible.paths):
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
     if files.owner is not None or not account.own_name():
-        steps.append(("names", uid, gid, files.scratch))
+        steps.append(("names", uid, gid, files.private[0] if files.private else files.scratch))
     steps += [("bind_optional", folder, place, "ro") for folder, place in files.group_folders]
     steps.append(("proc", "/proc"))
     steps += [("bind_optional", "/dev/null", path, "dev") for path in HIDDEN_PROC if os.path.exists(path)]
     return [word for step in (*steps, ("enter",)) for word in step]
+
+
+def _private(files: SandboxFiles, folders: Sequence[str], uid: str, gid: str, size: str) -> Iterator[tuple[str, ...]]:
+    """Yields the steps that make the private folders, and in them the parents of what will be shown there."""
+    layered = [folder for folder, _, _ in files.layered]
+    for folder in folders:
+        yield "tmpfs", folder, f"mode=0700,uid={uid},gid={gid},{size}"
+        for path in sorted({*files.visible.paths, *files.writable, *layered}):
+            for parent in reversed(_parents(path, folder)):
+                yield "mkdir", parent, "0755", uid, gid
+
+
+def _parents(path: str, folder: str) -> list[str]:
+    """Returns the folders between a folder and a path in it, from the inside."""
+    found: list[str] = []
+    while is_inside(path := os.path.dirname(path), [folder]) and path != folder:
+        found.append(path)
+    return found
 
 
 def shown(files: SandboxFiles) -> list[tuple[str, ...]]:

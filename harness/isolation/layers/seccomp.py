@@ -80,13 +80,15 @@ IN_NAMESPACES: tuple[Test, ...] = (
 )
 """The families of sockets that a network namespace separates. A socket of `AF_VSOCK` reaches the host of a virtual
 machine from any namespace, and most others reach kernel code that no bot needs."""
+REMOTE_ONLY: tuple[Test, ...] = (*IN_NAMESPACES, (FIRST_ARGUMENT, EQUAL, AF_UNIX, True))
 
 
-def steps(peers_visible: bool, network_visible: bool, local_sockets: bool) -> list[str]:
+def steps(peers_visible: bool, network_visible: bool, local_sockets: bool, network_allowed: bool = False) -> list[str]:
     """Returns the steps of the sandbox launcher; none for a processor whose system calls we do not know.
 
-    `network_visible` (so without namespaces): sockets are denied, except local ones with `local_sockets`. Otherwise
-    those that namespaces do not separate are.
+    `network_visible` (so without namespaces): sockets are denied, except local ones with `local_sockets`, or except
+    those of the network with `network_allowed`: nothing hides local ones of services that lie in folders. Otherwise
+    those that namespaces do not separate are denied.
     """
     if platform.machine() not in AUDIT_ARCH:
         return []
@@ -104,7 +106,7 @@ def steps(peers_visible: bool, network_visible: bool, local_sockets: bool) -> li
     calls = {**DENIED, **(INSPECTION if peers_visible else {}), "socket": (SOCKET, IN_NAMESPACES)}
     if network_visible:
         calls |= WITHOUT_NAMESPACES
-        calls["socket"] = SOCKET, LOCAL_ONLY if local_sockets else ()
+        calls["socket"] = SOCKET, REMOTE_ONLY if network_allowed else LOCAL_ONLY if local_sockets else ()
     for numbers, tests in calls.values():
         body = [_error(EPERM)] if not tests else [_instruction(RETURN, ALLOW)]
         for argument, comparison, value, denied in reversed(tests):
