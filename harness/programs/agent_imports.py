@@ -1,6 +1,7 @@
 """Finds the Python modules that a bot of an original competition imports, without running it."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,14 @@ PROVIDED = {
 """Modules that the runner provides."""
 
 
-MAX_SOURCE_BYTES = 4 << 20
-"""A larger file is no source that somebody wrote."""
+MAX_SOURCE_BYTES, MAX_CODE_BYTES = 4 << 20, 512 << 10
+"""A larger file, or one with more outside of strings and comments, is no source that somebody wrote. A syntax tree takes
+up to 600 bytes of memory for each byte of code."""
+STRINGS = re.compile(
+    rb'(?s:#[^\n]*+|"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\n]|\\.)*+"'
+    rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\\n]|\\.)*+')"
+)
+"""Comments and strings."""
 
 
 def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
@@ -23,7 +30,11 @@ def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
     try:
         with path.open("rb") as file:
             source = file.read(MAX_SOURCE_BYTES + 1)
-        return (source, ast.parse(source)) if len(source) <= MAX_SOURCE_BYTES else None
+        if len(source) > MAX_SOURCE_BYTES:
+            return None
+        if len(source) > MAX_CODE_BYTES and len(STRINGS.sub(b"", source)) > MAX_CODE_BYTES:
+            return None
+        return source, ast.parse(source)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deep
         return None
 

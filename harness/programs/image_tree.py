@@ -108,7 +108,7 @@ class LayerStream:
             size -= len(data)
             self._at += len(data)
             if self._at > self._most_bytes:
-                raise Refused(f"its layers unpack to more than {MAX_BYTES:,} bytes")
+                raise Refused(f"unpacks to more than {MAX_BYTES:,} bytes")
             self._hash.update(data)
             yield data
 
@@ -139,9 +139,7 @@ class Tree:
         with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
             while (member := tar.next()) is not None:
                 tar.members.clear()  # they would be kept
-                self._left_files -= 1
-                if self._left_files < 0:
-                    raise Refused(f"its layers have more than {MAX_FILES:,} files")
+                self._count_file()
                 try:
                     self._add(member, stream)
                 except Refused as reason:
@@ -150,6 +148,12 @@ class Tree:
         digest = stream.digest()
         self._read_bytes += stream.tell()
         return digest
+
+    def _count_file(self) -> None:
+        """Refused if there are too many files and folders, which a folder that no entry names is too."""
+        self._left_files -= 1
+        if self._left_files < 0:
+            raise Refused(f"its layers have more than {MAX_FILES:,} files and folders")
 
     def _add(self, member: tarfile.TarInfo, stream: LayerStream) -> None:
         names = _names(member.name, "")
@@ -251,6 +255,7 @@ class Tree:
                 continue
             node = folders[-1].children.get(name)
             if node is None and make:
+                self._count_file()
                 folders[-1].children[name] = node = Folder({}, self._layer)
             if isinstance(node, Link):
                 links += 1

@@ -5,10 +5,9 @@
 """
 
 import ast
-import shutil
+import gzip
 import sys
 import tarfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +16,8 @@ from msgspec import Struct
 from referee.harness.errors import UsageError
 from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
+from referee.harness.programs.image_archive import BROKEN, GZIP
+from referee.harness.programs.image_tree import HEADER_BYTES, MAX_DEPTH, LayerStream, Refused
 
 PREFIX = "kaggle:"
 GAMES = ("connectfour", "tictactoe")
@@ -116,27 +117,44 @@ def unpacked(path: Path) -> Path:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    left, count = MAX_BYTES, 0
     try:
-        with tarfile.open(path) as members:
-            for member in members:
-                place = PurePosixPath(member.name)
-                count, left = count + 1, left - member.size
-                if count > MAX_FILES or left < 0:
-                    raise UsageError(f"{path}: holds more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB")
-                if place.is_absolute() or ".." in place.parts:
-                    raise UsageError(f"{path}: {member.name!r} leads outside the agent's folder")
-                if member.isdir():
-                    (folder / place).mkdir(parents=True, exist_ok=True)
-                elif not member.isfile():
-                    raise UsageError(f"{path}: {member.name!r} is neither a file nor a folder; include the file itself")
-                elif (content := members.extractfile(member)) is not None:
-                    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-                    with content, (folder / place).open("xb") as file:
-                        shutil.copyfileobj(content, file)
-    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        with path.open("rb") as file:
+            is_compressed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            stream = LayerStream(gzip.GzipFile(fileobj=file) if is_compressed else file, MAX_BYTES)
+            with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as archive:  # type: ignore[call-overload]
+                _write_members(archive, stream, path, folder)
+    except (*BROKEN, Refused, OSError) as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from error
     if not (folder / MAIN).is_file():
         raise UsageError(
             f"{path}: has no {MAIN} at its top, where Kaggle looks for the agent; an image is named oci:{path.name}"
         )
+
+
+def _write_members(archive: tarfile.TarFile, stream: LayerStream, path: Path, folder: Path) -> None:
+    """Writes the files of an archive below a folder. UsageError for one with anything else."""
+    made: set[PurePosixPath] = set()
+    while (member := archive.next()) is not None:
+        archive.members.clear()  # they would be kept
+        place = PurePosixPath(member.name)
+        made.update((place, *place.parents))
+        if len(made) > MAX_FILES:
+            raise UsageError(f"{path}: holds more than {MAX_FILES:,} files and folders")
+        if place.is_absolute() or ".." in place.parts:
+            raise UsageError(f"{path}: {member.name!r} leads outside the agent's folder")
+        if len(place.parts) > MAX_DEPTH:
+            raise UsageError(f"{path}: {member.name[:40]!r} lies in more than {MAX_DEPTH} folders")
+        if member.isdir():
+            (folder / place).mkdir(parents=True, exist_ok=True)
+        elif not member.isreg() or member.issparse():
+            raise UsageError(f"{path}: {member.name!r} is neither a file nor a folder; include the file itself")
+        else:
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            stream.seek(member.offset_data)
+            with (folder / place).open("xb") as file:
+                for data in stream.pieces(member.size):
+                    file.write(data)
+                if file.tell() != member.size:
+                    raise EOFError("it is cut off")
+        stream.header_bytes = HEADER_BYTES

@@ -121,7 +121,12 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
             shown = member.filename if len(member.filename) < 80 else f"{member.filename[:40]}…"
             raise UsageError(f"{archive}: {shown!a} {problem or 'occurs twice'}")
         paths[path] = member
-    for folder in sorted({folder for path in paths for folder in path.parents if folder in paths}):
+    folders = set[PurePosixPath]()
+    for path in paths:
+        folders.update(path.parents)
+        if len(folders) > max_files:
+            raise UsageError(f"{archive}: holds more than {max_files} folders; nest them less deeply")
+    for folder in sorted(folders & paths.keys()):
         if not paths[folder].is_dir():
             raise UsageError(f"{archive}: {str(folder)!r} is both a file and a folder")
 

@@ -1,11 +1,17 @@
 """Kaggle agents play Connect Four (ConnectX) and tic-tac-toe as `kaggle_environments` lets them play."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
+import random
 import re
 import shutil
 import sys
 import tarfile
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +23,7 @@ from referee.games.game import TimeControl
 from referee.harness.errors import UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import KAGGLE_RUNNER
-from referee.harness.programs import build_cache
+from referee.harness.programs import agent_imports, build_cache, kaggle_spec
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding
@@ -310,6 +316,19 @@ def test_a_wrong_spec_is_refused(
         entrant(spec, game)
 
 
+QUOTES = '"' * 3
+
+
+def test_a_source_that_would_fill_the_memory_is_no_agent(tmp_path: Path) -> None:
+    weights = '"' + "A" * (3 << 20) + '"'
+    (tmp_path / "weights.py").write_text(f"weights = {weights}\n{TWO}")
+    many = "a\n" * (1 << 20)
+    for number, code in enumerate([many, f"# {QUOTES}\n{many}# {QUOTES}\n", f'"\\"{QUOTES}\n{many}# {QUOTES}\n']):
+        (tmp_path / f"many{number}.py").write_text(code + TWO)
+    assert kaggle_spec.agent_in(tmp_path / "weights.py", "connectfour") is not None
+    assert all(agent_imports.parsed(tmp_path / f"many{number}.py") is None for number in range(3))
+
+
 # submission.tar.gz
 
 
@@ -361,6 +380,63 @@ def test_a_broken_or_hostile_submission_is_refused(
         with pytest.raises(UsageError, match=message):
             entrant(str(path), "connectfour")
     assert not (tmp_path / "evil.py").exists()
+
+
+def header(name: str, size: int = 0, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """Returns the header of a member; a negative size as no program writes it."""
+    member = tarfile.TarInfo(name)
+    member.size, member.type = max(size, 0), kind
+    made = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    if size < 0:
+        made[124:136] = (256**12 + size).to_bytes(12, "big")
+        made[148:156] = b" " * 8
+        made[148:156] = b"%06o\0 " % sum(made)
+    return bytes(made)
+
+
+MAIN = header("main.py", len(TWO)) + TWO.encode().ljust(512, b"\0")
+NAME = tarfile.GNUTYPE_LONGNAME
+HOSTILE = {
+    "the name of a member fills the memory": [MAIN, header("", 128 << 20, NAME), *[b"a" * (1 << 20)] * 128],
+    "a chain of names": [MAIN, *[header("", 2, NAME) + b"a\0".ljust(512, b"\0")] * 3000, header("a")],
+    "a negative size": [MAIN, header("a", -(1 << 60))],
+    "a negative size that leads back": [MAIN, header("a", -512)],
+    "a path of a thousand folders": [
+        MAIN,
+        header("", 3001, NAME),
+        (b"a/" * 1500 + b"b").ljust(3072, b"\0"),
+        header("b"),
+    ],
+    "folders without end": [MAIN, *[header(f"{number}/" + "a/" * 45) for number in range(20)]],
+    "a file that is cut off": [MAIN, header("a", 5000), b"a"],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_one_line_and_little_work(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kaggle_spec, "MAX_FILES", 200)
+    with gzip.open(path := tmp_path / "submission.tar.gz", "wb", 1) as archive:
+        for piece in HOSTILE[name]:
+            archive.write(piece)
+    tracemalloc.start()
+    try:
+        with pytest.raises(UsageError, match=r"submission\.tar\.gz: ") as refusal:
+            entrant(str(path), "connectfour")
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("compress", [lzma.compress, bz2.compress])
+def test_an_archive_that_is_compressed_otherwise_is_refused(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    data = bytearray(compress(MAIN + random.Random(1).randbytes(100_000)))
+    data[50_000] ^= 255
+    (tmp_path / "submission.tar.gz").write_bytes(data)
+    with pytest.raises(UsageError, match=r"submission\.tar\.gz: cannot be unpacked"):
+        entrant(str(tmp_path / "submission.tar.gz"), "connectfour")
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:

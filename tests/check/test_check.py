@@ -483,6 +483,7 @@ def test_a_zip_file_is_checked_like_its_folder(command: Callable[..., tuple[int,
         ([("mine\\bot.toml", "", PLAIN)], "'mine\\\\bot.toml' has a backslash; zip files separate folders with /"),
         ([("x" * 300, "", PLAIN)], "cannot be unpacked"),
         ([(f"{n}", "", PLAIN) for n in range(21)], "holds 21 files; expected at most 20"),
+        ([(f"{n}/a/b/c/d/e", "", PLAIN) for n in range(5)], "holds more than 20 folders"),
         ([("zeros", "0" * 10_001, PLAIN)], "unpacks to 10,001 bytes; expected at most 10,000"),
     ],
 )

@@ -161,7 +161,13 @@ LIMITS: dict[str, tuple[str, int, Callable[[], bytes], str]] = {
     "deleted content": ("MAX_BYTES", 1000, lambda: layer(file("a", bytes(600)), file("a", bytes(600))), "1,000 bytes"),
     "declared content": ("MAX_BYTES", 1000, lambda: file("a", size=1 << 60)[0].tobuf(), "1,000 bytes"),
     "files": ("MAX_FILES", 3, lambda: layer(*[folder(f"{number}") for number in range(4)]), "more than 3 files"),
-    "rest of a layer": ("MAX_STREAM_BYTES", 50_000, lambda: layer(folder("a")) + bytes(100_000), "unpack to more"),
+    "folders that no entry names": (
+        "MAX_FILES",
+        30,
+        lambda: layer(*[file(f"{n}/a/b/c/d/e") for n in range(6)]),
+        "30 f",
+    ),
+    "rest of a layer": ("MAX_STREAM_BYTES", 50_000, lambda: layer(folder("a")) + bytes(100_000), "unpacks to more"),
     "look-ups": ("MAX_STEPS", 100, lambda: layer(*[file("a/b/c/d/e/f/g") for _ in range(20)]), "takes too long"),
 }
 

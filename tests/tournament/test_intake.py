@@ -7,6 +7,7 @@ import sys
 import tarfile
 import time
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +17,8 @@ from contests import DRAWS, PLAYER, environment, games, table, tournament
 from defects import bot
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
+from referee.harness.errors import UsageError
+from referee.harness.tournament.intake.git import fetch
 from referee.harness.tournament.intake.submissions import submissions
 from referee.harness.tournament.model import read_plan
 
@@ -97,6 +100,33 @@ def test_a_list_names_repositories_of_git(tmp_path: Path) -> None:
         file for file in (tmp_path / "cup" / "bots").iterdir() if "passwords" in zipfile.ZipFile(file).namelist()[-1]
     ]
     assert zipfile.ZipFile(archive).read("bot/passwords") == b"/etc/passwd", "a link is a text file, not what it names"
+
+
+def tree(repository: Path, entries: Iterable[str]) -> str:
+    """Makes a tree object from lines as `git ls-tree` prints them. Returns its name."""
+    lines = "".join(f"{entry}\n" for entry in entries)
+    made = subprocess.run(["git", "mktree"], cwd=repository, input=lines, capture_output=True, text=True, check=True)
+    return made.stdout.strip()
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("leaves", ["files", "folders", "bytes"])
+async def test_a_repository_that_grows_when_it_is_checked_out_is_refused(tmp_path: Path, leaves: str) -> None:
+    """Ten small objects can stand for ten billion files."""
+    address, home = repository(tmp_path / "bomb", 1), tmp_path / "bomb"
+    (home / "zeros").write_bytes(bytes(1 << 20 if leaves == "bytes" else 0))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    blob = subprocess.run([*git, "hash-object", "-w", "zeros"], cwd=home, capture_output=True, text=True).stdout.strip()
+    inner = tree(home, [] if leaves == "folders" else [f"100644 blob {blob}\tleaf"])
+    for _ in range(2 if leaves == "bytes" else 9):
+        inner = tree(home, [f"040000 tree {inner}\t{number}" for number in range(10)])
+    commit = [*git, "commit-tree", inner, "-m", "bomb"]
+    made = subprocess.run(commit, cwd=home, capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run([*git, "reset", "--soft", made], cwd=home, check=True)
+    with pytest.raises(UsageError, match="which are allowed") as refusal:
+        await fetch(address, tmp_path / "here", 64 << 20, 2000, 30.0)
+    assert ("bytes" in str(refusal.value)) == (leaves == "bytes")
+    assert [path.name for path in (tmp_path / "here").iterdir()] == [".git"]
 
 
 def test_an_image_is_a_submission(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import trio
 
@@ -13,6 +15,12 @@ from referee.harness.errors import UsageError
 FETCH_S = 60.0
 """How long a fetch may take, unless a build has less time."""
 LOOK_S = 0.1
+MOST_LISTED_BYTES = 8 << 20
+"""Of the list of a repository's files: 4,000 entries with paths of 2,000 bytes."""
+MEMORY_LIMIT = 'ulimit -v 4194304 2>/dev/null; exec "$0" "$@"'
+"""Runs a command that may use 4 GiB of memory."""
+Look = Callable[[], None]
+"""Looks at what git has written so far. UsageError if that is too much."""
 SAFE = (
     "core.symlinks=false",  # a link could lead to any file of this machine
     "core.hooksPath=/dev/null",
@@ -28,27 +36,59 @@ ENVIRONMENT = {
 }
 
 
-async def fetch(address: str, folder: Path, max_bytes: int, fetch_s: float) -> None:
+async def fetch(address: str, folder: Path, max_bytes: int, max_files: int, fetch_s: float) -> None:
     """Clones a repository into a new folder, without submodules, hooks and prompts.
 
-    UsageError if that fails, takes too long, or grows beyond the limit.
+    UsageError if that fails, takes too long, or grows beyond the limits. A few small objects can stand for any number
+    of files, so the files are counted before they are written.
     """
     git = shutil.which("git")
     if git is None:
         raise UsageError(f"{address}: needs git, which is not installed")
     settings = [word for setting in SAFE for word in ("-c", setting)]
-    command = [git, *settings, "clone", "--quiet", "--depth", "1", "--no-tags", "--single-branch"]
-    command += ["--no-recurse-submodules", "--template=", "--", address, str(folder)]
+    until, listing = trio.current_time() + fetch_s, folder.with_name(f"{folder.name}.files")
+
+    async def run(*words: str, output: int | IO[bytes] = subprocess.DEVNULL, look: Look) -> None:
+        command = ["/bin/sh", "-c", MEMORY_LIMIT, git, *settings, *words]
+        await _run(command, address, output, until, fetch_s, look)
+
+    def check_size() -> None:
+        if _size(folder) > 2 * max_bytes:  # the repository and its files
+            raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
+
+    def check_listing() -> None:
+        if listing.stat().st_size > MOST_LISTED_BYTES:
+            raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
+
+    clone = ["clone", "--quiet", "--depth", "1", "--no-tags", "--single-branch", "--no-checkout"]
+    await run(*clone, "--no-recurse-submodules", "--template=", "--", address, str(folder), look=check_size)
+    with listing.open("wb") as file:
+        await run("-C", str(folder), "ls-tree", "-rtlz", "HEAD", output=file, look=check_listing)
+    entries = [entry.partition(b"\t")[0].split() for entry in listing.read_bytes().split(b"\0") if entry]
+    if len(entries) > 2 * max_files:  # folders are listed too
+        raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
+    if sum(int(words[-1]) for words in entries if words[-1].isdigit()) > max_bytes:
+        raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
+    await run("-C", str(folder), "checkout", "--quiet", "--force", "HEAD", look=check_size)
+
+
+async def _run(
+    command: list[str], address: str, output: int | IO[bytes], until: float, fetch_s: float, look: Look
+) -> None:
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=output,
         stderr=subprocess.PIPE,
         env=os.environ | ENVIRONMENT,
         start_new_session=True,
     )
     try:
-        await _watch(process, address, folder, max_bytes, fetch_s)
+        while process.poll() is None:
+            if trio.current_time() > until:
+                raise UsageError(f"{address}: cannot be cloned within {fetch_s:g} s")
+            await trio.to_thread.run_sync(look)
+            await trio.sleep(LOOK_S)
         assert process.stderr is not None
         lines = process.stderr.read().decode(errors="replace").strip().splitlines()
     finally:
@@ -56,18 +96,6 @@ async def fetch(address: str, folder: Path, max_bytes: int, fetch_s: float) -> N
     if process.returncode != 0:
         why = next((line for line in reversed(lines) if "fatal:" in line), lines[-1] if lines else "git failed")
         raise UsageError(f"{address}: cannot be cloned: {why.removeprefix('fatal: ')}")
-
-
-async def _watch(
-    process: "subprocess.Popen[bytes]", address: str, folder: Path, max_bytes: int, fetch_s: float
-) -> None:
-    deadline = trio.current_time() + fetch_s
-    while process.poll() is None:
-        if trio.current_time() > deadline:
-            raise UsageError(f"{address}: cannot be cloned within {fetch_s:g} s")
-        if await trio.to_thread.run_sync(_size, folder) > 2 * max_bytes:  # the repository and its files
-            raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
-        await trio.sleep(LOOK_S)
 
 
 def _size(folder: Path) -> int:

@@ -138,7 +138,7 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
     path = Path(submission.source)
     if submission.is_git:
         path = scratch / submission.name
-        await fetch(submission.source, path, MAX_BYTES, fetch_s)
+        await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s)
     if not path.exists():
         raise UsageError(f"there is no file or folder {submission.source}")
     if path.is_dir():
