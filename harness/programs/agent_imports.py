@@ -16,8 +16,8 @@ PROVIDED = {
 
 
 MAX_SOURCE_BYTES, MAX_CODE_BYTES = 4 << 20, 512 << 10
-"""A larger file, or one with more outside of strings and comments, is no source that somebody wrote. A syntax tree takes
-up to 600 bytes of memory for each byte of code."""
+"""A larger file, or one with more outside of strings and comments, is no source that somebody wrote. A syntax tree
+takes up to 600 bytes of memory for each byte of code."""
 STRINGS = re.compile(
     rb'(?s:#[^\n]*+|"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\\n]|\\.)*+"'
     rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\\n]|\\.)*+')"
