@@ -136,7 +136,7 @@ def _write_members(archive: tarfile.TarFile, stream: LayerStream, path: Path, fo
     """Writes the files of an archive below a folder. UsageError for one with anything else."""
     made: set[PurePosixPath] = set()
     while (member := archive.next()) is not None:
-        archive.members.clear()  # they would be kept
+        archive.members.clear()  # type: ignore[attr-defined]  # they would be kept
         place = PurePosixPath(member.name)
         made.update((place, *place.parents))
         if len(made) > MAX_FILES:
