@@ -1,7 +1,9 @@
 """The paths of files that are not code: next to the packages, in a checkout or in an installation."""
 
 import os
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from referee.games.game import Game
@@ -37,6 +39,23 @@ def cache_folder() -> Path:
 def game_file(game: Game, path: str) -> Path:
     """Returns where a file or folder is that the package of a game brings."""
     return Path(sys.modules[game.options.__module__].__file__ or "").parent / path
+
+
+def refuse_pipe(path: Path) -> None:
+    """Raises OSError for a named pipe, since opening it would wait for a writer. `/dev/fd/63` of a shell is none."""
+    with suppress(FileNotFoundError):
+        if stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode):
+            raise OSError("it is a named pipe; expected a file")
+
+
+def read_limited(path: Path, most_bytes: int = 16 << 20) -> bytes:
+    """Returns the content of a file. OSError for a named pipe, and for a file that is larger, such as /dev/zero."""
+    refuse_pipe(path)
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(f"it has more than {most_bytes >> 20} MiB")
+    return content
 
 
 def expanded(text: str) -> Path:

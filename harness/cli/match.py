@@ -1,5 +1,6 @@
 """`referee play --game GAME BOT BOT`: plays a game between bots."""
 
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -115,7 +116,10 @@ class ReplayOptions:
     each."""
 
     def check(self, game: str) -> None:
-        """Raises UsageError for an unknown format, and for options that cannot be combined."""
+        """Raises UsageError for an unknown format, for a folder, and for options that cannot be combined."""
+        for option, path in (("--replay", self.replay), ("--export", self.export and self.export[1])):
+            if path is not None and os.path.isdir(path):
+                raise UsageError(f"{option} {path}: it is a folder; expected a file")
         if self.export is not None:
             originals.find(self.export[0], game)
             if self.replay == NO_REPLAY:

@@ -14,6 +14,7 @@ from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.match.rule_options import option_names
+from referee.harness.paths import read_limited
 from referee.harness.programs.spec import PREFIXES, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.model import Plan, find_game
@@ -109,7 +110,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
 
 def _read(path: Path) -> _File:
     try:
-        return msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File)
+        return msgspec.toml.decode(read_limited(path).decode("utf-8-sig"), type=_File)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(f"{path}: {error}") from error
 

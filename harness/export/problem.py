@@ -99,6 +99,8 @@ def write_problem(
         raise UsageError(f"{folder} exists and is not an empty folder")
     if solution is not None and not solution.exists():
         raise UsageError(f"--solution {solution}: there is no such file or folder")
+    if solution is not None:
+        _check_kind("--solution", solution)
     source, spec = _opponent(terms.opponent)
     bots = [] if solution is not None else _kit_bot(game)
     dice = random.Random(seed)
@@ -162,15 +164,28 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     source = expanded(path).resolve()
     if not source.exists():
         raise UsageError(f"--against {typed}: there is no such file or folder")
+    _check_kind("--against", source)
     return source, f"{prefix}{OPPONENT}/{source.name}"
+
+
+def _check_kind(option: str, path: Path) -> None:
+    if not path.is_file() and not path.is_dir():
+        raise UsageError(f"{option} {path}: is a pipe or a device; expected a file or a folder")
 
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*archive.LEFT_OUT))
+        shutil.copytree(source, target, ignore=_left_out)
     else:
         shutil.copy2(source, target)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """Returns what no package holds: what builds leave, pipes and devices."""
+    paths = {name: Path(folder, name) for name in names}
+    special = {name for name, path in paths.items() if path.exists() and not path.is_file() and not path.is_dir()}
+    return special | set(shutil.ignore_patterns(*archive.LEFT_OUT)(folder, names))
 
 
 def _write(path: Path, content: bytes) -> None:

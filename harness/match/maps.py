@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from referee.harness.errors import UsageError
-from referee.harness.paths import MAPS
+from referee.harness.paths import MAPS, read_limited
 
 MAX_BYTES = 4 << 20
 """The largest map. The largest of ours has 30 kB."""
@@ -23,11 +23,7 @@ def read(game: str, name: str) -> str:
     try:
         if not path.exists() or path.is_dir():
             path = next((bundled for bundled in _bundled(game) if name in (bundled.name, bundled.stem)), path)
-        with path.open("rb") as file:
-            found = file.read(MAX_BYTES + 1)  # of /dev/zero, too
-        if len(found) > MAX_BYTES:
-            raise UsageError(f"--map {name}: has more than {MAX_BYTES >> 20} MiB; expected a map of {game}")
-        content = found.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        content = read_limited(path, MAX_BYTES).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError as error:
         known = ", ".join(names(game)) or "none"
         raise UsageError(f"--map {name}: there is no such file; bundled maps of {game}: {known}") from error

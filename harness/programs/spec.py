@@ -38,7 +38,7 @@ from referee.harness.adapters.llm.records import ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
-from referee.harness.paths import HOME, expanded
+from referee.harness.paths import HOME, expanded, read_limited
 from referee.harness.process.limits import Limits
 from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
@@ -212,7 +212,7 @@ def read_script(path: Path) -> list[tuple[int, str]]:
     Blank lines and lines that begin with # are left out.
     """
     try:
-        text = path.read_text("utf-8")
+        text = read_limited(path).decode("utf-8")
     except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
         raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
@@ -351,6 +351,8 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
         return _kaggle_agent(kaggle)
     if path.is_dir():
         return _folder(path, spec, game)
+    if not path.is_file():
+        raise UsageError(f"{spec} is a pipe or a device; expected a file or a folder")
     if path.suffix == webassembly.SUFFIX:
         return path.stem, lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
     if path.suffix in SOURCES and not starts_itself(path):

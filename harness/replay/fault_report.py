@@ -24,8 +24,9 @@ from referee.games.contract import FaultKind
 from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
+from referee.harness.paths import read_limited
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
-from referee.harness.replay.reader import Replay
+from referee.harness.replay.reader import MAX_BYTES, Replay
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
 from referee.protocol.text import escaped_json, printable
 
@@ -133,7 +134,7 @@ def lines_up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:
 def read(folder: Path) -> FaultDetails:
     """Returns the content of a fault report's `fault.json`. UsageError if there is none."""
     try:
-        details: FaultDetails = msgspec.json.decode((folder / DETAILS).read_bytes(), type=FaultDetails)
+        details: FaultDetails = msgspec.json.decode(read_limited(folder / DETAILS, MAX_BYTES), type=FaultDetails)
     except OSError as error:
         raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: {DETAILS}") from error
     except msgspec.MsgspecError as error:

@@ -12,6 +12,7 @@ from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
+from referee.harness.paths import refuse_pipe
 from referee.harness.replay.lines import REPLAY_VERSION, UNDECODABLE, Ending, Header
 
 GZIP = b"\x1f\x8b"
@@ -26,6 +27,7 @@ MAX_BYTES, MAX_LINES = 256 << 20, 4_000_000
 
 def open_replay(path: Path) -> BinaryIO:
     """Opens a replay for reading, compressed by gzip or not. OSError if it cannot be read."""
+    refuse_pipe(path)
     file = path.open("rb")
     if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
         return file

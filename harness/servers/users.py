@@ -22,6 +22,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.paths import read_limited
 
 Role = Literal["player", "admin", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -105,7 +106,7 @@ def _read_private(path: Path, why: str) -> bytes:
     try:
         if path.stat().st_mode & 0o077:
             raise UsageError(f"{path} {why} and others can read it: chmod 600 {path}")
-        return path.read_bytes()
+        return read_limited(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 

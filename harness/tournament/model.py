@@ -21,6 +21,7 @@ from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import UsageError
 from referee.harness.opponents import OPPONENTS
+from referee.harness.paths import read_limited
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import shown_name
 from referee.harness.servers.arena.judge import judge_plan
@@ -442,7 +443,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 def read_plan(path: Path) -> Plan:
     """Reads the file. Raises UsageError if it is missing or wrong."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(read_limited(path).decode("utf-8"))
         for part in ("time", "limits"):
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
         values.setdefault("bots", [])  # of an intake that accepted none

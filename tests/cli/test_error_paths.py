@@ -179,6 +179,61 @@ def test_a_terminal_has_colours_unless_they_are_switched_off(
     assert b"unknown game 'chess'" in said
 
 
+# Pipes, devices and folders where a file is expected.
+
+PIPED = "it is a named pipe; expected a file"
+SPECIAL = "is a pipe or a device; expected a file or a folder"
+FOUR = ("--game", "aibg5", "@random", "@random", "@random", "@random")
+FILES: list[tuple[tuple[str, ...], str]] = [
+    ((*FOUR, "--map", "pipe"), PIPED),
+    ((*FOUR, "--map", "/dev/zero"), "it has more than 4 MiB"),
+    (("--game", "tictactoe", "@random", "script:pipe"), PIPED),
+    (("--game", "tictactoe", "@random", "script:/dev/zero"), "it has more than 16 MiB"),
+    *[(("--game", "tictactoe", "@random", bot), SPECIAL) for bot in ("pipe", "pipe.py", "pipe.wasm", "/dev/zero")],
+    (("gate", "pipe.py", "@random", "--game", "tictactoe"), SPECIAL),
+    (("gate", "@random", "@random", "--game", "tictactoe", "--ledger", "plan", "--resume"), PIPED),
+    (("improve", "pipe.py", "--game", "tictactoe", "--against", "pipe.py", "--command", "true"), SPECIAL),
+    (("export", "problem", "--game", "tictactoe", "--against", "/dev/zero", "--into", "po"), SPECIAL),
+    (
+        ("export", "problem", "--game", "tictactoe", "--against", "@random", "--solution", "pipe", "--into", "po"),
+        SPECIAL,
+    ),
+    (("tournament", "run", "--game", "tictactoe", "@random", "/dev/zero"), SPECIAL),
+    (("tournament", "run", "pipe.toml"), PIPED),
+    *[(("tournament", command, "plan"), PIPED) for command in ("show", "verify", "page")],
+    (("tournament", "add", "plan", "@random"), PIPED),
+    (("tournament", "prepare", "pipe", "--into", "into", "--game", "tictactoe"), PIPED),
+    (("serve", "aibg", "--users", "pipe"), PIPED),
+    ((*MATCH, "--replay", "/", "--games", "2"), "it is a folder; expected a file"),
+    ((*MATCH, "--replay", ".", "--games", "2"), "it is a folder; expected a file"),
+    (("--game", "aiarena21", "@random", "@random", "--export", "aiarena21-replay", "/"), "it is a folder"),
+]
+
+
+@pytest.mark.parametrize(("argv", "words"), FILES, ids=[" ".join(argv) for argv, _ in FILES])
+def test_what_is_no_file_is_refused_in_a_line(
+    folder: Path, argv: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Opening a pipe would wait for a writer, and a device has no end."""
+    Path("plan").mkdir()
+    for name in ("pipe", "pipe.py", "pipe.wasm", "pipe.toml", "plan/tournament.toml"):
+        os.mkfifo(name, 0o600)
+    assert main(argv) == 2
+    said = capsys.readouterr().err
+    assert words in " ".join(said.split()) and "Traceback" not in said
+
+
+def test_a_pipe_that_is_handed_in_is_one_refused_line(folder: Path) -> None:
+    Path("in").mkdir()
+    names = ("a.py", "b.wasm", "c.zip", "d.tar", "e.tar.gz")
+    for name in names:
+        os.mkfifo(Path("in", name))
+    command = [*REFEREE, "tournament", "prepare", "in", "--into", "into", "--game", "tictactoe"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stdout.count("no ordinary file") == len(names), done.stdout
+
+
 # Disks and folders.
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,28 @@ def test_a_module_that_is_no_file_is_refused_in_a_line(
     assert main(("--game", "connectfour", "--seed", "1", str(mine), "@random", "--replay", "match.jsonl")) == 0
     assert main(("replay", "verify", "match.jsonl", module, "--play")) == 2
     assert f"{module}: there is no such file; expected the module" in capsys.readouterr().err
+
+
+def test_a_named_pipe_is_no_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Opening it would wait for a writer."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("match.jsonl").symlink_to("pipe")
+    Path("report").mkdir()
+    os.mkfifo("report/fault.json")
+    for command in (*commands(), ("repro", "report")):
+        assert main(command) == 2
+        assert "it is a named pipe; expected a file" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.slow
+def test_a_pipe_of_the_shell_is_a_replay(tmp_path: Path) -> None:
+    file = tmp_path / "match.jsonl"
+    assert main(("--game", "tictactoe", "@random", "@random", "--replay", str(file))) == 0
+    command = f"{shlex.join(REFEREE)} replay verify <(sleep 0.3; cat {file})"
+    assert subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL, timeout=60).returncode == 0
 
 
 def test_a_pipe_that_nobody_reads_takes_no_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

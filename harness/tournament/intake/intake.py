@@ -145,6 +145,8 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
         await trio.to_thread.run_sync(check_folder, path, submission.name, MAX_BYTES, MAX_FILES)
     elif submission.is_single:
         path = await trio.to_thread.run_sync(_alone, path, scratch)
+    elif not path.is_file():
+        raise UsageError(f"{path}: is no ordinary file; include the file itself")
     return path
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.paths import read_limited
 from referee.harness.programs import image, kaggle_spec
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
@@ -106,7 +107,7 @@ def _file_name(path: Path) -> str:
 
 def _listed(file: Path) -> Iterator[Submission]:
     try:
-        text = file.read_text("utf-8-sig")
+        text = read_limited(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{file}: expected a folder or a list of submissions, one a line: {why}") from error

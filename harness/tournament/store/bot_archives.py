@@ -100,6 +100,8 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game, readable)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{rest} is a pipe or a device; expected a file or a folder")
     is_agent = recognised(path, game) or kaggle_spec.agent_in(path, game) is not None
     modules = imported_by(path, game) if is_agent else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
