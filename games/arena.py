@@ -55,7 +55,7 @@ class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 DEAD_ENDS = 1000
-"""How many drawn plies may be taken back, because the battle could only end after them."""
+"""Most drawn plies that are taken back because every next ply would end the battle."""
 _BOTH = (0, 1)
 _FLIPS = (FLIP, FLIP_ALIAS)
 _FLIP_REASONS = {

@@ -1,4 +1,4 @@
-"""Work in threads, so that other tasks do not wait for it. It runs here when the system starts no thread.
+"""Work in threads, so that other tasks do not wait for it. If the system starts no thread, the caller does the work.
 
 A bot can use up the tasks of a container or of a service. The referee must go on then, since it has to end that bot.
 """

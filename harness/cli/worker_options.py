@@ -54,7 +54,7 @@ class ClusterOptions:
     def check(self, workers: WorkerOptions, forfeit: bool) -> None:
         """Raises UsageError for options that cannot be combined or are wrong, RunError if nothing listens there.
 
-        Called before anything is written, so that the corrected command does not meet the folder of this one.
+        Called before a folder is created: otherwise the corrected command would find that folder in use.
         """
         if self.cluster is None:
             if self != ClusterOptions():

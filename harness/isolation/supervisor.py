@@ -51,7 +51,7 @@ SCHED_ATTR_BYTES = 64
 KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
 KILL = b"k"
-"""The byte that ends a bot. It may come several times, the last time just before the next request."""
+"""The byte that ends a bot. The referee may send it several times, even just before its next request."""
 REQUEST, QUIT = b"r", b"q"
 """Messages: one that brings a request, in a file because it may be longer than a message, and a referee's last one."""
 CREDENTIALS = struct.Struct("iII")
@@ -292,7 +292,7 @@ def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
 
 
 def set_rlimits(limits: dict[str, int]) -> None:
-    """Sets limits on ourselves, which the bot inherits, but never raises one. We do not come near them."""
+    """Sets limits on ourselves, which the bot inherits, but never raises one. They are far above what we use."""
     for name, limit in limits.items():
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]
@@ -414,7 +414,7 @@ def reap() -> Iterator[tuple[int, int, int]]:
     """Yields each child that has ended, adopted ones included: its pid, its exit code (negative: a signal), its memory.
 
     This is the peak resident memory, in bytes, of itself or a child that it has reaped. 0 means that it is unknown:
-    before `exec` a child is as large as we are.
+    before `exec`, a child has the memory of this process.
     """
     own_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:

@@ -151,7 +151,7 @@ def _packages() -> Iterator[str]:
 
 
 def _installation(program: str) -> Iterator[str]:
-    """Yields a program and its installation, for each link on the way.
+    """Follows the links of a program, and yields each path with its installation.
 
     The interpreter of a virtual environment is a link into another installation.
     """

@@ -56,7 +56,7 @@ class MatchInterventions(Intervention):
         players = [player for player, _ in self._clients]
         if any(player in players or type(answer) is Fault for player, answer in answers.items()):
             return False
-        return any(client.spoke for _, client in self._clients)  # judged before its rival's move, and shown so
+        return any(client.spoke for _, client in self._clients)  # its fault precedes the rival's move
 
     async def _held(self, pace: PauseControl) -> bool:
         """Waits for the viewer, with the time of the match stopped. Returns whether the viewer has ended the match."""

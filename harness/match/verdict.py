@@ -34,7 +34,7 @@ class Verdict(Struct, frozen=True):
 
 
 class NoiseReport(Struct, frozen=True):
-    """How far a busy machine has touched a run."""
+    """How much machine load has slowed a run."""
 
     calls: int
     noisy_calls: int

@@ -23,7 +23,7 @@ METHOD_NOT_FOUND = -32601
 
 
 class Refused(Exception):
-    """The program cannot play, or not go on. The referee gets the text."""
+    """The program cannot start or continue to play. The referee gets the text."""
 
 
 class UnknownMethod(Exception):

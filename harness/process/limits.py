@@ -105,7 +105,7 @@ def _amount(name: str, value: int | None) -> str:
 
 
 FULL_BYTES = 4096
-"""A scratch folder with less room is full: no file takes less."""
+"""A scratch folder with less room is full, since the smallest file needs this much."""
 OPEN_FILES = 4096
 """Most descriptors of each process of a bot, and never more than half of ours. Descriptors in flight through sockets
 count for the whole account: a bot with many must stay below our limit, or we could start no other."""

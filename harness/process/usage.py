@@ -311,7 +311,10 @@ def _may_share(readings: Readings) -> bool:
 
 
 def _share_bytes(found: Reading) -> int:
-    """Returns a process's memory, each page divided by how many processes have it; all of it if that is secret."""
+    """Returns a process's memory, each page divided by the number of processes that share it.
+
+    Pages count in full if that number cannot be read.
+    """
     try:
         full = found.process.memory_full_info()
         share: int = getattr(full, "pss", full.rss)  # Linux alone tells how many have a page

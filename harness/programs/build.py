@@ -174,7 +174,7 @@ def _changed_since(began_ns: int, file: Path) -> bool:
 
 
 def _compiled(home: Path, source: Path) -> Path:
-    """Returns where a source is compiled with its present inputs."""
+    """Returns the folder of the build of a source, which depends on the current content of its inputs."""
     inputs = _dependencies(home / INPUTS, source.parent)
     return home / build_cache.key(f"{archive.sha256(file) if file.is_file() else '-'} {file}" for file in inputs)
 

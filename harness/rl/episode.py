@@ -47,7 +47,7 @@ class Episode:
             calls = state.calls()
             if calls[0].method.name in asked:
                 self.decisions = decisions = {}
-                for call in calls:  # a comprehension is a call more in Python 3.11
+                for call in calls:  # a comprehension costs another call in Python 3.11
                     decisions[call.player] = Decision(state, call, dice[call.player])
                 return
             state.apply({call.player: None for call in calls})
@@ -60,7 +60,7 @@ class Episode:
 
 
 class Seeds:
-    """The seeds of matches: those given, and between them others that follow from the last one."""
+    """The seeds of matches: each given seed, then seeds derived from it until the next one is given."""
 
     def __init__(self) -> None:
         self._last = secrets.randbits(63)

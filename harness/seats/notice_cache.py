@@ -45,7 +45,7 @@ class NoticeCache:
         key = wire.encoding, name
         kept = self._kept.get(key)
         if kept is None or kept[0] is not value:
-            # The object is kept too: while it lives, no other object has its identity.
+            # Keep the object alive, so that no other object gets its identity.
             self._kept[key] = kept = value, Raw(wire.encode(value))
         return kept[1]
 

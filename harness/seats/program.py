@@ -44,7 +44,7 @@ LONG_BYTES = 1 << 14
 SETTLE_S = 0.005
 """How long bots may be busy with the end of a match before they are greeted for the next."""
 NAP_S = 0.000001
-"""A sleep that gives a bot our core. The kernel makes 50 µs of it, in which most bots have read the end."""
+"""A sleep that frees our core for the bot. The kernel rounds it up to 50 µs, enough for most bots to see the end."""
 
 
 class Bot(Seat):

@@ -62,7 +62,7 @@ class ScratchFolders:
 def _state(folder: Path) -> tuple[int, ...]:
     """Returns what changes when anybody makes or removes something in a folder, or changes its owner or rights.
 
-    A file that is made right after the folder may leave the time as it is, since that counts in steps.
+    The clock of the file system advances in steps, so a file made right after the folder may not change the time.
     """
     found = os.lstat(folder)
     return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_ctime_ns

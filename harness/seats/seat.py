@@ -27,7 +27,7 @@ class CallCost(Struct, frozen=True):
     waited_s: float = 0.0
     """How long a call of more than a few milliseconds waited for a core, if that is known."""
     slowed: bool = False
-    """The call was late, or nearly so, because no core was free."""
+    """The call was late or almost late because no core was free."""
     stderr_bytes: int = 0
     """Size of the file with standard error when the call began."""
     fuel: int | None = None

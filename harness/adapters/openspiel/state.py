@@ -215,7 +215,7 @@ class Spiel(State):
     def params(self, player: Player) -> Position:
         text_of, legal = self._text_of, []
         self._ids[player] = numbers = self._legal_actions(player)
-        for number in numbers:  # a comprehension is a call more in Python 3.11
+        for number in numbers:  # a comprehension costs another call in Python 3.11
             legal.append(Legal(number, text_of(player, number)))
         return Position(self._shown_to(player), tuple(legal), player, tuple(self._history) if self._perfect else ())
 

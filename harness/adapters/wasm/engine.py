@@ -1,8 +1,7 @@
 """The engine's settings, and the compiler.
 
-`engine.py MODULE CODE COPY [TARGET]` compiles a module to the file CODE, and
-copies the module. This is a build, under the limits of builds; the bot then starts from CODE. `engine.py --try` runs a
-small module.
+`engine.py MODULE CODE COPY [TARGET]` compiles a module to the file CODE and copies the module. It runs under the limits
+of builds, and the bot then starts from CODE. `engine.py --try` runs a small module.
 """
 
 import sys
@@ -23,8 +22,8 @@ MOST_FUNCTIONS = 50_000
 MOST_TABLES, MOST_TABLE_ELEMENTS = 4, 1 << 16
 """Of references to functions. They lie outside of the bot's memory, and are small beside what its process may use."""
 STACK_BYTES = 2 << 20
-"""Where a call stack overflows: as high as the engine allows, since this is the one limit that another processor may
-meet elsewhere."""
+"""The size of a call stack, as large as the engine allows: the depth at which it overflows differs between
+processors."""
 MAGIC = b"\0asm\1\0\0\0"
 COMPONENT = b"\0asm\x0d\0\1\0"
 FUNCTION_SECTION, TABLE_SECTION = 3, 4

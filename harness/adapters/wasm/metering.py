@@ -7,9 +7,9 @@ class Metering(Struct, frozen=True):
     """What determines the fuel of a metered bot, besides its input."""
 
     sha256: str
-    """Of the module."""
+    """The hash of the module."""
     engine: str
-    """With its version, and the target if that is not the machine."""
+    """Its name and version, and the target platform if that is not this machine's."""
     prices: int
     """The version of the prices of what the engine does not count."""
     fuel_per_ms: int

@@ -135,9 +135,9 @@ class Group:
     def renew(self) -> bool:
         """Prepares the group for another bot. Returns False if that bot could be blamed for an earlier one.
 
-        Counters of the kernel cannot be set back. So CPU time counts from here. A group in which the kernel has killed
-        a process is of no use again: neither at the memory limit, nor by `kill`, after which Linux 6.18 also kills the
-        next process that starts in the group.
+        The kernel's counters cannot be reset, so CPU time counts from here. A group in which the kernel has killed a
+        process is not used again. That holds for the memory limit and for `kill`, after which Linux 6.18 also kills
+        the next process that starts in the group.
         """
         held_bytes = self._sum("memory", "memory.current", "")
         alive = self._sum("pids", "pids.current", "")

@@ -36,7 +36,7 @@ INODES = 2 * MOST_FILES
 HIDDEN_PROC = ("/proc/keys", "/proc/key-users", "/proc/timer_list")
 """Files that the kernel fills with keys, accounts and processes of the whole machine, in every namespace."""
 EMPTY = "mode=0555,size=4096,nr_inodes=1"
-"""Options of a tmpfs in which nothing can be made: its only inode is its root."""
+"""Options of a tmpfs in which nothing can be created: its root takes its only inode."""
 
 
 class SandboxFiles(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Workers on other machines, by Dask, the extra `cluster`. Only this module and `dask_worker` import it.
 
-Nothing on a Dask worker is irreplaceable: whatever dies there, the games that did not come back are played by others.
+A Dask worker may die at any time. Other workers then play the games that it did not return.
 """
 
 import ipaddress

@@ -9,7 +9,7 @@ from referee.harness.tournament.formats.designs import LineUp
 from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, finished
 
 TRIES = 100_000
-"""How often to try a pair in a round, which takes a second. Then bots are paired in order."""
+"""Most attempts to pair a round, which take a second. After that, bots are paired in order."""
 
 
 def swiss_rounds(bots: int, rounds: int | None) -> int:
