@@ -1,6 +1,7 @@
 """A bot has one name: in a match, a check, a gate, a tournament and its ledger."""
 
 import contextlib
+import json
 import shlex
 import tarfile
 import zipfile
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from modules import bot as module
 
+from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.programs import engine_spec
 from referee.harness.programs.spec import PREFIXES, entrant, name_of, shown_name
@@ -160,3 +162,14 @@ def test_a_tournament_refuses_at_once_what_a_match_refuses(place: Path) -> None:
     for spec in (str(lua), f"cmd:{place}/nothing", "@nobody", "uci:./nothing"):
         with pytest.raises(UsageError), finding([spec], TICTACTOE):
             pass
+
+
+@pytest.mark.parametrize("kind", ["agent main.py", "kaggle: main.py", "wrapped zip", "named zip", "agent in a zip"])
+def test_a_check_calls_a_bot_as_a_match_does(kind: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.chdir(place):
+        spec, game, name = KINDS[kind]("team")
+        main(["check", spec, "--game", game, "--only", "builds", "--json"])
+        assert json.loads(capsys.readouterr().out)["name"] == name
+        for wrong in (f"{written(Path('broken', 'main.java'), 'class')}", "kaggle:missing/main.py"):
+            main(["check", wrong, "--game", game, "--json"])
+            assert json.loads(capsys.readouterr().out)["name"] == "main"
