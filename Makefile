@@ -11,7 +11,7 @@ READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
-.PHONY: setup play view test quick lint bench kits docs viewer toolchains clean
+.PHONY: setup play view test test-all quick lint bench kits docs viewer toolchains clean
 
 # Installs the referee and everything its tests need into .venv.
 setup: $(READY)
@@ -29,13 +29,17 @@ view: $(CORE)
 	$(PIP) --editable '.[web]'
 	$(BIN)/referee view
 
-# Runs every test.
+# Runs every test that can fail because of a change.
 test: $(READY) toolchains
-	$(BIN)/pytest $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not nightly" $(WORKERS) $(ARGS)
+
+# Runs every test, each night and before a release. Writes tests/simulations.json: commit it.
+test-all: $(READY) toolchains
+	$(BIN)/pytest --record-simulations $(WORKERS) $(ARGS)
 
 # Runs the tests that take under 90 seconds together on two cores, with fewer generated examples.
 quick: $(READY)
-	$(BIN)/pytest -m "not slow and not kits" --hypothesis-profile quick $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not slow and not kits and not nightly" --hypothesis-profile quick $(WORKERS) $(ARGS)
 
 # Checks style, spelling, types and imports; of the viewer and the JavaScript kit too, where node is installed.
 lint: $(READY)

@@ -25,6 +25,8 @@ from referee.harness.programs import toolchains
 # Tests use the same compilers as the referee: the first ones on PATH that work.
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
+pytest_plugins = ["simulations"]
+
 settings.register_profile("quick", max_examples=10)
 
 SITE = Path(__file__).parent / "support" / "site"

@@ -1,4 +1,4 @@
-"""The benchmarks run. People judge their figures."""
+"""The benchmarks run. People judge their figures. `make test` runs one of them."""
 
 import importlib.util
 import json
@@ -49,7 +49,7 @@ def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
     assert f"| {YARDSTICK} | 1.00 |" in table and "| a step of a missing package | not installed |" in table
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_a_game_of_the_command_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.command", "--rounds", "1", "--games", "300"]
@@ -59,7 +59,7 @@ def test_a_game_of_the_command_is_measured() -> None:
     assert "| without replays | " in table_of_command(figures)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
@@ -69,13 +69,14 @@ def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
     assert "| json | " in table_of_aibg5(figures)
 
 
+@pytest.mark.nightly
 def test_openspiels_decisions_are_compared_with_ours() -> None:
     figures = openspiel.measure(rounds=1)
     assert all(0 < bare < own * 2 for ((bare, own),) in figures.values())
     assert "| chess | " in openspiel.table_of_openspiel(figures)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("gcc")
 def test_a_metered_bot_is_compared_with_a_native_one() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.metered", "--json", "--steps", "20000"]
@@ -85,7 +86,7 @@ def test_a_metered_bot_is_compared_with_a_native_one() -> None:
     assert "| an instant call | " in table_of_metering(figures)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("c")
 def test_the_time_from_an_edit_to_a_match_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.edits", "--json", "--edits", "1", "c", "python"]
@@ -99,7 +100,7 @@ def test_every_kit_has_a_file_to_edit() -> None:
     assert SOURCES.keys() == {path.parent.name for path in KITS.glob("*/new.toml")}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_tournaments_are_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.tournament", "--seconds", "1", "--lines", "2000"]
@@ -111,7 +112,7 @@ def test_tournaments_are_measured() -> None:
     assert "| tictactoe, instant C++ bots, used again | " in table_of_tournaments(figures)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_tournaments_on_a_cluster_are_measured() -> None:
     figures = measure(3, counts=[1], lengths_ms=[10])
@@ -139,6 +140,7 @@ def test_environments_for_training_are_faster_than_pettingzoos() -> None:
     assert f"| {training.PETTINGZOO} | " in training.table_of_training(figures)
 
 
+@pytest.mark.nightly
 def test_every_engine_is_measured() -> None:
     command = [sys.executable, "benchmarks/engines.py", "--json", "tictactoe"]
     rates = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -151,7 +153,7 @@ def test_every_engine_is_measured() -> None:
     assert rates["tictactoe"]["match"]["median"] > 0
 
 
-@pytest.mark.kits
+@pytest.mark.nightly
 def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.kits", "--json", "--calls", "5", "python"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout)
@@ -161,7 +163,7 @@ def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
     assert "| python |" in table_of_kits(figures)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_servers_are_measured_with_many_clients() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.servers"]
     command += ["--battles", "4", "--games", "1", "--seconds", "1", "--think", "0.02"]
@@ -171,7 +173,7 @@ def test_the_servers_are_measured_with_many_clients() -> None:
         assert figure["timeouts"] == 0 and figure["moves"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("engines")
 def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.engine_clocks", "--json", "--games", "1", "--call-ms", "30"]
@@ -181,14 +183,14 @@ def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:
     assert figures["charged on top, ms"]["median"] < 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_runner_of_originals_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.originals", "--calls", "50"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert all(figure["agent us"] > 0 for figure in figures.values())  # with so few calls, start-up dominates
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_a_watched_match_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.watched", "--rounds", "1", "--draw-after", "500"]
@@ -199,7 +201,7 @@ def test_a_watched_match_is_measured() -> None:
     assert len(figures["viewer, MiB"]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("viewer")
 def test_the_first_board_is_measured() -> None:
     subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)

@@ -30,18 +30,18 @@ def test_every_yaml_file_is_a_mapping(path: Path) -> None:
 
 
 def test_there_is_a_workflow_for_tests_lint_docs_kits_and_releases() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["docs", "kits", "lint", "release", "test"]
+    assert [path.stem for path in WORKFLOWS] == ["docs", "kits", "lint", "nightly", "release", "test"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_may_only_read_and_its_make_targets_exist(path: Path) -> None:
     workflow = loaded(path)
     assert workflow["permissions"] == {"contents": "read"}
-    targets = set(re.findall(r"^(\w+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for job in workflow["jobs"].values():
         for step in job["steps"]:
             assert ("uses" in step) != ("run" in step), step
-            for words in re.findall(r"^make ((?:\w+ ?)+)", step.get("run", ""), re.MULTILINE):
+            for words in re.findall(r"^make ((?:[\w-]+ ?)+)", step.get("run", ""), re.MULTILINE):
                 assert set(words.replace("ARGS", "").split()) <= targets, step
 
 

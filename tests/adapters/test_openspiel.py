@@ -32,7 +32,7 @@ from referee.harness.web.draft_turn import Draft
 GAMES = [each.name.removeprefix(PREFIX) for each in listed_games()]
 QUICK = {"bridge": {"use_double_dummy_result": False}, "bridge_uncontested_bidding": {"num_redeals": 1}}
 """Options of games that otherwise search for seconds."""
-SEEDS = [range(1, 3), pytest.param(range(3, 21), marks=pytest.mark.slow)]
+SEEDS = [range(1, 3), pytest.param(range(3, 21), marks=pytest.mark.nightly)]
 
 
 def start(name: str, seed: int = 1, seats: int | None = None, **options: Any) -> Any:
