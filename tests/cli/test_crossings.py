@@ -21,8 +21,7 @@ from referee.games import registry
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.isolation.plan import Isolation
-from referee.harness.programs.image import obstacle_to_images
+from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.programs.spec import PREFIXES
 from referee.harness.servers.mcp.allowed import Allowed, named
 from referee.harness.servers.mcp.matches import Conditions, open_matches

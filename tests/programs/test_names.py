@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from modules import bot as module
 
+from referee.harness.adapters.engines.options import PROTOCOLS
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.programs import engine_spec
 from referee.harness.programs.spec import PREFIXES, entrant, name_of, shown_name
 from referee.harness.tournament.model import identified
 from referee.harness.tournament.store.bot_archives import finding
@@ -99,7 +99,7 @@ KINDS: dict[str, Callable[[str], tuple[str, str, str]]] = {
     "original: agent": lambda stem: (f"original:./{written(Path(stem, 'agent.py'), '').parent}", CARDS, stem),
     "cmd: program": lambda stem: (f"cmd:{shlex.quote('./' + str(program(stem)))}", TICTACTOE, Path(stem).stem),
     "cmd: file": lambda stem: (f"cmd:sh -c {shlex.quote(str(written(Path(f'{stem}.sh'))))}", TICTACTOE, stem),
-    **{f"{protocol}: program": engine(protocol) for protocol in engine_spec.PROTOCOLS},
+    **{f"{protocol}: program": engine(protocol) for protocol in PROTOCOLS},
     "uci: source": lambda stem: (f"uci:--nodes 5 {written(Path(f'{stem}.py'), '')}", "openspiel:chess", stem),
     "uci: folder": lambda stem: (f"uci:./{folder(stem, RUN)}", "openspiel:chess", stem),
     "uci: command line": lambda stem: (

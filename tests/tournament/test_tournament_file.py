@@ -13,8 +13,7 @@ from submissions import zip_of
 from referee.harness.cli.options import SetupOptions
 from referee.harness.cli.tournament_request import from_file
 from referee.harness.errors import UsageError
-from referee.harness.isolation.plan import Isolation
-from referee.harness.programs.image import obstacle_to_images
+from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.tournament import organise
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store import bot_archives
