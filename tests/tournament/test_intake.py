@@ -18,9 +18,11 @@ from defects import bot
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
 from referee.harness.errors import UsageError
+from referee.harness.tournament.intake import snapshot
 from referee.harness.tournament.intake.git import fetch
-from referee.harness.tournament.intake.submissions import submissions
+from referee.harness.tournament.intake.submissions import check_folder, submissions
 from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.store.bot_archives import finding, store
 
 pytestmark = pytest.mark.slow
 
@@ -377,3 +379,75 @@ def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> Non
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 98\n{DRAWS}"))
     said = tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume", code=2)
     assert "an earlier version of cid" in said and "`referee tournament add cup BOT`" in said
+
+
+def test_a_hard_link_puts_no_file_of_the_organiser_into_an_archive(tmp_path: Path) -> None:
+    """Its content is read as root, whatever the rights of the file are."""
+    secret, teams = tmp_path / "secret", tmp_path / "teams"
+    secret.write_text("a secret")
+    secret.chmod(0o600)
+    folder_of(teams / "thief", 1)
+    (teams / "thief" / "data.txt").hardlink_to(secret)
+    folder_of(teams / "twin", 2)
+    (teams / "twin" / "one").write_text("1")
+    (teams / "twin" / "two").hardlink_to(teams / "twin" / "one")  # both names are its own
+    (teams / "alone.py").hardlink_to(secret)
+    zipped(tmp_path / "theirs.zip", 3)
+    (teams / "linked.zip").hardlink_to(tmp_path / "theirs.zip")
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=1)
+    assert result["accepted"] == ["twin"]
+    assert sorted(result["refused"]) == ["alone", "linked", "thief"]
+    assert "data.txt is a hard link to a file outside of the folder; include a copy" in result["refused"]["thief"]
+    for archive in (tmp_path / "cup" / "bots").glob("*.zip"):
+        with zipfile.ZipFile(archive) as packed:
+            assert not any(b"a secret" in packed.read(name) for name in packed.namelist())
+
+
+def test_a_submission_is_checked_as_it_is_packed(tmp_path: Path) -> None:
+    """A bot that needs what its archive leaves out would be accepted, and lose all its games."""
+    teams = tmp_path / "teams"
+    needing = RUN + 'exclude = ["data.txt"]\n'
+    for name, toml, file in (
+        ("excluded", needing, "data.txt"),
+        ("tools", RUN, "build/data.txt"),
+        ("sound", RUN, "data.txt"),
+    ):
+        folder_of(teams / name, 1, toml)
+        place = teams / name / file
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("needed")
+        program = teams / name / "bot.py"
+        program.write_text(f"open({file!r}).close()\n{program.read_text()}")
+    result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=1)
+    assert result["accepted"] == ["sound"]
+    assert sorted(result["refused"]) == ["excluded", "tools"]
+
+
+def test_an_absolute_link_within_a_submission_is_packed(tmp_path: Path) -> None:
+    teams = tmp_path / "teams"
+    folder_of(teams / "ann", 1)
+    (teams / "ann" / "data.txt").write_text("x")
+    (teams / "ann" / "link.txt").symlink_to(teams / "ann" / "data.txt")
+    assert prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)["accepted"] == ["ann"]
+
+
+def test_a_file_that_changes_while_it_is_packed_is_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "ann", 1)
+    with finding([str(folder)], "tictactoe") as (found,):
+        (folder / "bot.py").write_text("# another program\n")
+        with pytest.raises(UsageError, match=r"bot\.py changed while it was read; repeat the command"):
+            store(found, tmp_path / "cup")
+    assert not [*(tmp_path / "cup" / "bots").glob("*.zip")]
+
+
+def test_a_link_that_replaces_a_file_is_not_followed(tmp_path: Path) -> None:
+    """The author of a submission swaps a file between the check and the reading."""
+    secret, folder = tmp_path / "secret", folder_of(tmp_path / "ann", 1)
+    secret.write_text("a secret")
+    (folder / "data").symlink_to(secret)
+    copy = snapshot.copy_folder(folder, tmp_path / "copy", "ann", 1 << 20, 100)
+    assert (copy / "data").is_symlink()
+    with pytest.raises(UsageError, match="is a link"):
+        snapshot.copy_file(folder / "data", tmp_path / "one", 1 << 20)
+    with pytest.raises(UsageError, match="leads outside"):
+        check_folder(copy, "ann", 1 << 20, 100)

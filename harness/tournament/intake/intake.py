@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -27,7 +26,8 @@ from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.intake.git import FETCH_S, fetch
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record
-from referee.harness.tournament.intake.submissions import Submission, check_folder
+from referee.harness.tournament.intake.snapshot import copy_file, copy_folder
+from referee.harness.tournament.intake.submissions import Submission, check_folder, remove_excluded
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.bot_archives import finding, store
 
@@ -141,22 +141,27 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
         await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s)
     if not path.exists():
         raise UsageError(f"there is no file or folder {submission.source}")
+    return await trio.to_thread.run_sync(_copied, submission, path, scratch)
+
+
+def _copied(submission: Submission, path: Path, scratch: Path) -> Path:
+    """Returns a copy that nobody changes meanwhile, without what the bot's archive will not hold.
+
+    A single file gets a folder of its own, where it sees and imports no other team's files.
+    """
+    name, copy = submission.name, scratch / "copy" / path.name
     if path.is_dir():
-        await trio.to_thread.run_sync(check_folder, path, submission.name, MAX_BYTES, MAX_FILES)
-    elif submission.is_single:
-        path = await trio.to_thread.run_sync(_alone, path, scratch)
-    elif not path.is_file():
-        raise UsageError(f"{path}: is no ordinary file; include the file itself")
-    return path
-
-
-def _alone(path: Path, scratch: Path) -> Path:
-    """Returns a copy of a single file in a folder of its own, where it sees and imports no other team's files."""
-    if path.is_symlink() or not path.is_file():
+        check_folder(path, name, MAX_BYTES, MAX_FILES)  # before much is copied
+        copy_folder(path, copy, name, MAX_BYTES, MAX_FILES)
+        check_folder(copy, name, MAX_BYTES, MAX_FILES)
+        remove_excluded(copy, name)
+        return copy
+    if not path.is_file():
         raise UsageError(f"{path}: is a link or no ordinary file; include the file itself")
-    if path.stat().st_size > MAX_BYTES:
-        raise UsageError(f"{path}: holds {path.stat().st_size:,} bytes; {MAX_BYTES:,} are allowed")
-    return Path(shutil.copy(path, scratch))
+    if path.suffix.lower() == ".tar":
+        return path  # an image, which its id identifies
+    copy.parent.mkdir()
+    return copy_file(path, copy, MAX_BYTES)
 
 
 def _key(intake: Intake, submission: Submission, path: Path) -> str:
@@ -177,7 +182,8 @@ async def _check(intake: Intake, submission: Submission, path: Path) -> CheckRep
         return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
     content = done.stdout
     if str(path) != submission.source:  # its author knows no folder of this machine
-        content = content.replace(str(path).encode(), path.name.encode())
+        shown = path.name if submission.is_git or submission.is_single else submission.source
+        content = content.replace(str(path).encode(), os.fsencode(shown))
     try:
         return msgspec.json.decode(content, type=CheckReport)
     except msgspec.DecodeError:

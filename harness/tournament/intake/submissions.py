@@ -160,6 +160,16 @@ def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> Non
         read_bot_file(top, name).copied_folder(top, name)
 
 
+def remove_excluded(folder: Path, name: str) -> None:
+    """Removes the files that `exclude` in a `bot.toml` leaves out, from a copy: the bot has to play without them."""
+    if not (folder / "bot.toml").is_file():
+        return
+    kept = {file.path for file in read_bot_file(folder, name).files(folder.resolve(), name).files}
+    for path in [*_walk(folder)]:
+        if (path.is_symlink() or not path.is_dir()) and path.relative_to(folder).as_posix() not in kept:
+            path.unlink()
+
+
 def _check_path(path: Path, name: str) -> None:
     """UsageError for a path inside a submission that no archive can hold."""
     if len(os.fsencode(path)) > MAX_PATH_BYTES:

@@ -209,7 +209,10 @@ def _pack(entry: Entry, content: BotArchive, new: Path) -> None:
             member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
             member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
             member.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(member, source.read_bytes())
+            data = source.read_bytes()
+            if hashlib.sha256(data).hexdigest() != file.sha256:
+                raise UsageError(f"{entry.name}: {file.path} changed while it was read; repeat the command")
+            packed.writestr(member, data)
 
 
 def home_of(entry: Entry) -> Path:
