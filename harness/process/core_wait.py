@@ -92,26 +92,30 @@ class CoreWaitMeter:
         """The open call has taken longer than `QUICK_S`."""
         self._root, self._stdout, self._tree_cpu_s = root, stdout, tree_cpu_s
         self._first = Tree({}, True, 0)
-        self._started = 0.0
+        self._started = self._late_s = 0.0
         self._referee = Thread(0, 0)
         self._ready: dict[int, tuple[int, float]] = {}
         """The run time of each thread that was ready, and since when it is known to be that."""
         self._humble: set[int] = set()
         """Threads that had chosen to wait at any reading of this call."""
 
-    def start(self) -> None:
-        """Takes the first reading of a call. Does nothing on systems without `schedstat`."""
+    def start(self, late_s: float = 0.0) -> None:
+        """Takes the first reading of a call. Does nothing on systems without `schedstat`.
+
+        `late_s`: how long we had no core ourselves to take it. The bot may have had none either.
+        """
         if not PORTABLE:
             self.running = True
-            self._started = time.perf_counter()
+            self._started, self._late_s = time.perf_counter(), late_s
             self._first = self._read()
             self._ready, self._humble = {}, set()
             self._note(self._first.threads)
             self._referee = own_thread()
 
     def look(self) -> None:
-        """Takes a reading in the middle of a call."""
+        """Takes a reading in the middle of a call, when no answer has come."""
         if self.running:
+            self._referee = own_thread()  # what we waited before has delayed no answer
             self._note(self._read().threads)
 
     def _read(self) -> Tree:
@@ -142,8 +146,8 @@ class CoreWaitMeter:
     def read(self, answered: bool) -> CoreWait | None:
         """Returns what has happened since `start`; None if it was not called.
 
-        If there is an answer, the time counts in which the referee itself waited for a core: the answer may have been
-        there already. Never counts time in which a process of the bot ran.
+        If there is an answer, the time counts in which the referee itself last waited for a core: the answer may have
+        been there already. Never counts time since `start` in which a process of the bot ran.
         """
         if not self.running:
             return None
@@ -154,7 +158,8 @@ class CoreWaitMeter:
         if answered or unread_bytes(self._stdout):
             referee_ns = own_thread().waited_ns - self._referee.waited_ns
         idle_s = time.perf_counter() - self._started - (tree.ran_ns - self._first.ran_ns) / 1e9
-        return CoreWait(bot.ran_s, max(0.0, min(bot.waited_s + referee_ns / 1e9, idle_s)))
+        waited_s = max(0.0, min(bot.waited_s + referee_ns / 1e9, idle_s))
+        return CoreWait(bot.ran_s, waited_s + self._late_s)
 
 
 def tree_below(root: int) -> Tree:

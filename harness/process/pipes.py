@@ -118,7 +118,7 @@ class Pipes(Transport):
             except Late:
                 if soon == until:
                     raise
-                self.core_wait.start()
+                self.core_wait.start(late_s=self.now() - soon)
         while True:
             soon = min(until, self.now() + random.uniform(0.5, 1.5) * LOOK_EVERY_S)
             try:

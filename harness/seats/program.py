@@ -308,7 +308,8 @@ class Bot(Seat):
         self.transport.core_wait.stop()
         if wait is None:
             return CallCost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
-        waited_s, busy_s = min(wait.waited_s, wall_s), max(cpu_s, wait.ran_s)
+        busy_s = max(cpu_s, wait.ran_s)
+        waited_s = min(wait.waited_s, max(0.0, wall_s - busy_s))
         slowed = False
         if not answered:
             if answer.kind is FaultKind.TIMEOUT:  # what came after the limit made up for core wait: neither counts
@@ -317,7 +318,7 @@ class Bot(Seat):
         elif self.limits.on_noise is not OnNoise.FORGIVE:
             slowed = wall_s - waited_s <= limit_s < wall_s and is_uneven(limit_s, waited_s)
         elif busy_s <= limit_s:
-            forgiven_s = min(waited_s, MOST_FORGIVEN * limit_s, max(0.0, wall_s - busy_s))
+            forgiven_s = min(waited_s, MOST_FORGIVEN * limit_s)
             slowed = wall_s - forgiven_s <= limit_s < wall_s
             wall_s -= forgiven_s
         self.totals.waited_s += waited_s

@@ -234,8 +234,9 @@ async def test_a_silent_engine_is_said_to_have_written_nothing(engines: Engines)
 
 @pytest.mark.trio
 async def test_what_an_engine_says_unasked_is_thrown_away(engines: Engines) -> None:
+    """The bestmove before `go` comes in one piece with `readyok`: later, nobody could tell it from an answer."""
     body = """
-def ready(): say("readyok", "bestmove a1a1", "info string " + "x" * 5000)
+def ready(): say("info string " + "x" * 5000, "readyok\\nbestmove a1a1")
 def go(asked):
     say("string bestmove a1a1", "info pv bestmove a1a1", "", "bestmove " + (first() if len(moves) < 2 else "x"))
 """

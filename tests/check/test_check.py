@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -48,9 +49,11 @@ LUCKY = "import random\ndef choose(): return cell(random.SystemRandom().choice(f
 SEEDED = "import random\ndef choose(): return cell(random.Random(seed + len(free)).choice(free))"
 
 
-async def run(program: Entrant, limits: Limits = LIMITS, name: str = "tictactoe", **more: Any) -> CheckReport:
+async def run(
+    program: Entrant, limits: Limits = LIMITS, name: str = "tictactoe", call_s: float = 1.0, **more: Any
+) -> CheckReport:
     game = registry.game(name)
-    return await check(Check(game, program, 7, game.options(), limits, TimeControl(per_call_s=1.0), **more))
+    return await check(Check(game, program, 7, game.options(), limits, TimeControl(per_call_s=call_s), **more))
 
 
 def found(report: CheckReport) -> list[Finding]:
@@ -206,13 +209,16 @@ async def test_luck_from_the_seed_is_a_note(arena: Arena) -> None:
 
 @pytest.mark.trio
 async def test_more_than_half_of_a_limit_is_a_warning(arena: Arena) -> None:
-    slow = "def choose():\n    if seat: time.sleep(0.55 * (not os.path.exists('slept'))); open('slept', 'w')"
-    report = await run(arena.bot(bot(f"hog = b'x' * (60 << 20)\n{slow}\n    return cell(free[0])")))
+    """One call of 2.2 of 4 s. Load must take 1.8 s to make it late, or from any other call to make that one slow."""
+    slow = "def choose():\n    if seat: time.sleep(2.2 * (not os.path.exists('slept'))); open('slept', 'w')"
+    limits = msgspec.structs.replace(LIMITS, startup_s=20.0)
+    report = await run(arena.bot(bot(f"hog = b'x' * (60 << 20)\n{slow}\n    return cell(free[0])")), limits, call_s=4.0)
     assert [(finding.rule, finding.level) for finding in found(report)] == [
         ("time-limit", Level.WARNING),
         ("memory-limit", Level.WARNING),
     ]
-    assert "its slowest call, play, took 0.5" in found(report)[0].text
+    took_s = re.search(r"its slowest call, play, took ([0-9.]+) s", found(report)[0].text)
+    assert took_s is not None and 2.0 < float(took_s[1]) < 4.0
 
 
 # Files for other programs.

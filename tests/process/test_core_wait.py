@@ -90,6 +90,17 @@ async def test_core_wait_is_in_the_verdict_and_the_replay(arena: Arena) -> None:
 
 
 @pytest.mark.trio
+async def test_a_bot_that_sleeps_waits_for_no_core_however_often_the_referee_does(arena: Arena) -> None:
+    """Each look at the bot may wait for a core, 20 times in this call. Only the last wait can delay the answer."""
+    bot = arena.bot("greet(); asked = call(); time.sleep(2); answer(asked, cell('C')); call()")
+    rival = arena.bot("greet(); call()", name="rival")
+    with burners(24):
+        verdict = await arena.play(arena.match(bot, rival), Limits(startup_s=60.0), granted_s=60.0)
+    assert verdict.seats[0].wall_s >= 2.0
+    assert verdict.seats[0].waited_s < 0.3
+
+
+@pytest.mark.trio
 @pytest.mark.parametrize(("late", "played"), [("burn(5)", 4), ("time.sleep(5)", 1)], ids=["busy", "idle"])
 async def test_a_match_is_played_again_if_a_late_bot_had_no_core(arena: Arena, late: str, played: int) -> None:
     """Three times at most. Of a second one that computes gets some 0.11 s, with 16 others at two cores."""
