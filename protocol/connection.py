@@ -123,11 +123,6 @@ class Connection:
         return bool(self._given_up)
 
     @property
-    def expects_silence(self) -> bool:
-        """Whether no call is open, so that the bot must write nothing."""
-        return "silence" in TRANSITIONS[self._state]
-
-    @property
     def silent(self) -> bool:
         """Whether calls were made, and nothing has arrived since the answer to the first `initialize`."""
         if self._state not in (State.IDLE, State.GREETING, State.CALLING) or self._splitter.rest:

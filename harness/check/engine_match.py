@@ -78,7 +78,7 @@ async def end_bot(bot: Bot, says_exit: bool) -> Defect | None:
 
 async def _survivors(bot: Bot) -> int:
     """Counts the processes that outlive the bot by more than `LINGER_S`."""
-    root = pipes(bot).process.handle.root
+    root = pipes(bot).process.root
     if not living_below(root):
         return 0
     await trio.sleep(LINGER_S)

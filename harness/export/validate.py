@@ -22,12 +22,13 @@ from referee.harness.match.match import Match, play
 from referee.harness.match.rule_options import options
 from referee.harness.match.verdict import Verdict
 from referee.harness.nurseries import ungrouped
+from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES, StderrLog
-from referee.harness.process.transport import Late, Program, Transport
+from referee.harness.process.transport import Late, Transport
 from referee.harness.programs.spec import Entrant, entrants
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
@@ -109,6 +110,7 @@ class JudgePipes(Transport, Program):
 
     def kill(self) -> None:
         """Closes the submission's input. The judge ends the submission."""
+        super().kill()
         if self._writes >= 0:
             os.close(self._writes)
             self._writes = -1

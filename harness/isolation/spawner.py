@@ -1,4 +1,4 @@
-"""Starts bots through `supervisor.py` and holds the referee's ends of their pipes."""
+"""Starts bots through `supervisor.py`."""
 
 import errno
 import os
@@ -10,17 +10,15 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from itertools import count
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-import psutil
-import trio
+from msgspec import Struct
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import portable
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
-from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import (
     TOO_MANY,
@@ -31,14 +29,11 @@ from referee.harness.isolation.self_protection import (
     no_file_size,
     no_room,
 )
-from referee.harness.isolation.supervisor import KILL, PORTABLE, QUIT, Request, kill
-from referee.harness.isolation.supervisor_messages import NO_RLIMITS, Message, decode, make_request, send_request
+from referee.harness.isolation.supervisor import PORTABLE, QUIT, Request
+from referee.harness.isolation.supervisor_link import SupervisorLink
+from referee.harness.isolation.supervisor_messages import NO_RLIMITS, make_request, send_request
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-SUPERVISOR_S = 0.5
-"""Time that a supervisor has to end a process tree before we look after it."""
-MAX_WAKEUPS = 4
-"""Times that a supervisor is woken up before it is killed."""
 SPAWNER_S = 2.0
 """Time that a spawner has to react to a request before another one replaces it."""
 FINISH_S = 2.0
@@ -49,201 +44,37 @@ MAX_IDLE = 8
 """Most idle supervisors, and most control groups, that are kept for the next bots."""
 
 
-class Process:
-    """A running bot: our ends of its pipes, all non-blocking, and its supervisor's control socket.
+class Ends(Struct):
+    """Our ends of a bot that is being started, which the object for its process takes over."""
 
-    Its attributes with the names of `Message`'s are what the supervisor has reported so far.
-    """
+    link: SupervisorLink
+    stdin: int
+    stdout: int
+    stderr: int
+    """The pipes, all non-blocking."""
+    layers: Mapping[str, str]
+    """The layer of each guarantee for this bot."""
+    group: Group | None
+    keep_group: Callable[[Group], None]
+    """Takes over the control group when nothing in it is left."""
 
-    def __init__(
-        self,
-        control: socket.socket,
-        stdin: int,
-        stdout: int,
-        stderr: int,
-        *,
-        on_idle: Callable[[socket.socket], None] | None = None,
-    ) -> None:
-        """`on_idle` takes over the control socket when the supervisor can run another bot."""
-        self.control = control
-        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
-        self.pid = 0
-        """The pid of the bot, or of its supervisor if that was killed before it told us."""
-        self.supervisor = self.root = 0
-        self.earlier_cpu_s = 0.0
-        self.isolation: Mapping[str, str] = {}
-        """The layer of each guarantee for this bot."""
-        self.group: Group | None = None
-        self.keep_group: Callable[[Group], None] = Group.remove
-        """Takes over the control group when nothing in it is left."""
-        self.scratch: Path | None = None
-        self.exit_code: int | None = None
-        self.cpu_s: float | None = None
-        self.peak_bytes = 0
-        self.room_bytes = -1
-        self.closed = False
-        """Whether its descriptors are closed."""
-        self._on_idle = on_idle
-        self._idle = False  # whether the supervisor is idle: it sends nothing more about this bot
-        self._reading = trio.Lock()  # one task reads messages; a cancelled one may not have noticed yet
-        self._unread = b""
-        self._pidfd = -1  # of the bot or its namespace's first process; unlike a pid, it is never reused
 
-    async def started(self) -> bool:
-        """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started.
+class Started(Protocol):
+    """What `Spawner.start` needs of the object for a process."""
 
-        A bot may kill its supervisor at once. It counts as started, and is to blame for the consequences.
-        """
-        message = None
-        with trio.move_on_after(SPAWNER_S):
-            message = await self._read_message()
-        if message is None or message.supervisor is None:
-            return False
-        self.pid = self.root = self.supervisor = message.supervisor
-        known_children.add(self.supervisor)
-        while True:
-            with trio.move_on_after(SUPERVISOR_S):
-                message = await self._read_message()
-                break
-            with suppress(psutil.Error):
-                if psutil.Process(self.supervisor).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
-                    self._wake_supervisor()
-        if message is None:
-            return True
-        if message.error is not None:
-            raise RunError(message.error)
-        if message.pid is None or message.root is None:
-            self._kill_supervisor()
-            return True
-        self.pid, self.root, self.earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
-        with suppress(ProcessLookupError):
-            self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if self._has_namespace else self.pid)
-        return True
-
-    @property
-    def _has_namespace(self) -> bool:
-        """Whether its processes have a namespace, which ends with the first of them."""
-        return self.root != self.supervisor
-
-    async def exited(self, patience_s: float) -> int | None:
-        """Waits for the bot to exit. Returns its exit code; None if it still runs."""
-        if self.exit_code is None:
-            with trio.move_on_after(patience_s):
-                async with self._reading:  # another task may have read the message meanwhile
-                    while self.exit_code is None and await self._read_message():
-                        pass
-        return self.exit_code
+    async def started(self, patience_s: float) -> bool:
+        """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started."""
 
     async def abandon(self) -> None:
         """Kills a bot whose start has failed or was cancelled."""
-        with trio.CancelScope(shield=True):
-            self.kill()
-            await self._tree_ended(SUPERVISOR_S)
-        self.close()
 
-    def kill(self) -> None:
-        """Requests the end of the whole process tree. Never blocks.
+    def lost(self) -> None:
+        """Gives everything back: no supervisor has taken the request."""
 
-        Kills the bot directly too, since it may have stopped its supervisor: in a namespace with everything in it, else
-        with everything in its control group.
-        """
-        if self.closed or self._idle:
-            return  # nothing of it is left, and its pid may belong to another process by now
-        if self.group is not None and not self._has_namespace:
-            self.group.kill()
-        with suppress(OSError):
-            self.control.send(KILL)
-        if self._pidfd >= 0:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        elif self.pid and self.exit_code is None:
-            kill(self.pid, signal.SIGKILL)
 
-    async def end(self) -> None:
-        """Kills the process tree, waits for its end, and closes every descriptor."""
-        with trio.CancelScope(shield=True):
-            self.kill()
-            for attempt in count():
-                if self._idle or await self._tree_ended(SUPERVISOR_S):
-                    break
-                if attempt < MAX_WAKEUPS:
-                    self._wake_supervisor()
-                else:  # another bot of the same account may keep stopping it
-                    self._kill_supervisor()
-        self.close()
-        if self.group is not None:
-            self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
-            (self.keep_group if self._idle and self._has_namespace else Group.remove)(self.group)
-            self.group = None  # its numbers may soon be those of another bot
-
-    async def _tree_ended(self, patience_s: float) -> bool:
-        """Waits until the supervisor has ended or is idle."""
-        with trio.move_on_after(patience_s):
-            async with self._reading:
-                while await self._read_message():
-                    pass
-            return True
-        return False
-
-    def _wake_supervisor(self) -> None:
-        """Resumes a supervisor that the bot has stopped or traces, after killing the bot's processes."""
-        below = descendants(self.supervisor)
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in below:
-                kill(pid, number)
-        kill(self.supervisor, signal.SIGCONT)
-
-    def _kill_supervisor(self) -> None:
-        """Kills the supervisor. The spawner adopts and ends the processes below it."""
-        if self.supervisor:
-            kill(self.supervisor, signal.SIGKILL)
-
-    def close(self) -> None:
-        known_children.discard(self.supervisor)
-        self.close_stdin()
-        for descriptor in (self.stdout, self.stderr):
-            os.close(descriptor)
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
-            self._pidfd = -1
-        if self._idle and self._on_idle is not None:
-            self._on_idle(socket.socket(fileno=self.control.detach()))
-        else:
-            self.control.close()
-        self.closed = True
-
-    def close_stdin(self) -> None:
-        """Closes the bot's standard input."""
-        if self.stdin >= 0:
-            os.close(self.stdin)
-            self.stdin = -1
-
-    async def _read_message(self) -> Message | None:
-        """Returns the supervisor's next message; None if it has ended, is idle, or if a bot has sent the message."""
-        if self._idle:
-            return None
-        while b"\n" not in self._unread:
-            await trio.lowlevel.wait_readable(self.control.fileno())
-            try:
-                data = self.control.recv(4096)
-            except BlockingIOError:
-                continue
-            except OSError:
-                data = b""
-            if not data:
-                return None
-            self._unread += data
-        line, _, self._unread = self._unread.partition(b"\n")
-        message = decode(line)
-        if message is None:
-            self._kill_supervisor()
-            return None
-        if message.exit is not None:
-            self.exit_code, self.room_bytes = message.exit, message.room_bytes
-        self.cpu_s = self.cpu_s if message.cpu_s is None else message.cpu_s
-        self.peak_bytes = max(self.peak_bytes, message.peak_bytes)
-        self._idle = message.idle
-        return message
+P = TypeVar("P", bound=Started)
+MakeProcess = Callable[[SupervisorLink, tuple[int, int, int]], P]
+"""Makes the object for a process from its link and our ends of its three pipes."""
 
 
 class IdleSupervisor:
@@ -288,21 +119,25 @@ class Spawner:
         argv: Sequence[str],
         cwd: Path,
         env: Mapping[str, str],
+        make: Callable[[Ends], P],
         rlimits: Mapping[str, int] = NO_RLIMITS,
         sandbox: Sandbox = NO_SANDBOX,
-    ) -> Process:
+    ) -> P:
         """Starts a program on pipes that no other process holds. RunError if it cannot be started.
 
-        `rlimits`: the kernel's limits for each of its processes, by the ends of their names: `{"NOFILE": 1024}`.
-        The end of the process removes the control group of the sandbox, and so does a failed start.
+        `make` makes the object for the process. `rlimits`: the kernel's limits for each of its processes, by the ends
+        of their names: `{"NOFILE": 1024}`. The end of the process removes the control group of the sandbox, and so does
+        a failed start.
         """
+
+        def process(link: SupervisorLink, pipes: tuple[int, int, int]) -> P:
+            return make(Ends(link, *pipes, sandbox.layers, sandbox.group, self._keep_group))
+
         try:
-            process = await self._start(make_request(argv, cwd, env, sandbox, rlimits, reusable=True))
+            return await self._start(make_request(argv, cwd, env, sandbox, rlimits, reusable=True), process)
         except BaseException:
             sandbox.remove()
             raise
-        process.isolation, process.group, process.keep_group = sandbox.layers, sandbox.group, self._keep_group
-        return process
 
     def kept_group(self, limits: GroupLimits) -> Group | None:
         """Returns the control group of a bot with these limits that has ended; None if no group is good for another.
@@ -326,8 +161,8 @@ class Spawner:
         while self._groups:
             self._groups.popleft().remove()
 
-    async def _start(self, request: Request) -> Process:
-        if (process := await self._start_by_idle(request)) is not None:
+    async def _start(self, request: Request, make: MakeProcess[P]) -> P:
+        if (process := await self._start_by_idle(request, make)) is not None:
             return process
         reason, tried = "no answer", None
         for _ in range(2):
@@ -335,7 +170,7 @@ class Spawner:
                 self._replace()
             tried = self._process
             try:
-                process = self._send(request)
+                process = self._send(request, make)
             except OSError as error:
                 if error.errno in TOO_MANY:
                     raise no_room() from error
@@ -347,7 +182,7 @@ class Spawner:
                 return process
         raise RunError(f"the supervisor cannot be reached: {reason}")
 
-    async def _start_by_idle(self, request: Request) -> Process | None:
+    async def _start_by_idle(self, request: Request, make: MakeProcess[P]) -> P | None:
         """Starts a program by an idle supervisor, which saves a third of a start. None if there is none."""
         if self._process.poll() is not None:
             self._end_idle()
@@ -355,7 +190,7 @@ class Spawner:
         while idle := next((idle for idle in self._idle if idle.rlimits == rlimits), None):
             self._idle.remove(idle)
             try:
-                process = self._send(request, idle.control)
+                process = self._send(request, make, idle.control)
             except OSError:  # a bot has killed it, or too many descriptors are open: the spawner reports that
                 idle.end()
                 continue
@@ -368,15 +203,15 @@ class Spawner:
             self._end_idle()  # a bot that killed or stopped one may have done so to all: do not try each of them
         return None
 
-    async def _has_started(self, process: Process) -> bool:
+    async def _has_started(self, process: Started) -> bool:
         """Returns whether a supervisor has taken the request. RunError if the program cannot be started."""
         try:
-            if await process.started():
+            if await process.started(SPAWNER_S):
                 return True
         except BaseException:
             await process.abandon()
             raise
-        process.close()
+        process.lost()
         return False
 
     def _end_idle(self) -> None:
@@ -411,14 +246,14 @@ class Spawner:
     def _start_process(self) -> None:
         self._process, self._requests, self._mark = start_spawner(self._folder)
 
-    def _send(self, request: Request, idle: socket.socket | None = None) -> Process:
+    def _send(self, request: Request, make: MakeProcess[P], idle: socket.socket | None = None) -> P:
         """Sends a request to the spawner, or to an idle supervisor by its control socket."""
         with ExitStack() as theirs:
             pipes = [os.pipe() for _ in range(3)]
             descriptors = [pipes[0][0], pipes[1][1], pipes[2][1]]
             for descriptor in descriptors:
                 theirs.callback(os.close, descriptor)
-            ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
+            ours = pipes[0][1], pipes[1][0], pipes[2][0]
             for descriptor in ours:
                 os.set_blocking(descriptor, False)
             control = idle
@@ -428,16 +263,17 @@ class Spawner:
             control.setblocking(False)
 
             def on_idle(control: socket.socket) -> None:
-                self._idle.insert(0, IdleSupervisor(request["rlimits"], control, process.supervisor))
+                self._idle.insert(0, IdleSupervisor(request["rlimits"], control, link.pid))
                 for oldest in self._idle[MAX_IDLE:]:
                     oldest.end()
                 del self._idle[MAX_IDLE:]
 
-            process = Process(control, *ours, on_idle=on_idle)
+            link = SupervisorLink(control, on_idle)
+            process = make(link, ours)
             try:
                 send_request(idle or self._requests, request, descriptors)
             except OSError:
-                process.close()
+                process.lost()
                 raise
             return process
 

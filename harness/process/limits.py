@@ -68,6 +68,9 @@ class Limits(Struct, frozen=True):
     """Builds may use the network."""
 
 
+DEFAULT_LIMITS = Limits()
+
+
 def recorded_limits(members: Mapping[str, Any]) -> Limits:
     """Returns the limits that a replay's header holds. UsageError if they are invalid."""
     try:
@@ -183,6 +186,11 @@ def died_of_error(end: str | None) -> bool:
 def end_words(code: int) -> str:
     """Returns what a process with that exit code or signal did."""
     return f"exited with code {code}" if code >= 0 else f"was killed by {exit_words(code)}"
+
+
+def crashed(code: int) -> Fault:
+    """Returns the fault of a bot whose process has ended."""
+    return Fault(FaultKind.CRASH, end_words(code) + (" before answering" if code >= 0 else ""))
 
 
 def mebibytes(size: int) -> str:

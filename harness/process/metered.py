@@ -53,7 +53,7 @@ class Metered(Transport):
         self.pipes = make_pipes(process)
         self.process = process
         self.background = self.pipes.background
-        self.core_wait = CoreWaitMeter(process.handle.root, process.handle.stdout)  # never runs: fuel needs no core
+        self.core_wait = CoreWaitMeter(process.root, process.stdout)  # never runs: fuel needs no core
         self.used = 0
         """Units of fuel that the last call has used."""
         self.granted = 0

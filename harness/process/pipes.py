@@ -8,13 +8,14 @@ from math import inf
 
 import trio
 
-from referee.harness.process.bot_process import BotProcess
+from referee.harness.process.bot_process import BotProcess, State
 from referee.harness.process.core_wait import LOOK_EVERY_S, QUICK_S, CoreWaitMeter, unread_bytes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES
 from referee.harness.process.transport import Late, Transport
 from referee.harness.process.usage import cpu_ns
 
+GONE = State.GONE  # looked up here, since each call needs it
 NEAR_S = 0.005
 """Longest poll for an answer before other tasks get a turn. A wait by trio costs 27 µs, as much as the rest of a call.
 This is a fifth of the time between two readings of what bots use."""
@@ -26,22 +27,21 @@ class Pipes(Transport):
     """The pipes of a process that was started below a supervisor."""
 
     def __init__(self, process: BotProcess) -> None:
-        handle = process.handle
         self.process = process
         self.limits = process.limits
         self.clock = stall_clock()
         self.now = self.clock.now
-        group = handle.group
+        group = process.group
         counted = (lambda: None) if group is None else group.cpu_s
-        self.core_wait = CoreWaitMeter(handle.root, handle.stdout, counted)
-        self.background = handle.stderr, handle.control.fileno()
+        self.core_wait = CoreWaitMeter(process.root, process.stdout, counted)
+        self.background = process.stderr, process.link.control.fileno()
         self.outbox = bytearray()
-        self._stdout = handle.stdout
+        self._stdout = process.stdout
         self._near: select.poll | None = None  # for our output, and `_others`
         self._others: Sequence[int] = ()
         self._streams = select.poll()
-        self._streams.register(handle.stdout, select.POLLIN)
-        self._streams.register(handle.stderr, select.POLLIN)
+        self._streams.register(process.stdout, select.POLLIN)
+        self._streams.register(process.stderr, select.POLLIN)
         self._unread_since = 0.0  # the earliest time at which the output of the last `wait` can have come
         self._sent_something = False  # since `rests` was last true
         self._cpu_ns = -1  # CPU time at the last call of `rests`; 0 = the process has ended
@@ -55,14 +55,14 @@ class Pipes(Transport):
         outbox = self.outbox
         if outbox:
             try:
-                del outbox[: os.write(self.process.handle.stdin, outbox)]
+                del outbox[: os.write(self.process.stdin, outbox)]
             except BlockingIOError:
                 return False
         return not outbox
 
     async def send_rest(self, until: float) -> None:
         while not self.send():
-            await self._wait(trio.lowlevel.wait_writable, self.process.handle.stdin, until)
+            await self._wait(trio.lowlevel.wait_writable, self.process.stdin, until)
 
     def drop(self) -> None:
         self.outbox.clear()
@@ -82,10 +82,12 @@ class Pipes(Transport):
 
     def pending(self) -> bytes:
         data = b""
+        if self.process.state is GONE:
+            return data
         for descriptor, event in self._streams.poll(0):
             if descriptor == self._stdout:
                 data = os.read(descriptor, READ_BYTES)
-            elif not self.process.ended and event & select.POLLIN:
+            elif event & select.POLLIN:
                 self.process.log.catch_up(descriptor)
             else:
                 self._streams.unregister(descriptor)
@@ -93,7 +95,7 @@ class Pipes(Transport):
 
     def unread(self) -> bool:
         try:
-            return bool(self.outbox) or unread_bytes(self.process.handle.stdin) > 0
+            return bool(self.outbox) or unread_bytes(self.process.stdin) > 0
         except OSError:
             return False  # its input is closed
 
@@ -104,7 +106,7 @@ class Pipes(Transport):
             except BrokenPipeError:
                 sent = True
             before, self._cpu_ns = self._cpu_ns, cpu_ns(self.process.cpu_clock)
-            busy = self._cpu_ns not in (before, 0) or unread_bytes(self.process.handle.stdin) > 0
+            busy = self._cpu_ns not in (before, 0) or unread_bytes(self.process.stdin) > 0
             self._sent_something = busy or not sent
         return not self._sent_something
 

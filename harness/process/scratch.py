@@ -11,7 +11,6 @@ import trio
 from referee.games.contract import Fault, FaultKind
 from referee.harness import threads
 from referee.harness.isolation.layers.namespaces import MOST_FILES
-from referee.harness.isolation.spawner import Process
 from referee.harness.process.limits import mebibytes
 from referee.harness.threads import Steps
 
@@ -21,15 +20,19 @@ COST = 0.02
 """Most of a core that counting may take."""
 
 
-async def watch(process: Process, folder: Path, limit_bytes: int | None, report: Callable[[Fault], None]) -> None:
-    """Counts again and again; calls `report` when there is too much. Does not see deleted files that are still open."""
+async def watch(folder: Path, only_pid: int | None, limit_bytes: int | None, report: Callable[[Fault], None]) -> None:
+    """Counts again and again; calls `report` when there is too much. Does not see deleted files that are still open.
+
+    `only_pid`: the bot whose file system alone has the folder; None = everybody sees it.
+    """
     took_s = 0.0
-    polled = process.isolation.get("disk") == "poll"
     while True:
         await trio.sleep(max(LOOK_EVERY_S, took_s / COST))
         started = time.perf_counter()
-        used_bytes, files = await (threads.finish(count(folder)) if polled else _count_inside(process.pid, folder))
-        if polled and limit_bytes is not None and used_bytes > limit_bytes:
+        used_bytes, files = await (
+            threads.finish(count(folder)) if only_pid is None else _count_inside(only_pid, folder)
+        )
+        if limit_bytes is not None and used_bytes > limit_bytes:
             detail = f"wrote {mebibytes(used_bytes)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
             return report(Fault(FaultKind.FILES, detail))
         if files > MOST_FILES:

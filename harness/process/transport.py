@@ -1,4 +1,4 @@
-"""Interfaces for the conversation with a bot: a `Transport` for bytes, and the `Program` behind it."""
+"""The interface for the bytes of the conversation with a bot, and the account of its process."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -6,10 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from referee.games.contract import Fault, FaultKind
 from referee.harness.process.core_wait import CoreWaitMeter
-from referee.harness.process.limits import end_words
-from referee.harness.process.stderr import StderrLog, last_lines
+from referee.harness.process.stderr import last_lines
 from referee.harness.process.usage import Moment, Usage
 from referee.protocol.messages import Initialize
 
@@ -110,58 +108,3 @@ class ProcessAccount(Struct, frozen=True):
     def last_lines(self) -> tuple[str, ...]:
         """The last lines of standard error, printable."""
         return last_lines(self.stderr_end)
-
-
-class Program:
-    """A running bot. The methods here are those of a bot without a process of its own."""
-
-    log: StderrLog
-    isolation: Mapping[str, str] = {}
-    """The layer that keeps each guarantee."""
-    cpu_ns: Callable[[], int] = staticmethod(lambda: 0)
-    """Returns the CPU time of the main process, in nanoseconds. OSError if the process is gone."""
-
-    def start_match(self, log: Callable[[], Path | None]) -> None:
-        """Counts usage and standard error from here. `log` returns the file for the latter."""
-
-    def end_match(self) -> None:
-        """Takes the last reading and the last standard error of a match."""
-
-    def resume(self) -> None:
-        """Lets a stopped bot run again."""
-
-    def pause(self) -> None:
-        """Stops the bot until `resume`, if the limits ask for that."""
-
-    async def why_silent(self, stream: str) -> Fault:
-        """Returns the fault of a bot that gave no answer and has closed its end of `stream`."""
-        return Fault(FaultKind.CRASH, "gave no answer")
-
-    def measure(self) -> Fault | None:
-        """Reads the usage, unless it was read a moment ago. Returns the fault of a bot beyond a limit."""
-        return None
-
-    async def watch(self, report: Callable[[Fault], None]) -> None:
-        """Follows the bot until `end`; calls `report` when the bot exceeds a limit or ends."""
-
-    def expect_end(self) -> None:
-        """From here on, the end of the process is no fault."""
-
-    async def leave(self, patience_s: float) -> int | None:
-        """Closes standard input and waits for the process. Returns its exit code; None if it still runs."""
-        return None
-
-    def kill(self) -> None:
-        """Kills the bot with everything that it has started. Never blocks."""
-
-    async def end(self) -> None:
-        """Ends the bot. Returns when all its processes are gone."""
-
-    def account(self, brief: bool = False) -> ProcessAccount:
-        """Returns what the process has used and written so far. `brief`: without readings and standard error."""
-        return ProcessAccount()
-
-
-def crashed(code: int) -> Fault:
-    """Returns the fault of a bot whose process has ended."""
-    return Fault(FaultKind.CRASH, end_words(code) + (" before answering" if code >= 0 else ""))

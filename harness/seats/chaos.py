@@ -84,7 +84,7 @@ class Chaos(Pipes):
         written = 0
         for cut in _cuts(len(data), self.manner.cuts, self._dice):
             try:
-                written += os.write(self.process.handle.stdin, data[written:cut])
+                written += os.write(self.process.stdin, data[written:cut])
             except (BlockingIOError, BrokenPipeError):
                 break  # the exchange goes on from here, and finds the fault
             if written < cut:

@@ -19,10 +19,11 @@ from typing import Any
 from referee.games.contract import Fault
 from referee.harness.errors import RunError
 from referee.harness.paths import HOME, KITS
+from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWaitMeter
-from referee.harness.process.limits import Limits
+from referee.harness.process.limits import Limits, crashed
 from referee.harness.process.stderr import StderrLog
-from referee.harness.process.transport import ProcessAccount, Program, Transport, crashed
+from referee.harness.process.transport import ProcessAccount, Transport
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import Seat

@@ -24,8 +24,9 @@ from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETH
 from referee.harness.adapters.llm.records import Exchange, ModelSettings, ModelUse
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
 from referee.harness.errors import RunError
+from referee.harness.process.bot_process import Program
 from referee.harness.process.limits import Limits
-from referee.harness.process.transport import Program, Transport
+from referee.harness.process.transport import Transport
 from referee.harness.programs import llm_spec
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot

@@ -10,10 +10,11 @@ import msgspec
 import trio
 
 from referee.games.contract import Call, Fault, FaultKind, Notice
+from referee.harness.process.bot_process import Program, State
 from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.process.transport import Late, Program, Transport
+from referee.harness.process.transport import Late, Transport
 from referee.harness.seats.seat import (
     PROGRAM_CHARACTERS,
     CallCost,
@@ -29,6 +30,7 @@ from referee.protocol.errors import RemoteProtocolError
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello, Initialize
 from referee.protocol.text import printable, quote
 
+RUNNING, CALLING = State.RUNNING, State.CALLING  # looked up here, since each call needs them
 MOST_FORGIVEN = 10
 """Most core wait that a call is forgiven, as a multiple of its limit."""
 MOST_AWAITED = 3
@@ -66,7 +68,6 @@ class Bot(Seat):
         self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
         self._received = 0  # bytes that came in the last call
         self._stderr_bytes = 0  # size of the file with standard error when the last call began
-        self._has_left = self._has_ended = False
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         """Opens a match, in a new process or in one that is used again."""
@@ -145,11 +146,10 @@ class Bot(Seat):
 
         Returns its exit code; None if it did not end.
         """
-        self._has_left = True
         transport = self.transport
         if says_exit:
             transport.put(self.wire.exit())
-        self.program.expect_end()
+        self.program.expect_exit()
         until = transport.now() + self.limits.exit_s
         try:
             await transport.send_rest(until)
@@ -160,14 +160,10 @@ class Bot(Seat):
     async def end(self, orderly: bool = True) -> None:
         """Ends the program, in good order unless it is at fault or still at a call.
 
-        Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left. The second time, it
-        does nothing: the descriptors of the program may be another's by then.
+        Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left.
         """
-        if self._has_ended:
-            return
-        self._has_ended = True
         with trio.CancelScope(shield=True):
-            if orderly and not self._has_left and self.fault is None and self.wire.expects_silence:
+            if orderly and self.program.state is RUNNING and self.fault is None:
                 if self.wire.owes_answers:
                     self.check_unasked()
                 if self.fault is None and not self.wire.owes_answers:
@@ -188,15 +184,19 @@ class Bot(Seat):
 
     async def _exchange(self, frame: bytes, limit_s: float, decoder: AnswerDecoder | None) -> Reply:
         """Writes a frame and reads until the answer is whole, under one deadline. No decoder: the greeting."""
-        transport, wire, context = self.transport, self.wire, self._context
+        transport, wire, context, program = self.transport, self.wire, self._context, self.program
+        if program.state is RUNNING:
+            program.state = CALLING
+        else:
+            program.happens("call")
         self._request = transport.put(frame)
         self._sent.append(self._request)
         keep_piece = self._pieces.append
         if transport.writes_ahead:
             await transport.write_ahead()
         if self.limits.pause:
-            self.program.resume()
-        now, cpu_ns = transport.now, self.program.cpu_ns
+            program.resume()
+        now, cpu_ns = transport.now, program.cpu_ns
         try:
             cpu_before = cpu_ns()
         except OSError:  # the process is gone
@@ -221,7 +221,7 @@ class Bot(Seat):
                 else:
                     ended = now()
                 if not data:
-                    answer = self.fault or await self.program.why_silent("output")
+                    answer = self.fault or await program.why_silent("output")
                     if answer.kind is FaultKind.CRASH:
                         wire.receive(b"")  # the next line raises if half a frame is left
                         _ = wire.handshake() if decoder is None else wire.answer(decoder)
@@ -243,7 +243,9 @@ class Bot(Seat):
             wire.give_up()
         except BrokenPipeError:
             ended = now()
-            answer = self.fault or await self.program.why_silent("input")
+            answer = self.fault or await program.why_silent("input")
+        if program.state is CALLING:
+            program.state = RUNNING
         self._received = received
         wall_s = ended - started
         try:
@@ -261,7 +263,7 @@ class Bot(Seat):
         totals.wall_s += cost.wall_s
         totals.cpu_s += cpu_s
         if self.limits.pause and self.fault is None:
-            self.program.pause()
+            program.pause()
         return Reply(answer, cost)
 
     def _late(self, limit_s: float) -> Fault:

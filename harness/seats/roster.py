@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import trio
@@ -16,7 +17,7 @@ from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
-from referee.harness.isolation.spawner import Process, Spawner, open_spawner
+from referee.harness.isolation.spawner import Ends, Spawner, open_spawner
 from referee.harness.nurseries import ungrouped
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.bot_process import BotProcess
@@ -196,25 +197,29 @@ class Roster(Struct, eq=False):
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
             argv = sized_command(entrant.argv, self.limits.memory_bytes, entrant.metered)
-            process = await self._spawner.start(argv, entrant.cwd, env, self._rlimits, sandbox)
+            make = partial(self._process, entrant, scratch)
+            process = await self._spawner.start(argv, entrant.cwd, env, make, self._rlimits, sandbox)
         except (OSError, RunError) as error:
             raise _not_started(entrant, error) from error
-        process.scratch = scratch
         bot = self._bot(process, entrant)
         self._scratches[bot] = None if shared else scratch
         self._nursery.start_soon(bot.watch)
         return bot
 
-    def _bot(self, process: Process, entrant: Entrant) -> Bot:
+    def _process(self, entrant: Entrant, scratch: Path, ends: Ends) -> BotProcess:
         if entrant.metered:
-            module = MeteredProcess(process, process_limits(self.limits))
-            return MeteredBot(Metered(module, self._make_pipes), module, self.limits)
-        program = BotProcess(process, self.limits)
+            return MeteredProcess(ends, process_limits(self.limits), scratch)
+        return BotProcess(ends, self.limits, scratch)
+
+    def _bot(self, process: BotProcess, entrant: Entrant) -> Bot:
+        if isinstance(process, MeteredProcess):
+            return MeteredBot(Metered(process, self._make_pipes), process, self.limits)
+        pipes = self._make_pipes(process)
         if entrant.model is not None:
             from referee.harness.seats.model import ModelBot  # loads an HTTP client, which takes 20 ms
 
-            return ModelBot(self._make_pipes(program), program, self.limits, entrant.model)
-        return Bot(self._make_pipes(program), program, self.limits)
+            return ModelBot(pipes, process, self.limits, entrant.model)
+        return Bot(pipes, process, self.limits)
 
     def _plan(self, entrant: Entrant) -> SandboxPlan:
         """Returns the plan for the sandboxes of a program. It is made again only if it may show or hide other files."""

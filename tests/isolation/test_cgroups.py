@@ -222,7 +222,7 @@ async def test_no_bot_gets_the_control_group_of_one_with_other_limits(arena: Are
         for each in (native, metered, native, metered):
             bot = await roster.start(each)
             assert isinstance(bot.program, BotProcess)
-            limits.append(memory_limit(bot.program.handle.group))
+            limits.append(memory_limit(bot.program.group))
             await roster.end([bot], orderly=False)
     assert limits[:2] == [256 << 20, (256 << 20) + RUNNER_BYTES]
     for before, after in zip(limits[:2], limits[2:], strict=True):

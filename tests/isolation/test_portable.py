@@ -35,11 +35,12 @@ FOUR_BOTS = """
 import os, trio
 from pathlib import Path
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.bot_process import BotProcess
 
 async def main():
     async with open_spawner() as spawner:
         env = {"PATH": os.environ["PATH"]}
-        bots = [await spawner.start(["sleep", "100"], Path("."), env) for _ in range(4)]
+        bots = [await spawner.start(["sleep", "100"], Path("."), env, BotProcess) for _ in range(4)]
         async with trio.open_nursery() as nursery:
             for bot in bots:
                 nursery.start_soon(bot.end)

@@ -16,6 +16,7 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.self_protection import PR_GET_DUMPABLE, guarded
 from referee.harness.isolation.spawner import open_spawner
 from referee.harness.match.match import play
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
 
@@ -76,6 +77,7 @@ from pathlib import Path
 import trio
 from referee.harness.isolation import job
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.bot_process import BotProcess
 
 env = {"PATH": os.environ["PATH"]}
 folder = Path(sys.argv[1])
@@ -102,8 +104,8 @@ async def main():
     while not (folder / "building").exists():
         await trio.sleep(0.001)
     async with open_spawner() as other, open_spawner() as spawner:
-        others = [await other.start(["sleep", "100"], folder, env)]
-        bot = await spawner.start(["sleep", "100"], folder, env)
+        others = [await other.start(["sleep", "100"], folder, env, BotProcess)]
+        bot = await spawner.start(["sleep", "100"], folder, env, BotProcess)
         orphans = [orphan()]
         os.kill(spawner._process.pid, signal.SIGKILL)
         spawner._process.wait()
@@ -136,7 +138,7 @@ trio.run(main)
 async def test_strays_are_recognised_in_any_session_and_environment(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         daemon = "setsid env -i setsid /bin/sh -c 'echo > started; exec /bin/sleep 100' & exec sleep 100"
-        bot = await spawner.start(["sh", "-c", daemon], tmp_path, {"PATH": os.environ["PATH"]})
+        bot = await spawner.start(["sh", "-c", daemon], tmp_path, {"PATH": os.environ["PATH"]}, BotProcess)
         while not (tmp_path / "started").exists():
             await trio.sleep(0.001)
         below = psutil.Process(bot.supervisor).children(recursive=True)

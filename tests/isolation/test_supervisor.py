@@ -15,9 +15,10 @@ import trio
 
 from referee.harness.isolation.layers.cgroups import Group, Hierarchy
 from referee.harness.isolation.plan import Sandbox
-from referee.harness.isolation.spawner import MAX_IDLE, Process, open_spawner
+from referee.harness.isolation.spawner import MAX_IDLE, Ends, open_spawner
 from referee.harness.isolation.supervisor import PORTABLE
-from referee.harness.process.usage import Meter
+from referee.harness.isolation.supervisor_link import SupervisorLink
+from referee.harness.process.bot_process import BotProcess, State
 
 pytestmark = pytest.mark.slow
 ENV = {"PATH": os.environ["PATH"]}
@@ -26,11 +27,12 @@ REFEREE = """
 import signal, sys, trio
 from pathlib import Path
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.bot_process import BotProcess
 
 async def main(folder):
     async with open_spawner(folder) as spawner:
         daemon = "setsid sleep 100 & echo started > started; exec sleep 100"
-        bot = await spawner.start(["/bin/sh", "-c", daemon], folder, {"PATH": sys.argv[2]})
+        bot = await spawner.start(["/bin/sh", "-c", daemon], folder, {"PATH": sys.argv[2]}, BotProcess)
         while not (folder / "started").exists():
             await trio.sleep(0.001)
         print("ready", flush=True)
@@ -86,6 +88,7 @@ from pathlib import Path
 from referee.harness.isolation.layers.cgroups import Group, Hierarchy
 from referee.harness.isolation.plan import Sandbox
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.bot_process import BotProcess
 
 async def main(folder):
     async with open_spawner() as spawner:
@@ -93,7 +96,7 @@ async def main(folder):
             group = folder / f"referee-{number}"
             group.mkdir()
             sandbox = Sandbox(group=Group([(group, Hierarchy(folder, frozenset(), unified=False))]))
-            bot = await spawner.start(["sleep", "100"], folder, {"PATH": sys.argv[2]}, sandbox=sandbox)
+            bot = await spawner.start(["sleep", "100"], folder, {"PATH": sys.argv[2]}, BotProcess, sandbox=sandbox)
             if number < 2:
                 await bot.end()
         print("ready", flush=True)
@@ -124,7 +127,7 @@ async def test_a_spawner_removes_no_control_group_while_the_referee_lives(tmp_pa
         (tmp_path / f"referee-{number}").mkdir()
     async with open_spawner() as spawner:
         group = Group([(tmp_path / "referee-1", Hierarchy(tmp_path, frozenset(), unified=False))])
-        bot = await spawner.start(["sleep", "100"], tmp_path, ENV, sandbox=Sandbox(group=group))
+        bot = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess, sandbox=Sandbox(group=group))
         await bot.end()
     assert [folder.name for folder in tmp_path.iterdir()] == ["referee-2"]
 
@@ -132,8 +135,8 @@ async def test_a_spawner_removes_no_control_group_while_the_referee_lives(tmp_pa
 @pytest.mark.trio
 async def test_the_spawner_ends_the_processes_of_a_killed_supervisor(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
-        killed = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV)
-        other = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        killed = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV, BotProcess)
+        other = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         started = below(killed.supervisor)
         os.kill(killed.supervisor, signal.SIGKILL)
         assert living(started) == []
@@ -150,22 +153,22 @@ RUNS_AGAIN = pytest.mark.skipif(PORTABLE, reason="the portable sandbox starts a 
 @pytest.mark.trio
 async def test_a_supervisor_runs_several_bots_and_a_late_kill_of_one_does_not_end_the_next(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV)
+        first = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV, BotProcess)
         left = below(first.supervisor)
         first.kill()
         await first.end()
         assert psutil.wait_procs(left, timeout=0)[1] == [], "all of its processes have ended"
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert second.supervisor == first.supervisor
         first.kill()
         await trio.sleep(0.1)
         assert psutil.pid_exists(second.pid)
         await second.end()
         assert not psutil.pid_exists(second.pid)
-        third = await spawner.start(["sh", "-c", "exit 7"], tmp_path, ENV)
+        third = await spawner.start(["sh", "-c", "exit 7"], tmp_path, ENV, BotProcess)
         assert (third.supervisor, await third.exited(10)) == (first.supervisor, 7)
         await third.end()
-        limited = await spawner.start(["sleep", "100"], tmp_path, ENV, {"NOFILE": 64})
+        limited = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess, {"NOFILE": 64})
         assert limited.supervisor != first.supervisor, "limits cannot be raised again"
         await limited.end()
     assert not psutil.pid_exists(first.supervisor)
@@ -175,11 +178,11 @@ async def test_a_supervisor_runs_several_bots_and_a_late_kill_of_one_does_not_en
 @pytest.mark.trio
 async def test_a_supervisor_is_idle_when_its_bot_has_exited_and_nothing_is_left(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sh", "-c", "exit 3"], tmp_path, ENV)
+        first = await spawner.start(["sh", "-c", "exit 3"], tmp_path, ENV, BotProcess)
         assert await first.exited(10) == 3
         first.kill()
         await first.end()
-        left = await spawner.start(["sh", "-c", "setsid sleep 100 & exit 4"], tmp_path, ENV)
+        left = await spawner.start(["sh", "-c", "setsid sleep 100 & exit 4"], tmp_path, ENV, BotProcess)
         assert (left.supervisor, await left.exited(10)) == (first.supervisor, 4)
         started = below(left.supervisor)
         assert started, "what the bot has left runs until its end"
@@ -193,13 +196,13 @@ async def test_a_supervisor_is_idle_when_its_bot_has_exited_and_nothing_is_left(
 async def test_a_bot_is_not_charged_for_earlier_bots_of_its_supervisor(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         burn = "import time; until = time.process_time() + 0.3\nwhile time.process_time() < until: pass"
-        first = await spawner.start([sys.executable, "-I", "-S", "-c", burn], tmp_path, ENV)
+        first = await spawner.start([sys.executable, "-I", "-S", "-c", burn], tmp_path, ENV, BotProcess)
         assert await first.exited(20) == 0
         await first.end()
         assert first.cpu_s is not None and first.cpu_s >= 0.3
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert second.supervisor == first.supervisor
-        assert Meter(second.pid, second.root, reaped_s=second.earlier_cpu_s).read_now().cpu_s < 0.1
+        assert second.meter.read_now().cpu_s < 0.1
         await second.end()
         assert second.cpu_s is not None and second.cpu_s < 0.1
 
@@ -209,10 +212,10 @@ async def test_a_bot_is_not_charged_for_earlier_bots_of_its_supervisor(tmp_path:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 async def test_a_killed_or_stopped_idle_supervisor_is_replaced(tmp_path: Path, number: int) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         await first.end()
         os.kill(first.supervisor, number)
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert second.supervisor != first.supervisor
         assert psutil.pid_exists(second.pid)
         await second.end()
@@ -226,12 +229,12 @@ async def test_the_spawner_does_not_wait_for_each_stopped_idle_supervisor(
 ) -> None:
     monkeypatch.setattr("referee.harness.isolation.spawner.SPAWNER_S", 1.0)
     async with open_spawner() as spawner:
-        bots = [await spawner.start(["sleep", "100"], tmp_path, ENV) for _ in range(4)]
+        bots = [await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess) for _ in range(4)]
         for bot in bots:
             await bot.end()
             os.kill(bot.supervisor, signal.SIGSTOP)
         begun = time.monotonic()
-        another = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        another = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert time.monotonic() - begun < 2
         with trio.fail_after(10):  # they are ended before the run ends
             while any(psutil.pid_exists(bot.supervisor) for bot in bots):
@@ -256,10 +259,10 @@ async def test_the_spawner_does_not_wait_for_each_stopped_idle_supervisor(
 )
 async def test_a_changed_supervisor_runs_no_other_bot(tmp_path: Path, change: Callable[[int], object]) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         change(first.supervisor)
         await first.end()
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert second.supervisor != first.supervisor
         await second.end()
 
@@ -276,12 +279,12 @@ call = ctypes.CDLL(None).syscall
 sys.exit(0 if call(keyctl, own, b"own") > 0 and call(keyctl, to_parent) == 0 else 1)
 """
     async with open_spawner() as spawner:
-        first = await spawner.start([sys.executable, "-I", "-S", "-c", give_keys], tmp_path, ENV)
+        first = await spawner.start([sys.executable, "-I", "-S", "-c", give_keys], tmp_path, ENV, BotProcess)
         code = await first.exited(20)
         await first.end()
         if code != 0:
             pytest.skip("keys are not available here")
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert second.supervisor != first.supervisor
         await second.end()
 
@@ -290,12 +293,12 @@ sys.exit(0 if call(keyctl, own, b"own") > 0 and call(keyctl, to_parent) == 0 els
 @pytest.mark.trio
 async def test_a_changed_spawner_starts_no_other_bot(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         parent = psutil.Process(first.supervisor).parent()
         assert parent is not None
         parent.ionice(psutil.IOPRIO_CLASS_IDLE)
         parent.nice(os.getpriority(os.PRIO_PROCESS, 0) + 1)
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         bot = psutil.Process(second.pid)
         assert (bot.ionice(), bot.nice()) == (psutil.Process().ionice(), psutil.Process().nice())
         assert psutil.pid_exists(first.pid), "bots that play are unharmed"
@@ -319,17 +322,17 @@ async def test_an_attack_on_a_supervisor_or_spawner_prints_no_traceback(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], harm: Callable[[psutil.Process], object], spawners: bool
 ) -> None:
     async with open_spawner() as spawner:
-        first = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         process = psutil.Process(first.supervisor)
         parent = process.parent()
         assert parent is not None
         harm(parent if spawners else process)
         if not spawners:
             await first.end()
-        second = await spawner.start(["sleep", "100"], tmp_path, ENV)
+        second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert psutil.pid_exists(second.pid)
         for bot in (first, second):
-            if not bot.closed:
+            if bot.state is not State.GONE:
                 await bot.end()
     assert capfd.readouterr().err == ""
 
@@ -338,7 +341,7 @@ async def test_an_attack_on_a_supervisor_or_spawner_prints_no_traceback(
 @pytest.mark.trio
 async def test_the_number_of_idle_supervisors_is_limited(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
-        bots = [await spawner.start(["sleep", "100"], tmp_path, ENV) for _ in range(MAX_IDLE + 3)]
+        bots = [await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess) for _ in range(MAX_IDLE + 3)]
         for bot in bots:
             await bot.end()
         supervisors = [psutil.Process(bot.supervisor) for bot in bots if psutil.pid_exists(bot.supervisor)]
@@ -355,10 +358,11 @@ async def test_a_supervisor_is_killed_after_a_message_that_it_cannot_have_sent(w
     control.setblocking(False)
     bot_stdin, stdin = os.pipe()
     os.close(bot_stdin)
-    process = Process(control, stdin, os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_RDONLY))
+    outputs = os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_RDONLY)
+    process = BotProcess(Ends(SupervisorLink(control), stdin, *outputs, {}, None, Group.remove))
     with theirs, subprocess.Popen(["sleep", "60"]) as supervisor:
         theirs.send(b'{"supervisor":%d}\n%b\n' % (supervisor.pid, words))
-        assert await process.started()
+        assert await process.started(10)
         assert supervisor.wait(10) == -signal.SIGKILL
     assert (process.pid, await process.exited(10)) == (supervisor.pid, None)
-    process.close()
+    await process.end()

@@ -85,6 +85,7 @@ import trio
 from referee.harness.process import scratch
 from referee.harness.process.usage import Meter
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.bot_process import BotProcess
 
 group, folder = Path(sys.argv[1]), Path(sys.argv[2])
 (group / "cgroup.procs").write_text("0")
@@ -96,8 +97,7 @@ for number in range(3000):
 
 async def main():
     async with open_spawner() as spawner:
-        process = await spawner.start(["sleep", "100"], folder, dict(os.environ))
-        process.isolation = {"disk": "poll"}
+        process = await spawner.start(["sleep", "100"], folder, dict(os.environ), BotProcess)
         (group / "pids.max").write_text("1")
         try:
             threading.Thread(target=print).start()
@@ -105,7 +105,7 @@ async def main():
             print(error)
         print((await Meter(tree.pid, tree.pid).read()).processes)
         with trio.fail_after(20):
-            await scratch.watch(process, folder, 0, lambda fault: print(fault.kind))
+            await scratch.watch(folder, None, 0, lambda fault: print(fault.kind))
         await process.end()
 
 try:

@@ -102,7 +102,7 @@ async def test_a_bot_reads_the_longest_last_frames_to_their_end(arena: Arena) ->
     plain = arena.bot(bot('hello["reuse"] = False'))
     async with open_roster(Limits(isolation=OFF), carrier) as roster:
         await play(arena.match(plain, plain), roster)
-    assert [ended.process.handle.exit_code for ended in pipes] == [0, 0]
+    assert [ended.process.exit_code for ended in pipes] == [0, 0]
 
 
 def test_cuts_are_inside_of_the_frame() -> None:

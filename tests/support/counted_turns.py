@@ -69,7 +69,7 @@ class Prompt(Pipes):
     """Waits for the bot before each look at its pipes."""
 
     def receive(self, at: float) -> bytes | None:
-        select.select([self.process.handle.stdout], [], [])
+        select.select([self.process.stdout], [], [])
         return super().receive(at)
 
     def rests(self) -> bool:
