@@ -14,7 +14,6 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.game import Game as Rules
-from referee.harness.adapters.llm.records import total
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, find_game, one_of
@@ -24,6 +23,7 @@ from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
+from referee.harness.records import total
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.gate_games import play_gate

@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from referee.games.game import Game
-from referee.harness.adapters.llm.records import Model, ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.paths import LLM_RUNNER, PROMPTS, game_file
 from referee.harness.programs import adapter_options
+from referee.harness.records import Model, ModelSettings
 
 PREFIX = "llm:"
 SEEDS = 1 << 31

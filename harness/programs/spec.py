@@ -34,7 +34,6 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
-from referee.harness.adapters.llm.records import ModelSettings
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
@@ -44,6 +43,7 @@ from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, 
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES, starts_itself
+from referee.harness.records import ModelSettings
 from referee.protocol.text import printable
 
 DEFAULT_LIMITS = Limits()

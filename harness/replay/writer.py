@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.adapters.llm.records import Exchange, ModelUse
 from referee.harness.errors import RunError
 from referee.harness.paths import REPLAYS
+from referee.harness.records import Exchange, ModelUse
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 from referee.protocol.text import escaped_json
 

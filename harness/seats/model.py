@@ -21,13 +21,13 @@ from referee.games.game import Game
 from referee.harness import rules
 from referee.harness.adapters.llm.completions import Completion
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
-from referee.harness.adapters.llm.records import Exchange, ModelSettings, ModelUse
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
 from referee.harness.errors import RunError
 from referee.harness.process.bot_process import Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
 from referee.harness.programs import llm_spec
+from referee.harness.records import Exchange, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import CallCost, CallTotals, MatchContext, Reply, SeatAccount

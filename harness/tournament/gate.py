@@ -12,8 +12,8 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import UsageError
+from referee.harness.records import ModelUse
 from referee.harness.tournament.statistics.score import Sample, Strength, expected, llr
 from referee.harness.tournament.statistics.score import strength as strength_of
 

@@ -21,7 +21,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.adapters.llm.completions import Completion
-from referee.harness.adapters.llm.records import ModelSettings
+from referee.harness.records import ModelSettings
 from referee.protocol.text import printable
 
 MAX_BYTES = 8 << 20

@@ -2,7 +2,7 @@
 
 import math
 
-from referee.harness.adapters.llm.records import ModelUse
+from referee.harness.records import ModelUse
 from referee.harness.tournament.statistics.score import Interval, Strength
 from referee.protocol.text import counted
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
-from referee.harness.adapters.llm.records import ModelUse
+from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import FINAL, ScheduledGame, half_points
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from referee.harness.adapters.llm.records import FIGURES
 from referee.harness.markdown import escaped
+from referee.harness.records import FIGURES
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
 

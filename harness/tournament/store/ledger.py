@@ -18,9 +18,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.timing import Timing
+from referee.harness.records import ModelUse
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """The files and folders of a tournament."""

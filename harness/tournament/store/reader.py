@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.llm.records import ModelUse
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.timing import Timing
+from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.model import Keys, Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path

@@ -3,8 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from referee.harness.adapters.llm.records import FIGURES
 from referee.harness.errors import RunError
+from referee.harness.records import FIGURES
 from referee.harness.tournament.model import Plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
