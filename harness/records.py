@@ -1,4 +1,4 @@
-"""Language models in replays: their settings, their tokens and their transcripts."""
+"""What a replay holds of the cost of calls, and of language models: settings, tokens and transcripts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -115,3 +115,27 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     """Why the answer was refused; empty = it was legal."""
     reasoning: str = ""
     """The model's thoughts before the answer, if the service returns them apart from the text."""
+
+
+class CallCost(Struct, frozen=True):
+    """The cost of one call."""
+
+    wall_s: float = 0.0
+    """Charge to the seat's clock."""
+    cpu_s: float = 0.0
+    """CPU time of the main process."""
+    waited_s: float = 0.0
+    """How long a call of more than a few milliseconds waited for a core, if that is known."""
+    slowed: bool = False
+    """The call was late or almost late because no core was free."""
+    stderr_bytes: int = 0
+    """Size of the file with standard error when the call began."""
+    fuel: int | None = None
+    """Units of fuel that a metered bot has used; None for any other."""
+    model: ModelUse | None = None
+    """The tokens and cost of a language model; None for any other."""
+    transcript: tuple[Exchange, ...] = ()
+    """The prompts and completions of a language model."""
+
+
+NO_COST = CallCost()

@@ -19,10 +19,11 @@ from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import exit_words
 from referee.harness.process.metered import Metered
 from referee.harness.process.usage import living_below
+from referee.harness.records import CallCost
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import CallCost, MatchContext, Reply, Seat
+from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol import messages
 from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding, Initialize

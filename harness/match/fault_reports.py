@@ -14,10 +14,11 @@ from referee.harness.match.turn import Driver
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import OnNoise, exit_words
 from referee.harness.process.stderr import last_lines
+from referee.harness.records import CallCost
 from referee.harness.replay.fault_report import Evidence, Sample, details_of, fault_report_folder, frame_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
 from referee.harness.replay.writer import ReplayWriter
-from referee.harness.seats.seat import CallCost, SeatAccount
+from referee.harness.seats.seat import SeatAccount
 from referee.protocol.messages import Encoding
 
 _SECTIONS = {FaultKind.PROTOCOL: "16", FaultKind.ERROR: "11"}

@@ -194,31 +194,11 @@ class _Referee(Listener):
         self.record.write(opening)
 
     def turn(self, calls: Sequence[Call], answers: dict[Player, Any], events: Sequence[Event]) -> None:
-        costs = self.driver.costs
-        if len(calls) == 1:
-            player = calls[0].player
-            cost = costs[player]
-            wall_us, cpu_us = {player: round(cost.wall_s * 1e6)}, {player: round(cost.cpu_s * 1e6)}
-            waited_us = {player: round(cost.waited_s * 1e6)} if cost.waited_s else None
-            stderr = {player: cost.stderr_bytes} if cost.stderr_bytes else None
-            fuel = None if cost.fuel is None else {player: cost.fuel}
-            model = None if cost.model is None else {player: cost.model}
-        else:
-            several = {call.player: costs[call.player] for call in calls}
-            wall_us = {player: round(cost.wall_s * 1e6) for player, cost in several.items()}
-            cpu_us = {player: round(cost.cpu_s * 1e6) for player, cost in several.items()}
-            waited_us = {player: round(cost.waited_s * 1e6) for player, cost in several.items() if cost.waited_s}
-            stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
-            fuel = {player: cost.fuel for player, cost in several.items() if cost.fuel is not None}
-            model = {player: cost.model for player, cost in several.items() if cost.model is not None}
-        transcript = None
-        if model and self.match.transcripts:
-            transcript = {player: costs[player].transcript for player in model}
         paused_ms, interventions = 0, self.interventions
         if interventions.paused_s:
             paused_ms, interventions.paused_s = round(interventions.paused_s * 1e3), 0.0
-        state = self.driver.state
-        self.record.turn(answers, events, wall_us, cpu_us, state, waited_us, paused_ms, stderr, fuel, model, transcript)
+        driver = self.driver
+        self.record.turn(answers, events, driver.costs, driver.state, paused_ms, self.match.transcripts)
         if self.watcher is not None:
             self.watcher(self.driver.state, calls, answers, events)
 

@@ -15,8 +15,9 @@ from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.listener import Intervention, Listener
 from referee.harness.match.rule_options import first_position
 from referee.harness.process.limits import Limits
+from referee.harness.records import NO_COST
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Stop, state_hash
-from referee.harness.seats.seat import NO_COST, MatchContext, OutOfTurn
+from referee.harness.seats.seat import MatchContext, OutOfTurn
 from referee.protocol import messages
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
 

@@ -18,7 +18,7 @@ import msgspec
 from referee.games.contract import Event, Fault, Player, State
 from referee.harness.errors import RunError
 from referee.harness.paths import REPLAYS
-from referee.harness.records import Exchange, ModelUse
+from referee.harness.records import CallCost
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 from referee.protocol.text import escaped_json
 
@@ -31,8 +31,7 @@ READER_S = 10.0
 """How long a pipe may take no more."""
 LONG_LINE_BYTES = 1 << 16
 """A line of this length is written at once: a bot may answer 1 MiB at every call."""
-_NONE: dict[Player, Fault] = {}
-_NOBODY: dict[Player, int] = {}
+_NOTHING: dict[Player, Any] = {}
 _open: set["ReplayWriter"] = set()
 """Recorders of this process that have a file open."""
 
@@ -117,33 +116,60 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         self,
         answers: dict[Player, Any],
         events: Sequence[Event],
-        wall_us: dict[Player, int],
-        cpu_us: dict[Player, int],
+        costs: Sequence[CallCost],
         state: State,
-        waited_us: dict[Player, int] | None = None,
         paused_ms: int = 0,
-        stderr: dict[Player, int] | None = None,
-        fuel: dict[Player, int] | None = None,
-        model: dict[Player, ModelUse] | None = None,
-        transcript: dict[Player, tuple[Exchange, ...]] | None = None,
+        transcripts: bool = True,
     ) -> None:
-        """Writes the line of one `apply`."""
+        """Writes the line of one `apply`.
+
+        `costs`: what the last call of each seat cost, by seat. `transcripts`: also writes what language models were
+        asked and have said.
+        """
         self.turns += 1
-        if self.keeps:
-            accepted, faults = answers, _NONE
-            for answer in answers.values():
-                if type(answer) is Fault:
-                    accepted = {player: each for player, each in answers.items() if type(each) is not Fault}
-                    faults = {player: each for player, each in answers.items() if type(each) is Fault}
-                    break
-            waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
-            used = fuel or _NOBODY
-            line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at, used)
-            if model:
-                line = msgspec.structs.replace(line, model=model, transcript=transcript or {})
-            self._lines.append(self._encode(line))  # like `write`, without its call
-            if self._file is not None:
-                self._flush_if_due(self._file)
+        if not self.keeps:
+            return
+        accepted, faults = answers, _NOTHING
+        for answer in answers.values():
+            if type(answer) is Fault:
+                accepted = {player: each for player, each in answers.items() if type(each) is not Fault}
+                faults = {player: each for player, each in answers.items() if type(each) is Fault}
+                break
+        wall_us: dict[Player, int] = {}
+        cpu_us: dict[Player, int] = {}
+        waited_us = stderr = fuel = model = transcript = _NOTHING
+        for player in answers:
+            cost = costs[player]
+            wall_us[player] = round(cost.wall_s * 1e6)
+            cpu_us[player] = round(cost.cpu_s * 1e6)
+            if cost.waited_s:
+                waited_us = waited_us | {player: round(cost.waited_s * 1e6)}
+            if cost.stderr_bytes:
+                stderr = stderr | {player: cost.stderr_bytes}
+            if cost.fuel is not None:
+                fuel = fuel | {player: cost.fuel}
+            if cost.model is not None:
+                model = model | {player: cost.model}
+                transcript = transcript | {player: cost.transcript} if transcripts else _NOTHING
+        now = state_hash(state)
+        line = Turn(
+            self.turns,
+            accepted,
+            faults,
+            events,
+            wall_us,
+            cpu_us,
+            waited_us,
+            paused_ms,
+            now,
+            stderr,
+            fuel,
+            model,
+            transcript,
+        )
+        self._lines.append(self._encode(line))  # like `write`, without its call
+        if self._file is not None:
+            self._flush_if_due(self._file)
 
     def end_at_once(self, why: str) -> None:
         """Writes the last line of a match that a signal ends, unless the signal came in the middle of a line."""

@@ -27,10 +27,10 @@ from referee.harness.process.bot_process import Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
 from referee.harness.programs import llm_spec
-from referee.harness.records import Exchange, ModelSettings, ModelUse
+from referee.harness.records import CallCost, Exchange, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import CallCost, CallTotals, MatchContext, Reply, SeatAccount
+from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatAccount
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
 

@@ -15,9 +15,9 @@ from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Late, Transport
+from referee.harness.records import CallCost
 from referee.harness.seats.seat import (
     PROGRAM_CHARACTERS,
-    CallCost,
     CallTotals,
     MatchContext,
     Reply,

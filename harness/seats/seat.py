@@ -12,34 +12,11 @@ from msgspec import Struct
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.transport import ProcessAccount
-from referee.harness.records import Exchange, ModelUse
+from referee.harness.records import NO_COST, CallCost, ModelUse
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
 
-
-class CallCost(Struct, frozen=True):
-    """The cost of one call."""
-
-    wall_s: float = 0.0
-    """Charge to the seat's clock."""
-    cpu_s: float = 0.0
-    """CPU time of the main process."""
-    waited_s: float = 0.0
-    """How long a call of more than a few milliseconds waited for a core, if that is known."""
-    slowed: bool = False
-    """The call was late or almost late because no core was free."""
-    stderr_bytes: int = 0
-    """Size of the file with standard error when the call began."""
-    fuel: int | None = None
-    """Units of fuel that a metered bot has used; None for any other."""
-    model: ModelUse | None = None
-    """The tokens and cost of a language model; None for any other."""
-    transcript: tuple[Exchange, ...] = ()
-    """The prompts and completions of a language model."""
-
-
 Called = TypeVar("Called")
-NO_COST = CallCost()
 PROGRAM_CHARACTERS = 100
 """Longest name of a program, and longest version, that is kept."""
 

@@ -11,6 +11,7 @@ from referee.games import aiarena21, tictactoe
 from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.harness.errors import RunError, UsageError
+from referee.harness.records import NO_COST
 from referee.harness.replay.formats.originals import FORMATS, export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
 from referee.harness.replay.reader import Replay
@@ -68,7 +69,7 @@ def record(path: Path, answer: Answer, text: str = LINE, turns: int = TURNS, sto
                 file.write(Stop("time", list(state.stop("time")), state_hash(state)))
                 break
             answers = {player: answer(state, player) for player in state.awaited}
-            file.turn(answers, state.apply(answers), {}, {}, state)
+            file.turn(answers, state.apply(answers), [NO_COST] * 9, state)
             if state.turn == len(begun):
                 begun.append(state.view(None))
         file.write(Ending(state.result))

@@ -21,6 +21,7 @@ from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.isolation.process_tree import READ_BY
+from referee.harness.records import CallCost
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
@@ -126,9 +127,9 @@ def test_a_long_answer_is_not_kept_in_memory(tmp_path: Path) -> None:
     game, path = registry.game("tictactoe"), tmp_path / "match.jsonl"
     state = game.new(Setup(1, ("a", "b"), game.options()))
     with ReplayWriter(path) as writer:
-        writer.turn({0: "short"}, [], {0: 1}, {0: 1}, state)
+        writer.turn({0: "short"}, [], [CallCost(1e-6, 1e-6)], state)
         assert path.stat().st_size == 0
-        writer.turn({1: "x" * (1 << 20)}, [], {1: 1}, {1: 1}, state)
+        writer.turn({1: "x" * (1 << 20)}, [], [CallCost(1e-6, 1e-6)] * 2, state)
         assert path.stat().st_size > 1 << 20
 
 

@@ -17,6 +17,7 @@ from referee.games.dice import Dice
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import RunError, UsageError
+from referee.harness.records import NO_COST
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
@@ -44,7 +45,7 @@ def play(state: State, writer: ReplayWriter, turns: int) -> None:
     dice = Dice(1)
     for _ in range(turns):
         answers = {player: state.sample(player, dice) for player in state.awaited}
-        writer.turn(answers, state.apply(answers), {}, {}, state)
+        writer.turn(answers, state.apply(answers), [NO_COST] * 9, state)
 
 
 # Names.

@@ -23,6 +23,7 @@ from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.installed import extra_command
 from referee.harness.process.limits import Limits
+from referee.harness.records import NO_COST
 from referee.harness.replay.formats.originals import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
@@ -49,7 +50,7 @@ class Growing(ReplayWriter):
     def play(self, turns: int) -> None:
         for _ in range(turns):
             answers = {player: self.state.sample(player, self.dice) for player in self.state.awaited}
-            self.turn(answers, self.state.apply(answers), {}, {}, self.state)
+            self.turn(answers, self.state.apply(answers), [NO_COST] * 9, self.state)
         self.catch_up()
 
     def finish(self) -> None:

@@ -9,7 +9,8 @@ from msgspec import Raw, Struct
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.contract import Call, Fault, FaultKind, Notice
 from referee.harness.process.stall_clock import now
-from referee.harness.seats.seat import CallCost, MatchContext, Reply, Seat
+from referee.harness.records import CallCost
+from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Clock, Initialize
 
 UNSENT_S = 1.0

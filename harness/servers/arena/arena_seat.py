@@ -16,7 +16,8 @@ from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice
 from referee.harness.bell import Bell
 from referee.harness.match.pause import PauseControl
 from referee.harness.process import stall_clock
-from referee.harness.seats.seat import CallCost, MatchContext, OutOfTurn, OutOfTurnSeat, Reply, Withdrawn, no_answer
+from referee.harness.records import CallCost
+from referee.harness.seats.seat import MatchContext, OutOfTurn, OutOfTurnSeat, Reply, Withdrawn, no_answer
 from referee.protocol.messages import Clock, Initialize
 
 Compat = Literal["seed", "original"]
