@@ -33,11 +33,11 @@ class SupervisorLink:
         known_children.add(pid)
 
     async def read(self) -> Message | None:
-        """Returns the next message; None if the supervisor has ended, is idle, or if a bot has sent the message.
+        """Returns the next message; None if none will come: the supervisor is idle or has ended, or we have closed.
 
-        Only one task may read at a time.
+        Also None for a message that a bot must have sent. Only one task may read at a time.
         """
-        if self.idle:
+        if self.idle or self.control.fileno() < 0:
             return None
         while b"\n" not in self._unread:
             await trio.lowlevel.wait_readable(self.control.fileno())
