@@ -122,5 +122,6 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
 
 
 @pytest.mark.timeout(600)
-def test_a_tournament_with_60_kills_ends_like_one_without(tmp_path: Path) -> None:
-    assert check(tmp_path, games_each=300, kills=60) == 60
+@pytest.mark.parametrize(("games_each", "kills"), [(75, 15), pytest.param(300, 60, marks=pytest.mark.nightly)])
+def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path, games_each: int, kills: int) -> None:
+    assert check(tmp_path, games_each, kills) == kills
