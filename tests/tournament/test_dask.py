@@ -42,7 +42,7 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
     cluster: Cluster, tmp_path: Path
 ) -> None:
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
-    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "600", "--seed", "5"]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "150", "--seed", "5"]
     tournament(tmp_path, *start, "--ledger", tmp_path / "here", "--jobs", "1")
     first = cluster.worker("first")
     cluster.worker("second")
@@ -53,10 +53,10 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
             cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
         )  # fmt: skip
         cluster.processes.append(driver)
-        wait_for_lines(there, 60, driver)
+        wait_for_lines(there, 30, driver)
         children = psutil.Process(first.pid).children(recursive=True)
         first.kill()  # with its worker in the middle of a job
-        wait_for_lines(there, 200, driver)
+        wait_for_lines(there, 100, driver)
         cluster.scheduler.kill()
         cluster.scheduler.wait()
         cluster.begin()
@@ -350,11 +350,12 @@ def some(pids: list[int], dice: random.Random) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_kills_anywhere_in_a_cluster_change_no_result(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.nightly)])
+def test_kills_anywhere_in_a_cluster_change_no_result(cluster: Cluster, tmp_path: Path, kills: int) -> None:
     """Driver, scheduler, Dask workers and their workers are killed at random moments and started again."""
-    dice, kills, done = random.Random(3), int(os.environ.get("REFEREE_KILLS", "10")), 0
+    dice, done = random.Random(3), 0
     bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
-    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "100", "--seed", "5"]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", str(10 * kills), "--seed", "5"]
     tournament(tmp_path, *start, "--ledger", tmp_path / "here")
     there = tmp_path / "there"
     arguments = [*start, "--ledger", there, "--cluster", cluster.address]
