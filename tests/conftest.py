@@ -20,7 +20,7 @@ from scripted import Arena
 
 from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe, probed
-from referee.harness.programs import toolchains
+from referee.harness.languages import toolchains
 
 # Tests use the same compilers as the referee: the first ones on PATH that work.
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from referee.harness.programs.packages import ITEMS, KITS
+from referee.harness.languages.packages import ITEMS, KITS
 
 ROOT = Path(__file__).resolve().parent.parent
 HIDDEN = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob(".*.yaml")]

@@ -30,9 +30,10 @@ from referee.harness.isolation.layers.cgroups import TaskLimit, tasks
 from referee.harness.isolation.plan import GUARANTEES, NONE
 from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
+from referee.harness.languages import packages, toolchains
 from referee.harness.process.limits import Limits
 from referee.harness.process.timing import timing
-from referee.harness.programs import packages, toolchains, webassembly
+from referee.harness.programs import webassembly
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (

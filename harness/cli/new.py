@@ -9,8 +9,8 @@ from referee.harness.cli.options import find_game
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
 from referee.harness.errors import UsageError
+from referee.harness.languages import packages, toolchains
 from referee.harness.new import write as new
-from referee.harness.programs import packages, toolchains
 
 ALIASES = {"typescript": "javascript", "ts": "javascript", "js": "javascript", "c++": "cpp", "py": "python"} | {
     "golang": "go",

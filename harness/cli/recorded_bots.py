@@ -22,7 +22,7 @@ from referee.harness.process.limits import Limits, check_recorded, recorded_limi
 from referee.harness.programs import archive, build_cache, llm_spec, webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.image import unpacked_at
-from referee.harness.programs.languages import SOURCES
+from referee.harness.programs.source_file import SOURCES
 from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, Entrant, built_in_entrant, image_entrant
 from referee.harness.replay.reader import Replay
 

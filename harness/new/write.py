@@ -25,10 +25,10 @@ from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed, origin, pinned, requirements, version
+from referee.harness.languages import packages
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
-from referee.harness.programs import packages
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.wasm_target import RUST_TARGET, wasm_bot_file
 from referee.harness.seats.engine import EngineSeat

@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
+from referee.harness.languages import toolchains
 from referee.harness.paths import KITS
-from referee.harness.programs import archive, toolchains, webassembly
+from referee.harness.programs import archive, webassembly
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.isolation.removal import remove
-from referee.harness.programs import archive, build_cache, build_copy, toolchains
+from referee.harness.languages import toolchains
+from referee.harness.programs import archive, build_cache, build_copy
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build_process import BuildContext, BuildFailed, Command, run_build
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from referee.harness.isolation.build_plan import BuildFiles
 from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.visible_paths import SYSTEM_FOLDERS, is_inside, outermost
+from referee.harness.languages import toolchains
 from referee.harness.paths import KITS
-from referee.harness.programs import build_cache, toolchains
+from referee.harness.programs import build_cache
 
 Environment = Mapping[str, str]
 

@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from referee.harness.adapters.engines.options import BOUNDS, COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
 from referee.harness.errors import RunError, UsageError
+from referee.harness.languages import packages, toolchains
 from referee.harness.paths import ENGINE_RUNNER
-from referee.harness.programs import adapter_options, packages, toolchains
+from referee.harness.programs import adapter_options
 
 PREFIXES = tuple(f"{protocol}:" for protocol in PROTOCOLS)
 GAMES = "openspiel:"

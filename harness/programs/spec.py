@@ -42,7 +42,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
-from referee.harness.programs.languages import SOURCES, starts_itself
+from referee.harness.programs.source_file import SOURCES, starts_itself
 from referee.harness.records import ModelSettings
 from referee.protocol.text import printable
 

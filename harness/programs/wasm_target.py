@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.languages import packages, toolchains
 from referee.harness.paths import KITS, expanded
-from referee.harness.programs import packages, toolchains, webassembly
+from referee.harness.programs import webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE, build_source
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.languages import build_kit, kit_archive, need
+from referee.harness.programs.source_file import build_kit, kit_archive, need
 
 RUST_TARGET = "wasm32-wasip1"
 

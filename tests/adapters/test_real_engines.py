@@ -10,9 +10,9 @@ from scripted import Arena
 from referee.games.game import TimeControl
 from referee.harness.adapters.engines.board import Board
 from referee.harness.isolation.plan import Isolation
+from referee.harness.languages import toolchains as found
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs import toolchains as found
 from referee.harness.programs.spec import entrants
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay

@@ -16,9 +16,10 @@ from conformance import dialogue, run_dialogue
 from needs import needs
 
 from referee.harness.cli.main import main
+from referee.harness.languages import packages
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import packages, webassembly
+from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.wasm_target import build_module
 from referee.harness.tournament.store import reader

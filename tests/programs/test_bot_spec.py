@@ -15,7 +15,7 @@ from scripted import PREAMBLE, PYTHON, Arena
 from referee import api
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
-from referee.harness.programs import build_cache, languages
+from referee.harness.programs import build_cache, source_file
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
 from referee.harness.programs.process_start import environment, scratch_variables
 from referee.harness.programs.spec import Entrant, entrant, entrants
@@ -273,9 +273,9 @@ def test_an_executable_file_is_started_by_its_first_line(tmp_path: Path, name: s
     text, by_system = FIRST_LINES[name]
     path = tmp_path / name
     path.write_text(text + "\n", newline="")
-    assert not languages.starts_itself(path)
+    assert not source_file.starts_itself(path)
     path.chmod(0o755)
-    assert languages.starts_itself(path) == by_system
+    assert source_file.starts_itself(path) == by_system
     if by_system:
         assert entrant(str(path)).argv == (str(path),)
 

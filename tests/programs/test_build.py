@@ -21,9 +21,10 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import launcher_build
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
+from referee.harness.languages import packages, toolchains
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, languages, packages, toolchains
+from referee.harness.programs import archive, build_cache, source_file
 from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext, Command, run_build
@@ -663,7 +664,7 @@ def test_a_kits_examples_share_one_build_with_its_library() -> None:
     for settings in KITS.glob("*/examples/*/bot.toml"):
         bot = tomllib.loads(settings.read_text("utf-8"))
         if "build" in bot:
-            assert (bot["bundle"], bot["exclude"]) == ("../..", list(languages.KIT_EXCLUDES)), settings
+            assert (bot["bundle"], bot["exclude"]) == ("../..", list(source_file.KIT_EXCLUDES)), settings
 
 
 def test_a_build_gets_the_settings_of_tools_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import required_paths
+from referee.harness.languages import toolchains
+from referee.harness.languages.packages import how_to_install
 from referee.harness.paths import ENGINE_RUNNER
-from referee.harness.programs import toolchains
-from referee.harness.programs.packages import how_to_install
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.tournament.store.bot_archives import check_travel, finding
 

@@ -12,10 +12,10 @@ import pytest
 from needs import needs
 
 from referee.harness.errors import RunError
+from referee.harness.languages import packages, toolchains
+from referee.harness.languages.packages import ITEMS, SYSTEMS, missing_in
 from referee.harness.paths import KITS
-from referee.harness.programs import packages, toolchains
 from referee.harness.programs.build_process import BuildContext, Command, run_build
-from referee.harness.programs.packages import ITEMS, SYSTEMS, missing_in
 
 ROOT = KITS.parent
 DEBIAN, FEDORA, MACOS = SYSTEMS

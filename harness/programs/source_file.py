@@ -9,8 +9,9 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
+from referee.harness.languages import packages, toolchains
 from referee.harness.paths import KITS
-from referee.harness.programs import archive, packages, toolchains
+from referee.harness.programs import archive
 from referee.harness.programs.build import build_folder, build_source
 from referee.harness.programs.build_process import BuildContext
 

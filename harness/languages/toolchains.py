@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from referee.harness.programs.packages import ITEMS, Item, Toolchain
+from referee.harness.languages.packages import ITEMS, Item, Toolchain
 
 LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     ".c": ("C", ("gcc", "cc", "make")),
