@@ -15,7 +15,8 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from referee.harness.languages import packages, toolchains
-from referee.harness.languages.packages import ITEMS, Item, Toolchain
+from referee.harness.languages.items import Item, Toolchain
+from referee.harness.languages.packages import ITEMS
 
 TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
     **{f"{kit}-wasm": toolchain for kit, toolchain in packages.WASM.items()},

@@ -31,6 +31,7 @@ from referee.harness.isolation.plan import GUARANTEES, NONE
 from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
+from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
 from referee.harness.process.timing import timing
 from referee.harness.programs import webassembly
@@ -241,7 +242,7 @@ def _kernel_tasks() -> list[TaskLimit]:
 
 def _tools() -> list[Tool]:
     """Asks all programs for their versions at the same time: some take half a second."""
-    users: dict[str, list[packages.Toolchain]] = {}
+    users: dict[str, list[Toolchain]] = {}
     for toolchain in (*packages.KITS.values(), *packages.WASM.values()):
         for name in toolchain.items + toolchain.test_items:
             users.setdefault(name, []).append(toolchain)

@@ -10,12 +10,10 @@ from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
 from referee.harness.errors import UsageError
 from referee.harness.languages import packages, toolchains
+from referee.harness.languages.registry import LANGUAGES
 from referee.harness.new import write as new
 
-ALIASES = {"typescript": "javascript", "ts": "javascript", "js": "javascript", "c++": "cpp", "py": "python"} | {
-    "golang": "go",
-    "rs": "rust",
-}
+ALIASES = {alias: language.kit for language in LANGUAGES for alias in language.aliases}
 """Other names of the kits. The JavaScript kit writes bots in TypeScript."""
 
 

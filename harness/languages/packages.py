@@ -11,149 +11,51 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
+from referee.harness.languages.items import Item, Toolchain
+from referee.harness.languages.registry import LANGUAGES
 
-@dataclass(frozen=True)
-class Item:
-    """A program, a header of a library, or a target of the Rust compiler."""
-
-    name: str
-    """The program's name on PATH, the header as `#include` names it, or the target as `rustc` names it."""
-    debian: str
-    fedora: str
-    macos: str = ""
-    """Homebrew's name for it. Empty: `xcode-select --install` brings it."""
-    minimum: tuple[int, ...] = ()
-    """The oldest version that the starter kits support; empty for any."""
-    ask: str = "--version"
-    """A program's option that prints its version, or a header's macros that make up its version."""
-    other_names: tuple[str, ...] = ()
-    """What compilers and build tools call it when they do not find it."""
-    download: str = ""
-    """The address of newer versions than a system's packages have."""
-    wasi: bool = False
-    """Whether a compiler must find it for WebAssembly, not for this machine."""
-
-    @property
-    def is_header(self) -> bool:
-        """Whether a compiler looks for it."""
-        return self.name.endswith((".h", ".hpp"))
-
-    @property
-    def is_rust_target(self) -> bool:
-        """Whether it is a part of Rust, which rustup installs."""
-        return self.name.startswith("wasm32-")
-
-
-JDK = "https://adoptium.net"
-RUSTUP = "https://rustup.rs"
-NLOHMANN = "NLOHMANN_JSON_VERSION_MAJOR . NLOHMANN_JSON_VERSION_MINOR . NLOHMANN_JSON_VERSION_PATCH"
-
-ITEMS: dict[str, Item] = {
-    item.name: item
-    for item in (
-        Item("gcc", "gcc", "gcc", other_names=("cc", "CMAKE_C_COMPILER")),
-        Item("g++", "g++", "gcc-c++", minimum=(8,), other_names=("c++", "CMAKE_CXX_COMPILER")),
-        Item("make", "make", "make"),
-        Item("cmake", "cmake", "cmake", "cmake", (3, 20), download="https://cmake.org/download"),
-        Item("stdlib.h", "libc6-dev", "glibc-devel", ask=""),
-        Item(
-            *("json-c/json.h", "libjson-c-dev", "json-c-devel", "json-c"),
-            ask="JSON_C_VERSION",
-            other_names=("json-c", "-ljson-c"),
-        ),
-        Item(
-            *("msgpack.h", "libmsgpack-dev", "msgpack-devel", "msgpack"),
-            ask="MSGPACK_VERSION_MAJOR . MSGPACK_VERSION_MINOR . MSGPACK_VERSION_REVISION",
-            other_names=("msgpack", "-lmsgpackc"),
-        ),
-        Item(
-            *("nlohmann/json.hpp", "nlohmann-json3-dev", "json-devel", "nlohmann-json", (3, 10)),
-            ask=NLOHMANN,
-            other_names=("nlohmann_json",),
-        ),
-        Item("cmocka.h", "libcmocka-dev", "libcmocka-devel", "cmocka", ask="", other_names=("cmocka", "-lcmocka")),
-        Item("gtest/gtest.h", "libgtest-dev", "gtest-devel", "googletest", ask="", other_names=("GTest", "-lgtest")),
-        Item("valgrind", "valgrind", "valgrind", "valgrind"),
-        Item("go", "golang-go", "golang", "go", (1, 23), "version", download="https://go.dev/dl"),
-        Item("java", "default-jdk-headless", "java-latest-openjdk-devel", "openjdk", (17,), "-version", download=JDK),
-        Item("javac", "default-jdk-headless", "java-latest-openjdk-devel", "openjdk", (17,), "-version", download=JDK),
-        Item("mvn", "maven", "maven", "maven", (3, 8), download="https://maven.apache.org"),
-        Item("cargo", "cargo", "cargo", "rust", (1, 63), download=RUSTUP),
-        Item("rustc", "rustc", "rust", "rust", (1, 63), download=RUSTUP),
-        Item("clang-19", "clang-19", "clang"),
-        Item("clang++-19", "clang-19", "clang"),
-        Item("wasm-ld-19", "lld-19", "lld"),
-        Item("wasi/api.h", "wasi-libc", "wasi-libc-devel", ask="", wasi=True),
-        Item("libclang_rt", "libclang-rt-19-dev-wasm32", "compiler-rt", wasi=True),
-        Item("libc++", "libc++-19-dev-wasm32", "wasi-libc-devel", wasi=True),
-        Item("libc++abi", "libc++abi-19-dev-wasm32", "wasi-libc-devel", wasi=True),
-        Item("curl", "curl", "curl", "curl"),
-        Item("wasm32-wasip1", "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
-        Item("node", "nodejs", "nodejs", "node", (18, 19), download="https://nodejs.org"),
-        Item("npm", "npm", "nodejs-npm", "node"),
-        Item("openssl", "openssl", "openssl", "openssl", ask="version"),
-        Item("ruby", "ruby", "ruby", "ruby"),
-        Item("perl", "perl", "perl-interpreter", "perl"),
-        Item("bwrap", "bubblewrap", "bubblewrap", "bubblewrap"),
-        Item("tmux", "tmux", "tmux", "tmux", ask="-V"),
-        Item("chromium", "chromium", "chromium", "chromium"),
-        Item("stockfish", "stockfish", "stockfish", "stockfish"),
-        Item("gnugo", "gnugo", "gnugo", "gnu-go"),
-        Item("fairymax", "fairymax", "fairymax", "fairymax"),
-    )
+OTHERS = (
+    Item("curl", "curl", "curl", "curl"),
+    Item("openssl", "openssl", "openssl", "openssl", ask="version"),
+    Item("bwrap", "bubblewrap", "bubblewrap", "bubblewrap"),
+    Item("tmux", "tmux", "tmux", "tmux", ask="-V"),
+    Item("chromium", "chromium", "chromium", "chromium"),
+    Item("stockfish", "stockfish", "stockfish", "stockfish"),
+    Item("gnugo", "gnugo", "gnugo", "gnu-go"),
+    Item("fairymax", "fairymax", "fairymax", "fairymax"),
+)
+"""What no language needs by itself."""
+ITEMS: dict[str, Item] = {item.name: item for each in LANGUAGES for item in each.items} | {
+    item.name: item for item in OTHERS
 }
 """By name. On Fedora and macOS the names have not been tried by a test."""
+KITS: dict[str, Toolchain] = {each.kit: each.toolchain for each in LANGUAGES if each.toolchain}
+"""By the names of the kits' folders. The Python kit needs only Python."""
+WASM: dict[str, Toolchain] = {each.kit: each.wasm_toolchain for each in LANGUAGES if each.wasm_toolchain}
+"""What the kits need to build modules of WebAssembly."""
 
 
-@dataclass(frozen=True)
-class Toolchain:
-    """The items that a starter kit or a part of this project needs. The first one is the compiler of its headers."""
-
-    name: str
-    items: tuple[str, ...]
-    test_items: tuple[str, ...] = ()
-    """Needed only by tests."""
-    bot_test_items: tuple[str, ...] = ()
-    """The items of `test_items` that the tests of a new bot need too."""
-
-    def needs(self) -> str:
-        """Returns in words what a new bot needs, such as `go (1.23 or newer)`."""
-        names = [_with_minimum(ITEMS[name]) for name in self.items]
-        tests = f"; for its tests {', '.join(self.bot_test_items)}" if self.bot_test_items else ""
-        return f"{', '.join(names[:-1])} and {names[-1]}{tests}" if names[1:] else names[0] + tests
-
-    def libraries(self) -> list[str]:
-        """Returns the Debian packages that a new bot and its tests need, except those of most machines."""
-        items = [ITEMS[name] for name in self.items + self.bot_test_items]
-        libraries = [item.debian for item in items if item.is_header or item.wasi or item.debian.endswith("-19")]
-        return list(dict.fromkeys(libraries))
+def needs(toolchain: Toolchain) -> str:
+    """Returns in words what a new bot needs, such as `go (1.23 or newer)`."""
+    names = [_with_minimum(ITEMS[name]) for name in toolchain.items]
+    tests = f"; for its tests {', '.join(toolchain.bot_test_items)}" if toolchain.bot_test_items else ""
+    return f"{', '.join(names[:-1])} and {names[-1]}{tests}" if names[1:] else names[0] + tests
 
 
 def _with_minimum(item: Item) -> str:
     return f"{item.name} ({'.'.join(map(str, item.minimum))} or newer)" if item.minimum else item.name
 
 
-KITS: dict[str, Toolchain] = {
-    "c": Toolchain(
-        "C", ("gcc", "make", "stdlib.h", "json-c/json.h", "msgpack.h"), ("valgrind", "cmocka.h"), ("cmocka.h",)
-    ),
-    "cpp": Toolchain("C++", ("g++", "cmake", "make", "nlohmann/json.hpp"), ("gtest/gtest.h",)),
-    "go": Toolchain("Go", ("go",)),
-    "java": Toolchain("Java", ("java", "javac", "mvn")),
-    "rust": Toolchain("Rust", ("cargo", "rustc")),
-    "javascript": Toolchain("JavaScript", ("node", "npm")),
-}
-"""By the names of the kits' folders. The Python kit needs only Python."""
+def libraries(toolchain: Toolchain) -> list[str]:
+    """Returns the Debian packages that a new bot and its tests need, except those of most machines."""
+    items = [ITEMS[name] for name in toolchain.items + toolchain.bot_test_items]
+    found = [item.debian for item in items if item.is_header or item.wasi or item.debian.endswith("-19")]
+    return list(dict.fromkeys(found))
 
-_CLANG = ("wasm-ld-19", "wasi/api.h", "libclang_rt")
-WASM: dict[str, Toolchain] = {
-    "c": Toolchain("C to wasm", ("clang-19", *_CLANG, "msgpack.h", "curl")),
-    "cpp": Toolchain("C++ to wasm", ("clang++-19", *_CLANG, "libc++", "libc++abi", "nlohmann/json.hpp")),
-    "go": Toolchain("Go to wasm", ("go",)),
-    "javascript": Toolchain("JavaScript to wasm", ("clang-19", *_CLANG, "node", "npm", "curl")),
-    "rust": Toolchain("Rust to wasm", ("cargo", "rustc", "wasm32-wasip1")),
-}
-"""What the kits need to build modules of WebAssembly."""
+
+def rust_target(toolchain: Toolchain) -> str | None:
+    """Returns the target that Rust compiles for; None if that is this machine, or for another language."""
+    return next((name for name in toolchain.items if ITEMS[name].is_rust_target), None)
 
 
 def toolchain(lang: str, wasm: bool) -> Toolchain | None:

@@ -13,22 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from referee.harness.languages.packages import ITEMS, Item, Toolchain
+from referee.harness.languages.items import Item, Toolchain
+from referee.harness.languages.packages import ITEMS
+from referee.harness.languages.registry import BY_SUFFIX, LANGUAGES
 
-LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    ".c": ("C", ("gcc", "cc", "make")),
-    ".cpp": ("C++", ("g++", "c++", "cmake", "make")),
-    ".cc": ("C++", ("g++", "c++", "cmake", "make")),
-    ".go": ("Go", ("go",)),
-    ".java": ("Java", ("java", "javac", "mvn")),
-    ".js": ("JavaScript", ("node", "npm")),
-    ".mjs": ("JavaScript", ("node", "npm")),
-    ".py": ("Python", ()),
-    ".rs": ("Rust", ("cargo", "rustc")),
-    ".ts": ("TypeScript", ("node", "npm")),
-}
-"""The language of a source file by its suffix, and the programs that build it: if one changes, so does the build."""
-KNOWN = frozenset(program for _, programs in LANGUAGES.values() for program in programs)
+KNOWN = frozenset(program for each in LANGUAGES for program in each.builders)
+"""The programs that build the sources of bots."""
 
 PLACES = frozenset(
     [
@@ -262,12 +252,12 @@ def is_setting(name: str) -> bool:
 
 def builders(files: Iterable[str]) -> tuple[str, ...]:
     """Returns the programs that build these files, by their suffixes."""
-    suffixes = {os.path.splitext(file)[1] for file in files} & LANGUAGES.keys()
-    return tuple(sorted({tool for suffix in suffixes for tool in LANGUAGES[suffix][1]}))
+    suffixes = {os.path.splitext(file)[1] for file in files} & BY_SUFFIX.keys()
+    return tuple(sorted({tool for suffix in suffixes for tool in BY_SUFFIX[suffix].builders}))
 
 
 def language(files: Iterable[str]) -> str:
-    """Returns the language of most of these files; empty if none is known."""
-    suffixes = (os.path.splitext(file)[1] for file in files)
-    counts = Counter(LANGUAGES[suffix][0] for suffix in suffixes if suffix in LANGUAGES)
+    """Returns the language of most of these files, of those with a kit; empty if there is none."""
+    known = (BY_SUFFIX.get(os.path.splitext(file)[1]) for file in files)
+    counts = Counter(each.name for each in known if each is not None and each.kit)
     return counts.most_common(1)[0][0] if counts else ""

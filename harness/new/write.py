@@ -30,7 +30,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.programs.wasm_target import RUST_TARGET, wasm_bot_file
+from referee.harness.programs.wasm_target import wasm_bot_file
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
@@ -180,15 +180,15 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterato
         "kit_game": game.name if _starter(game, lang) is None else None,
         "title": game.title,
         "language": kit.name,
-        "needs": toolchain.needs() if toolchain else f"Python {python} or newer",
+        "needs": packages.needs(toolchain) if toolchain else f"Python {python} or newer",
         "main": main.as_posix(),
         "class": main.stem,
         "test": kit.test,
         "match": first_match(game, "."),
-        "packages": " ".join(toolchain.libraries() if toolchain else ()) or None,
+        "packages": " ".join(packages.libraries(toolchain) if toolchain else ()) or None,
         "referee": referee or None,
         "engine": requirements("wasm")[0] if wasm else None,
-        "rust_target": RUST_TARGET if wasm and lang == "rust" else None,
+        "rust_target": packages.rust_target(toolchain) if toolchain else None,
     }
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,33 +12,13 @@ import msgspec
 import psutil
 
 from referee.harness.adapters.engines.options import COMMAND
+from referee.harness.languages.language import Debugger
+from referee.harness.languages.native import NATIVE
+from referee.harness.languages.registry import BY_RUNTIME, LANGUAGES, run_by
 from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs.spec import Entrant
 from referee.protocol.text import printable
 
-RUNTIMES = {"python": "python", "pypy": "python", "node": "node", "java": "java", "dlv": "go"}
-"""The beginnings of program names, and the language that each runs."""
-JAVA_AGENT = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:"
-COMMANDS = {
-    "python": "python -m debugpy --listen 5678 --pid {pid}   (pip install debugpy; then attach an editor to port 5678)",
-    "node": "kill -USR1 {pid} && node inspect -p {pid}",
-    "java": "jdb -attach 127.0.0.1:{port}",
-    "go": "dlv attach {pid}",
-    "rust": "gdb -p {pid}",
-    "native": "gdb -p {pid}",
-}
-CRASHES = {
-    "python": "start it as `cmd:'python3 -X faulthandler bot.py'`, and standard error names the line",
-    "node": "read standard error: Node aborts if its heap is full, and `--max-old-space-size` sets the size in MiB",
-    "java": "start it with `java -Xcheck:jni`: a native library has crashed the Java machine",
-    "go": "start it as `cmd:'env GOTRACEBACK=all ./bot'`, and standard error shows every goroutine",
-    "rust": "build it without `--release`, and play again: a debug build has line numbers and finds overflows",
-    "native": "build it with `-g -fsanitize=address,undefined`, play again with `--memory none`, and standard error "
-    "names the line",
-}
-"""What to do about a crash by a signal."""
-TRACED = ("python", "go", "rust", "native")
-"""The languages in whose programs gdb finds the cause of a signal. Java and Node use some signals themselves."""
 GDB = """log=$1; shift
 exec gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 'set print elements 40' \
     -ex 'set disable-randomization off' -ex run -ex 'backtrace 20' \
@@ -47,16 +26,7 @@ exec gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 's
 """
 """Runs a command under gdb. The program has standard input and output; what gdb finds goes to the file `$1`."""
 
-DUMP_SIGNALS = {
-    "python": signal.SIGABRT,
-    "java": signal.SIGQUIT,
-    "go": signal.SIGQUIT,
-    "rust": signal.SIGQUIT,
-    "native": signal.SIGQUIT,
-}
-"""The signal that makes a program show its stack, by its language."""
-DUMP_OPTIONS = {"python": ("-X", "faulthandler"), "java": ("-XX:+DisplayVMOutputToStderr",)}
-DUMP_STARTS = ("Current thread ", '"main" ', "goroutine 1 ")
+DUMP_STARTS = tuple(each.debugger.dump_start for each in LANGUAGES if each.debugger and each.debugger.dump_start)
 """The beginnings of the stack of the main thread in what the languages write."""
 DUMP_LINES = 40
 LOG_BYTES = 1 << 16
@@ -79,54 +49,56 @@ def process_of(pid: int | None) -> int | None:
 
 def listening(entrant: Entrant) -> Entrant:
     """Lets a debugger reach the program: a Java machine needs an option for that at its start."""
-    if Path(entrant.argv[0]).name != "java":
+    language = BY_RUNTIME.get(Path(entrant.argv[0]).name)
+    option = language.debugger.listen_option if language is not None and language.debugger is not None else ""
+    if not option:
         return entrant
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    return msgspec.structs.replace(entrant, argv=(entrant.argv[0], f"{JAVA_AGENT}{port}", *entrant.argv[1:]))
+    return msgspec.structs.replace(entrant, argv=(entrant.argv[0], f"{option}{port}", *entrant.argv[1:]))
 
 
 def attach_command(pid: int, entrant: Entrant) -> str:
     """Returns the command that attaches the debugger of the bot's language."""
-    port = next((word.removeprefix(JAVA_AGENT) for word in entrant.argv if word.startswith(JAVA_AGENT)), "PORT")
-    return COMMANDS[language(pid, entrant.argv)].format(pid=pid, port=port)
+    known = debugger(pid, entrant.argv)
+    option = known.listen_option
+    port = next((word.removeprefix(option) for word in entrant.argv if option and word.startswith(option)), "PORT")
+    return known.attach.format(pid=pid, port=port)
 
 
 def crash_advice(argv: Sequence[str]) -> str:
     """Returns what to do about a crash of this command by a signal."""
     if engine := _engine(argv):  # a child of the program that would run under gdb
-        return CRASHES[language(None, engine)]
-    known = language(None, argv)
-    return CRASHES[known] + ("; `referee repro` shows where, if gdb is installed" if known in TRACED else "")
+        return debugger(None, engine).crash
+    known = debugger(None, argv)
+    return known.crash + ("; `referee repro` shows where, if gdb is installed" if known.uses_gdb else "")
 
 
 def traced(entrant: Entrant, log: Path) -> Entrant | None:
     """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
-    if shutil.which("gdb") is None or _engine(entrant.argv) or language(None, entrant.argv) not in TRACED:
+    if shutil.which("gdb") is None or _engine(entrant.argv) or not debugger(None, entrant.argv).uses_gdb:
         return None
     return msgspec.structs.replace(entrant, argv=("/bin/sh", "-c", GDB, "sh", str(log), *entrant.argv))
 
 
 def dumping(entrant: Entrant, log: Path) -> Entrant | None:
-    """Returns the program so that `DUMP_SIGNALS` make it show its stack; None if it cannot.
+    """Returns the program so that its `dump_signal` makes it show its stack; None if it cannot.
 
     Python, Java and Go write it to standard error; of a native program, gdb writes it to `log`.
     """
     if entrant.metered or _engine(entrant.argv):
         return None
-    known, (program, *rest) = language(None, entrant.argv), entrant.argv
-    if known not in DUMP_SIGNALS:
-        return None
-    if known in DUMP_OPTIONS:
-        return msgspec.structs.replace(entrant, argv=(program, *DUMP_OPTIONS[known], *rest))
-    return entrant if known == "go" else traced(entrant, log)
+    known, (program, *rest) = debugger(None, entrant.argv), entrant.argv
+    if known.dump_options is None:
+        return traced(entrant, log)
+    return msgspec.structs.replace(entrant, argv=(program, *known.dump_options, *rest))
 
 
 def dump(pid: int | None, argv: Sequence[str]) -> None:
     """Makes the bot that was started as `pid`, with a command of `dumping`, show its stack."""
     found = process_of(pid)
-    number = DUMP_SIGNALS["native" if GDB in argv else language(None, argv)]
-    if found is not None:
+    number = (NATIVE if GDB in argv else debugger(None, argv)).dump_signal
+    if found is not None and number is not None:
         with suppress(OSError):
             os.kill(found, number)
 
@@ -165,8 +137,8 @@ def _engine(argv: Sequence[str]) -> Sequence[str]:
     return argv[argv.index(COMMAND) + 1 :] if str(ENGINE_RUNNER) in argv else ()
 
 
-def language(pid: int | None, argv: Sequence[str]) -> str:
-    """Returns the language of a program, by its runtime or its binary: a key of `COMMANDS`.
+def debugger(pid: int | None, argv: Sequence[str]) -> Debugger:
+    """Returns the debugger of a program's language, which its runtime or its binary tells.
 
     None: it does not run, and `argv` alone is known.
     """
@@ -174,15 +146,12 @@ def language(pid: int | None, argv: Sequence[str]) -> str:
     if pid is not None:
         with suppress(psutil.Error):
             program = psutil.Process(pid).exe()
-    name = Path(program).name
-    for prefix, language in RUNTIMES.items():
-        if name.startswith(prefix):
-            return language
+    language = run_by(program)
+    if language is not None and language.debugger is not None:
+        return language.debugger
     try:
         content = Path(program).read_bytes()
     except OSError:
         content = b""
-    made_by_go = b"Go build ID:" in content or b"Go buildinf:" in content  # the mark of its linker
-    if made_by_go:
-        return "go"
-    return "rust" if b"/rustc/" in content else "native"  # the paths of the standard library's sources
+    known = (each.debugger for each in LANGUAGES if each.debugger is not None)
+    return next((each for each in known if any(mark in content for mark in each.marks)), NATIVE)

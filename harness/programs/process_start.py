@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from referee.harness.languages.registry import BY_RUNTIME
 from referee.harness.paths import KITS
 from referee.harness.programs import webassembly
 
@@ -26,21 +27,14 @@ def scratch_variables(scratch: Path) -> dict[str, str]:
     return {"HOME": str(scratch), "TMPDIR": str(scratch)}
 
 
-JAVA_BYTES = 120 << 20
-"""Memory that a Java program takes outside of its heap: classes, compiled code and stacks."""
-
-
 def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
-    """Returns the command with the memory limit, for a module and for `java`. A `-Xmx` of the bot's own still wins.
-
-    A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
-    """
+    """Returns the command with the memory limit, for a module and for a runtime. An option of the bot's own wins."""
     if metered:
         return webassembly.started(argv, memory_bytes)
-    if memory_bytes is None or not argv or Path(argv[0]).name != "java":
+    language = BY_RUNTIME.get(Path(argv[0]).name) if argv else None
+    if memory_bytes is None or language is None or language.memory_options is None:
         return argv
-    heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)
-    return (argv[0], f"-Xmx{heap_bytes >> 10}k", *argv[1:])
+    return (argv[0], *language.memory_options(memory_bytes), *argv[1:])
 
 
 def start_hint(program: str) -> str:

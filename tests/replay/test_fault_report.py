@@ -19,10 +19,15 @@ from referee.games.contract import FaultKind, Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
+from referee.harness.languages.go import GO
+from referee.harness.languages.java import JAVA
+from referee.harness.languages.javascript import NODE
+from referee.harness.languages.native import NATIVE
+from referee.harness.languages.python import PYTHON
 from referee.harness.match.match import play
 from referee.harness.match.series import Series, play_series
 from referee.harness.process.limits import Limits
-from referee.harness.programs.debuggers import language
+from referee.harness.programs.debuggers import debugger
 from referee.harness.replay.fault_report import _KINDS
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
@@ -232,8 +237,8 @@ def test_a_debugger_is_that_of_the_language(tmp_path: Path) -> None:
     go.write_bytes(b"\x7fELF" + b"\0" * 4000 + b'\xff Go build ID: "abc"')
     other.write_bytes(b"\x7fELF")
     nobody = 1 << 30
-    found = [language(nobody, (word, "x")) for word in ("python3.11", "node", "java", str(go), str(other))]
-    assert found == ["python", "node", "java", "go", "native"]
+    found = [debugger(nobody, (word, "x")) for word in ("python3.11", "node", "java", str(go), str(other))]
+    assert found == [PYTHON.debugger, NODE, JAVA.debugger, GO.debugger, NATIVE]
 
 
 # Going on from a position.
