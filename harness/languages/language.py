@@ -1,4 +1,4 @@
-"""What a language is to the referee. Standard library only, as everything in this folder."""
+"""The type of a language: how its bots are built, run and debugged. Standard library only, as this whole folder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -83,13 +83,13 @@ class Language:
     builders: tuple[str, ...] = ()
     """The programs that build its sources: if one changes, so does the build."""
     items: tuple[Item, ...] = ()
-    """What its toolchains are made of, unless another language lists it."""
+    """The parts of its toolchains, unless another language lists them."""
     toolchain: Toolchain | None = None
-    """What its kit needs; None if another language with this kit lists it, or if the referee has it."""
+    """The needs of its kit; None if another language with this kit lists them, or if the referee has everything."""
     wasm_toolchain: Toolchain | None = None
-    """What its kit needs to build modules of WebAssembly."""
+    """The needs of its kit for modules of WebAssembly."""
     kit_mark: bytes = b""
-    """What a source file contains that imports the kit, if only the referee can show it the kit."""
+    """Text in a source file that imports the kit, if only the referee can show it the kit."""
     memory_options: Callable[[int], Argv] | None = None
     """Returns the options of its runtime for a limit of the memory in bytes."""
 

@@ -32,7 +32,7 @@ ITEMS: dict[str, Item] = {item.name: item for each in LANGUAGES for item in each
 KITS: dict[str, Toolchain] = {each.kit: each.toolchain for each in LANGUAGES if each.toolchain}
 """By the names of the kits' folders. The Python kit needs only Python."""
 WASM: dict[str, Toolchain] = {each.kit: each.wasm_toolchain for each in LANGUAGES if each.wasm_toolchain}
-"""What the kits need to build modules of WebAssembly."""
+"""The same for modules of WebAssembly."""
 
 
 def needs(toolchain: Toolchain) -> str:
