@@ -45,7 +45,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claim_file
 from referee.harness.seats.inside import script_of
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.execution.series_games import play_side_by_side
+from referee.harness.tournament.execution.series_on_workers import play_side_by_side
 from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")

@@ -28,7 +28,7 @@ from referee.harness.tournament.model import (
     with_versions,
     write_plan,
 )
-from referee.harness.tournament.resume import check_conditions, continued
+from referee.harness.tournament.plan_changes import check_conditions, continued
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
 from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
 from referee.harness.tournament.store.reader import check_files, has_games, played_idents, read

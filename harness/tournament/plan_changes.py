@@ -1,4 +1,4 @@
-"""Continues a tournament: with more games, rounds or bots. Any other difference makes it another tournament."""
+"""The changes that a tournament allows when it continues: more games, rounds or bots. Any other makes it another one."""
 
 import math
 from collections.abc import Iterator
