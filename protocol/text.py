@@ -42,6 +42,11 @@ def counted(count: int, thing: str, things: str = "") -> str:
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
+def mebibytes(size: float) -> str:
+    """Returns a size in bytes as `1.5 MiB`."""
+    return f"{size / (1 << 20):.1f} MiB"
+
+
 def quote(frame: bytes | bytearray) -> str:
     """Returns the beginning of `frame`, printable and on one line: as text, or in hexadecimal if it is no text."""
     start = bytes(frame[:_ENOUGH_BYTES])

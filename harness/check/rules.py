@@ -16,14 +16,13 @@ from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict, decided_by_machine
 from referee.harness.opponents import opponents
-from referee.harness.process.limits import mebibytes
 from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
 from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding
-from referee.protocol.text import counted, quote
+from referee.protocol.text import counted, mebibytes, quote
 
 FEW_CALLS = 12
 SLOW_CALLS = 2

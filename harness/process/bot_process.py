@@ -24,11 +24,12 @@ from referee.harness.isolation.spawner import Ends
 from referee.harness.isolation.supervisor import PORTABLE, kill
 from referee.harness.isolation.supervisor_messages import Message
 from referee.harness.process import scratch
-from referee.harness.process.limits import DEFAULT_LIMITS, Limits, crashed, kernel_fault, mebibytes, passed_limit
+from referee.harness.process.limits import DEFAULT_LIMITS, Limits, crashed, kernel_fault, passed_limit
 from referee.harness.process.stderr import StderrLog
 from referee.harness.process.transport import ProcessAccount
 from referee.harness.process.usage import SAMPLE_EVERY_S, Meter, Moment
 from referee.protocol.errors import LocalProtocolError
+from referee.protocol.text import mebibytes
 
 
 class State(IntEnum):

@@ -14,6 +14,7 @@ from referee.games.contract import Fault, FaultKind
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.usage import Usage
+from referee.protocol.text import mebibytes
 
 
 class OnNoise(StrEnum):
@@ -191,7 +192,3 @@ def end_words(code: int) -> str:
 def crashed(code: int) -> Fault:
     """Returns the fault of a bot whose process has ended."""
     return Fault(FaultKind.CRASH, end_words(code) + (" before answering" if code >= 0 else ""))
-
-
-def mebibytes(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"

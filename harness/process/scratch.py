@@ -11,8 +11,8 @@ import trio
 from referee.games.contract import Fault, FaultKind
 from referee.harness import threads
 from referee.harness.isolation.layers.namespaces import MOST_FILES
-from referee.harness.process.limits import mebibytes
 from referee.harness.threads import Steps
+from referee.protocol.text import mebibytes
 
 LOOK_EVERY_S = 0.1
 ENTRIES_PER_STEP = 64

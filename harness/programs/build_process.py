@@ -15,10 +15,10 @@ from referee.harness.isolation import job, plan
 from referee.harness.isolation.build_plan import build_sandbox
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.languages import packages, toolchains
-from referee.harness.process.limits import Limits, exit_words, mebibytes
+from referee.harness.process.limits import Limits, exit_words
 from referee.harness.process.usage import Meter
 from referee.harness.programs import build_files
-from referee.protocol.text import printable
+from referee.protocol.text import mebibytes, printable
 
 OUTPUT_LINES = 20
 """At most this many lines of a failed build's output are shown."""

@@ -28,7 +28,7 @@ from referee.harness.paths import read_limited
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import MAX_BYTES, Replay
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
-from referee.protocol.text import escaped_json, printable
+from referee.protocol.text import escaped_json, mebibytes, printable
 
 REPORT_VERSION = 1
 DETAILS = "fault.json"
@@ -300,19 +300,15 @@ def _usage(details: FaultDetails) -> str:
         ("" if fault.fuel is None else f"fuel of the call: {fault.fuel:,} units; ")
         + f"the call: {fault.wall_s * 1000:.1f} ms, of which {fault.cpu_s * 1000:.1f} ms CPU and "
         f"{fault.waited_s * 1000:.1f} ms waiting for a core",
-        f"memory at most {_mebibytes(fault.peak_memory_bytes)}",
+        f"memory at most {mebibytes(fault.peak_memory_bytes)}",
     ]
     if curve:
         lines.append(f"from {curve[0].at_s:.2f} s to {curve[-1].at_s:.2f} s after its start:")
         memory = [float(sample.memory_bytes) for sample in curve]
         cpu = [sample.cpu_s for sample in curve]
-        lines.append(f"memory {_sparkline(memory)} up to {_mebibytes(max(memory))}")
+        lines.append(f"memory {_sparkline(memory)} up to {mebibytes(max(memory))}")
         lines.append(f"CPU    {_sparkline(cpu)} up to {max(cpu):.2f} s")
     return "\n".join(lines)
-
-
-def _mebibytes(size: float) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
 
 
 def _sparkline(values: Sequence[float]) -> str:

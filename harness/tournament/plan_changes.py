@@ -1,4 +1,4 @@
-"""The changes that a tournament allows when it continues: more games, rounds or bots. Any other makes it another one."""
+"""The changes that a tournament allows when it continues: more games, rounds or bots."""
 
 import math
 from collections.abc import Iterator

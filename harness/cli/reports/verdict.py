@@ -21,10 +21,11 @@ from referee.harness.match.verdict import (
     machine_share,
     noise_report,
 )
-from referee.harness.process.limits import died_of_error, mebibytes
+from referee.harness.process.limits import died_of_error
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, model_use
+from referee.protocol.text import mebibytes
 
 NOTABLE_AWAY_S = 1.0
 """In many matches the referee itself does not run for some hundredths of a second. Nobody is charged for them."""
