@@ -69,7 +69,19 @@ def _cpp(bot: Path, first: Path) -> None:
 
 def _java(bot: Path, first: Path) -> None:
     sources = [str(path.relative_to(bot)) for path in bot.glob("src/main/**/*.java")]
-    run(["javac", "-d", "classes", "-cp", str(first / "target" / "bot.jar"), *sources], bot)
+    run(
+        [
+            "javac",
+            "-J-XX:TieredStopAtLevel=1",
+            "-J-XX:+UseSerialGC",
+            "-d",
+            "classes",
+            "-cp",
+            str(first / "target" / "bot.jar"),
+            *sources,
+        ],
+        bot,
+    )
 
 
 def _javascript(bot: Path, first: Path) -> None:
@@ -84,7 +96,7 @@ def _go(bot: Path, first: Path) -> None:
 def _rust(bot: Path, first: Path) -> None:
     """Checks all bots where the tests of the first one ran, so that the packages they need are read once."""
     shutil.copytree(bot, first, dirs_exist_ok=True)
-    run("cargo check --quiet", first)
+    run("cargo check --quiet --release", first)
 
 
 COMPILE = {
