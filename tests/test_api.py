@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -183,19 +184,27 @@ except KeyboardInterrupt:
 """
 
 
+def sleepers(pid: int) -> list[psutil.Process]:
+    """Returns the `sleep` commands below a process."""
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.Error):
+            if process.name() == "sleep":
+                found.append(process)
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("function", ["play", "play_async"])
 def test_an_interrupt_ends_a_build(function: str, tmp_path: Path) -> None:
     (tmp_path / "slow").mkdir()
     (tmp_path / "slow" / "bot.py").write_text("")
-    (tmp_path / "slow" / "bot.toml").write_text(
-        f'build = "touch {tmp_path}/began; sleep 200; touch {tmp_path}/ended"\nrun = ["python3", "bot.py"]\n'
-    )
+    (tmp_path / "slow" / "bot.toml").write_text('build = "sleep 200"\nrun = ["python3", "bot.py"]\n')
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     command = [sys.executable, "-c", BUILDS, function]
     with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         until = time.monotonic() + 60
-        while not (tmp_path / "began").exists():
+        while not sleepers(process.pid):
             assert time.monotonic() < until and process.poll() is None
             time.sleep(0.05)
         below = psutil.Process(process.pid).children(recursive=True)

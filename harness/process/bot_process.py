@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import IntEnum, auto
@@ -27,7 +26,7 @@ from referee.harness.process import scratch
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits, crashed, kernel_fault, passed_limit
 from referee.harness.process.stderr import StderrLog
 from referee.harness.process.transport import ProcessAccount
-from referee.harness.process.usage import SAMPLE_EVERY_S, Meter, Moment
+from referee.harness.process.usage import SAMPLE_EVERY_S, Curve, Meter
 from referee.protocol.errors import LocalProtocolError
 from referee.protocol.text import mebibytes
 
@@ -172,8 +171,6 @@ class Program:
         return ProcessAccount()
 
 
-CURVE_MOMENTS = 400
-"""Readings that are kept: the last ten seconds."""
 SUPERVISOR_S = 0.5
 """Time that a supervisor has to end a process tree before we look after it."""
 MAX_WAKEUPS = 4
@@ -196,6 +193,8 @@ class BotProcess(Program):
         self.group = ends.group
         self.link = ends.link
         self.stdin, self.stdout, self.stderr = ends.stdin, ends.stdout, ends.stderr
+        self.supervisor = 0
+        """The pid of the supervisor; 0 until it has read the request."""
         self.pid = self.root = 0
         """The pids of the bot and of the process above all of its processes.
 
@@ -205,24 +204,20 @@ class BotProcess(Program):
         self.cpu_s: float | None = None
         """CPU time of all its processes, once they have ended."""
         self.meter: Meter
+        self._curve: Curve
         self.cpu_clock: int
         self._folder = folder
         self._keep_group = ends.keep_group
         self._peak_bytes, self._room_bytes = 0, -1  # as the supervisor has reported them
-        self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False
+        self._has_namespace = False  # in which its processes are, and which ends with the first of them
         self._pidfd = -1  # of the bot or its namespace's first process; unlike a pid, it is never reused
         self._reading = trio.Lock()  # one task reads messages; a cancelled one may not have noticed yet
         self._ending = trio.Lock()
         self._watching: trio.CancelScope | None = None  # once `watch` has begun
         self._watched = trio.Event()  # set when `watch` is over
         self._end_known = trio.Event()  # set when the end of the process is known, or is waited for no more
-
-    @property
-    def supervisor(self) -> int:
-        """The pid of the supervisor; 0 until it has read the request."""
-        return self.link.pid
 
     async def started(self, patience_s: float) -> bool:
         """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started.
@@ -235,7 +230,7 @@ class BotProcess(Program):
         if message is None or message.supervisor is None:
             return False
         self.link.has_started(message.supervisor)
-        self.pid = self.root = message.supervisor
+        self.pid = self.root = self.supervisor = message.supervisor
         while True:
             with trio.move_on_after(SUPERVISOR_S):
                 message = await self._next_message()
@@ -249,18 +244,15 @@ class BotProcess(Program):
                 self.link.kill()
             else:
                 self.pid, self.root, earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
+                self._has_namespace = self.root != self.supervisor
                 with suppress(ProcessLookupError):
                     self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if self._has_namespace else self.pid)
         self.meter = Meter(self.pid, self.root, self.limits.memory_bytes, self.group, earlier_cpu_s)
+        self._curve = Curve(self.meter, self._started)
         self.cpu_clock = self.meter.clock
         self.cpu_ns = partial(clock_gettime_ns, self.cpu_clock)
         self.happens("started")
         return True
-
-    @property
-    def _has_namespace(self) -> bool:
-        """Whether its processes have a namespace, which ends with the first of them."""
-        return self.root != self.supervisor
 
     def lost(self) -> None:
         """Gives everything back: no supervisor has taken the request."""
@@ -280,12 +272,12 @@ class BotProcess(Program):
         self.meter.start_match()
         if self.limits.cpu_s is not None:
             self.meter.set_backstop(self.limits.cpu_s)
-        self._catch_up()
+        self.log.catch_up(self.stderr)
         self.log.start_match(log)
 
     def end_match(self) -> None:
         self.meter.end_match()
-        self._catch_up()
+        self.log.catch_up(self.stderr)
 
     def pause(self) -> None:
         if self.limits.pause and self.state < State.ENDED:
@@ -307,7 +299,7 @@ class BotProcess(Program):
         code = self.exit_code
         if code is None:
             return UNSUPERVISED if self._end_known.is_set() else Fault(FaultKind.CRASH, f"closed its standard {stream}")
-        return self._end_fault(code)
+        return _end_fault(code, self._room_bytes, self.limits)
 
     def measure(self) -> Fault | None:
         if self.state >= State.ENDING or self.exit_code is not None:
@@ -381,7 +373,7 @@ class BotProcess(Program):
 
     async def end(self) -> None:
         """Kills the process tree, waits for its end, and gives everything back. Does nothing the second time."""
-        self._catch_up()
+        self.log.catch_up(self.stderr)
         self.happens("end")
         with trio.CancelScope(shield=True):
             async with self._ending:
@@ -425,7 +417,7 @@ class BotProcess(Program):
         for descriptor in (self.stdout, self.stderr, self._pidfd):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._pidfd = -1
+        self.stdout = self.stderr = self._pidfd = -1
         self.link.close()
 
     async def _next_message(self) -> Message | None:
@@ -444,15 +436,15 @@ class BotProcess(Program):
         usage, isolation = self.meter.usage, self.isolation
         if brief:
             return ProcessAccount(usage, (), self.exit_code, self.pid, isolation, log.written)
-        self._catch_up()
-        curve = self._readings()
+        self.log.catch_up(self.stderr)
+        curve = self._curve.moments()
         return ProcessAccount(usage, curve, self.exit_code, self.pid, isolation, log.written, log.of_call(), log.end())
 
     async def _watch_usage(self, report: Callable[[Fault], None]) -> None:
         while True:
             if not self.meter.rests():
                 await self.meter.read()
-                self._curve.append(self._last_reading())
+                self._curve.note()
                 if (passed := self._passed_limit()) is not None:
                     return report(passed)
             await trio.sleep(SAMPLE_EVERY_S)
@@ -466,7 +458,7 @@ class BotProcess(Program):
         if (passed := self.measure()) is not None:
             report(passed)
         if self.state not in (State.LEAVING, State.LEFT):
-            report(UNSUPERVISED if code is None else self._end_fault(code))
+            report(UNSUPERVISED if code is None else _end_fault(code, self._room_bytes, self.limits))
 
     def _passed_limit(self) -> Fault | None:
         """Returns the fault of a bot beyond a limit, by the last reading or by the kernel."""
@@ -475,21 +467,6 @@ class BotProcess(Program):
             return Fault(FaultKind.MEMORY, f"exceeded the memory limit ({mebibytes(limit)}) and was killed")
         return passed_limit(self.meter.usage, self.limits)
 
-    def _end_fault(self, code: int) -> Fault:
-        return kernel_fault(code, self._room_bytes, self.limits) or crashed(code)
 
-    def _readings(self) -> tuple[Moment, ...]:
-        """Returns the curve, with the last reading also of a bot that has not lived to the first sample."""
-        last = self._last_reading()
-        sampled = self._curve and self._curve[-1].at_s >= last.at_s
-        return tuple(self._curve) if sampled else (*self._curve, last)
-
-    def _last_reading(self) -> Moment:
-        """Returns the last reading; of a bot that had ended by then, the most that it has used."""
-        usage, at_s = self.meter.usage, round(self.meter.read_at - self._started, 3)
-        memory_bytes = usage.memory_bytes or usage.peak_memory_bytes
-        return Moment(max(0.0, at_s), memory_bytes, usage.cpu_s, usage.processes)
-
-    def _catch_up(self) -> None:
-        if self.state is not State.GONE:
-            self.log.catch_up(self.stderr)
+def _end_fault(code: int, room_bytes: int, limits: Limits) -> Fault:
+    return kernel_fault(code, room_bytes, limits) or crashed(code)

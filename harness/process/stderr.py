@@ -57,9 +57,12 @@ class StderrLog:
             self._file = None
 
     def catch_up(self, descriptor: int) -> None:
-        """Takes what is there now, without waiting for the end of the pipe: a grandchild may hold it."""
+        """Takes what is there now, without waiting for the end of the pipe: a grandchild may hold it.
+
+        A negative descriptor is one that was closed.
+        """
         for _ in range(64):
-            if not self._read(descriptor):
+            if descriptor < 0 or not self._read(descriptor):
                 return
 
     async def follow(self, descriptor: int) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import deque
 from math import ceil
 from time import clock_gettime_ns
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from referee.harness.isolation.process_tree import walk
 from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.threads import Steps
 
+CURVE_MOMENTS = 400
+"""Readings that are kept: the last ten seconds."""
 SAMPLE_EVERY_S = 0.025
 """A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 40 µs a process."""
 MAX_PIDS_ASKED = 16
@@ -260,6 +263,31 @@ class Meter:
         grown = last.shared_once_bytes + _sum_bytes(readings) - last.sum_bytes
         cost = URGENT_SHARES_COST if limit is not None and grown > limit else SHARES_COST
         return at >= last.at + last.took_s / cost
+
+
+class Curve:
+    """The last readings of a meter, for fault reports."""
+
+    def __init__(self, meter: Meter, started: float) -> None:
+        """`started`: when the bot was started, on the clock of `time.monotonic`."""
+        self._meter, self._started = meter, started
+        self._moments: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
+
+    def note(self) -> None:
+        """Adds the meter's last reading."""
+        self._moments.append(self._last())
+
+    def moments(self) -> tuple[Moment, ...]:
+        """Returns the curve, with the last reading also of a bot that has not lived to the first sample."""
+        last = self._last()
+        sampled = self._moments and self._moments[-1].at_s >= last.at_s
+        return tuple(self._moments) if sampled else (*self._moments, last)
+
+    def _last(self) -> Moment:
+        """Returns the last reading; of a bot that had ended by then, the most that it has used."""
+        usage, at_s = self._meter.usage, round(self._meter.read_at - self._started, 3)
+        memory_bytes = usage.memory_bytes or usage.peak_memory_bytes
+        return Moment(max(0.0, at_s), memory_bytes, usage.cpu_s, usage.processes)
 
 
 def cpu_clock(pid: int) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -800,15 +801,24 @@ def running(group: int) -> list[psutil.Process]:
     return found
 
 
+def sleepers(pid: int) -> list[psutil.Process]:
+    """Returns the `sleep` commands below a process."""
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.Error):
+            if process.name() == "sleep":
+                found.append(process)
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_a_build_ends_the_build(arena: Arena, number: signal.Signals) -> None:
     den = arena.folder / "den"
     den.mkdir()
-    pid = arena.folder / "pid"
-    (den / "bot.toml").write_text(f'build = "echo $$ > {pid}; sleep 100 & sleep 100"\nrun = ["sh"]')
+    (den / "bot.toml").write_text('build = "sleep 100 & sleep 100"\nrun = ["sh"]')
     referee = start(arena, "--game", "tictactoe", "den", "den", "--seed", "1")
-    while not pid.exists() or not pid.read_text():
+    while len(builds := sleepers(referee.pid)) < 2:
         time.sleep(0.01)
     time.sleep(0.3)  # during the fork, no handler knows the build yet
     started = time.monotonic()
@@ -816,7 +826,7 @@ def test_a_signal_during_a_build_ends_the_build(arena: Arena, number: signal.Sig
     assert referee.wait(120) == 128 + number
     assert time.monotonic() - started < 5
     assert referee.communicate()[1].count("\n") == 1
-    while running(int(pid.read_text())):
+    while any(build.is_running() and build.status() != psutil.STATUS_ZOMBIE for build in builds):
         assert time.monotonic() - started < 5
     assert not (arena.folder / "replays").exists()
 

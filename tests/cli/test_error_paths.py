@@ -273,9 +273,11 @@ def test_a_cache_that_cannot_be_written_is_one_line_in_a_tournament(tmp_path: Pa
 def test_a_build_on_a_full_disk_is_not_the_bots_fault(tmp_path: Path, size: str, code: int) -> None:
     """A build that claims so with enough room left is at fault."""
     (tmp_path / "bot").mkdir()
-    build = "head -c 4000000 /dev/zero > $TMPDIR/x || exit 1; echo No space left on device; exit 1"
+    build = "head -c 4000000 /dev/zero > x || exit 1; echo No space left on device; exit 1"
     (tmp_path / "bot" / "bot.toml").write_text(f'run = ["true"]\nbuild = "{build}"\n')
-    done = mounted(f"size={size}", f"TMPDIR=$PWD $R check {tmp_path}/bot --game tictactoe", tmp_path)
+    done = mounted(
+        f"size={size}", f"TMPDIR=$PWD XDG_CACHE_HOME=$PWD $R check {tmp_path}/bot --game tictactoe", tmp_path
+    )
     assert done.returncode == code, done.stderr
     told = f"the build failed because the disk of {tmp_path}/disk is full; make room"
     assert (told in done.stderr) is (code == 3) and "Traceback" not in done.stderr

@@ -15,6 +15,8 @@ from scripted import PREAMBLE, PYTHON, Arena
 from referee import api
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.plan import OFF
+from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache, source_file
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
 from referee.harness.programs.process_start import environment, scratch_variables
@@ -397,7 +399,7 @@ def test_every_spec_is_checked_before_the_first_build(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no bot at"):
         entrants([str(first), str(tmp_path / "missing")])
     assert not built.exists()
-    entrants([str(first)])
+    entrants([str(first)], limits=Limits(isolation=OFF))  # so that the build writes where we see it
     assert built.exists()
 
 

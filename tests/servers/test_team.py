@@ -11,7 +11,7 @@ from teams import LIBRARIES, team
 
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.programs.spec import entrant
+from referee.harness.programs.spec import entrants
 
 pytestmark = pytest.mark.slow
 
@@ -84,4 +84,4 @@ def test_an_address_in_use_is_reported_in_one_line(capsys: pytest.CaptureFixture
 )
 def test_invalid_addresses_and_other_games_are_refused_at_once(spec: str, game: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        entrant(spec, game)
+        entrants([spec], game, people=True)

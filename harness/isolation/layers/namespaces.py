@@ -96,7 +96,7 @@ def mount(files: SandboxFiles) -> list[str]:
     steps = [("newroot", BASE), *(("tmpfs", folder, f"mode=1777,{size}") for folder in folders)]
     inner = [folder for folder in files.private if folder in files.visible.empty_folders]  # of a visible folder
     outer = [folder for folder in files.private if folder not in inner]
-    steps += [*_private(files, outer, uid, gid, size), *shown(files), *_private(files, inner, uid, gid, size)]
+    steps += [*_private(files, outer, uid, size), *shown(files), *_private(files, inner, uid, size)]
     # Changing a folder needs a privilege of its own in a user namespace, and so other attributes of files.
     options = "userxattr," if os.geteuid() != 0 else ""
     steps += [("overlay", folder, layer, uid, what, options) for folder, layer, what in files.layered]
@@ -117,14 +117,17 @@ def mount(files: SandboxFiles) -> list[str]:
     return [word for step in (*steps, ("enter",)) for word in step]
 
 
-def _private(files: SandboxFiles, folders: Sequence[str], uid: str, gid: str, size: str) -> Iterator[tuple[str, ...]]:
-    """Yields the steps that make the private folders, and in them the parents of what will be shown there."""
-    layered = [folder for folder, _, _ in files.layered]
+def _private(files: SandboxFiles, folders: Sequence[str], uid: str, size: str) -> Iterator[tuple[str, ...]]:
+    """Yields the steps that make the private folders, and in them the parents of what will be shown there.
+
+    Their group is ours, because root makes the parents and may have to obey the permissions of files.
+    """
+    layered, group = [folder for folder, _, _ in files.layered], str(os.getegid())
     for folder in folders:
-        yield "tmpfs", folder, f"mode=0700,uid={uid},gid={gid},{size}"
+        yield "tmpfs", folder, f"mode=0770,uid={uid},gid={group},{size}"
         for path in sorted({*files.visible.paths, *files.writable, *layered}):
             for parent in reversed(_parents(path, folder)):
-                yield "mkdir", parent, "0755", uid, gid
+                yield "mkdir", parent, "0775", uid, group
 
 
 def _parents(path: str, folder: str) -> list[str]:
