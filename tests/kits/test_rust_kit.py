@@ -366,12 +366,12 @@ def test_the_sources_are_formatted() -> None:
 # The build.
 
 
-def test_a_second_build_without_changes_is_quick() -> None:
+def test_a_second_build_without_changes_builds_nothing() -> None:
     for name in ("reantics", "my_quoridor", "my_reantics", "my_tictactoe"):
         folder = built("rust") / "examples" / name
         command = f"cargo build --quiet --release --package {name}_bot"
         assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")
         program = built("rust") / "target" / "release" / f"{name}_bot"
         made = program.stat().st_mtime_ns
-        cargo(*command.split()[1:], cwd=folder, timeout=5)
+        cargo(*command.split()[1:], cwd=folder, timeout=60)
         assert program.stat().st_mtime_ns == made
