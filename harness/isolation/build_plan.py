@@ -176,10 +176,7 @@ def _closed_files() -> Iterator[str]:
 def _inner_steps(machine: Machine, files: BuildFiles, shown: SandboxFiles, processes: int | None) -> list[str]:
     """Returns the last steps of the sandbox launcher, which the process of the build takes itself."""
     inside, uid = machine.namespaces is not None, shown.owner
-    steps = ["chdir", files.cwd, *(account.steps(uid) if uid is not None else ()), "drop_capabilities"]
-    if uid is not None or machine.namespaces == "user":
-        steps += account.limit_tasks(processes)
-    steps.append("no_new_privs")
+    steps = account.entry_steps(uid, files.cwd, processes, machine.namespaces == "user")
     if machine.landlock:
         # In namespaces the mounts decide. The kernel shows no process outside of Landlock's domain but its command.
         visible = [path for path in shown.visible.paths if not os.path.islink(path)]  # a link needs no right
@@ -190,8 +187,7 @@ def _inner_steps(machine: Machine, files: BuildFiles, shown: SandboxFiles, proce
         steps += landlock.steps(read, write, devices, machine.landlock, listed, network=True)
     if machine.has("seccomp"):
         steps += seccomp.steps(False, not inside, True, network_allowed=True)
-    user = account.NAME if uid is not None else account.own_name() or account.NAME
-    return [*steps, "setenv", "USER", user, "setenv", "LOGNAME", user]
+    return [*steps, *account.name_steps(uid)]
 
 
 def _variables(files: BuildFiles, scratch: str, inside: bool) -> tuple[tuple[str, str], ...]:

@@ -366,10 +366,7 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
     """Returns the last steps, which the bot's own process takes."""
     inside, uid = machine.namespaces is not None, files.owner
     workdir = str(spec.cwd) if spec.image is None else spec.image.workdir
-    steps = ["chdir", workdir, *(account.steps(uid) if uid is not None else ()), "drop_capabilities"]
-    if uid is not None or machine.namespaces == "user":
-        steps += account.limit_tasks(spec.processes)
-    steps.append("no_new_privs")
+    steps = account.entry_steps(uid, workdir, spec.processes, machine.namespaces == "user")
     if machine.landlock:
         visible = files.visible
         readable = [path for path in visible.paths if not os.path.islink(path)]  # a link needs no right
@@ -386,8 +383,7 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
     if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI
         steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets)
-    user = account.NAME if uid is not None else account.own_name() or account.NAME
-    variables = ("USER", user), ("LOGNAME", user)
-    for name, value in variables if spec.image is None else (*variables, *spec.image.variables):
+    steps += account.name_steps(uid)
+    for name, value in () if spec.image is None else spec.image.variables:
         steps += ["setenv", name, value]
     return steps

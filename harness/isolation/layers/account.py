@@ -43,6 +43,22 @@ def steps(uid: str) -> list[str]:
     return ["account", uid, uid]
 
 
+def entry_steps(uid: str | None, folder: str, processes: int | None, in_user_namespace: bool) -> list[str]:
+    """Returns the steps by which a process enters its folder and its account, and gives up all privileges.
+
+    `uid`: its own account; None = ours. `processes`: the limit of processes; None = no limit.
+    """
+    entered = ["chdir", folder, *(steps(uid) if uid is not None else ()), "drop_capabilities"]
+    limited = limit_tasks(processes) if uid is not None or in_user_namespace else []
+    return [*entered, *limited, "no_new_privs"]
+
+
+def name_steps(uid: str | None) -> list[str]:
+    """Returns the steps that set the variables with the name of the account; `uid` as in `entry_steps`."""
+    name = NAME if uid is not None else own_name() or NAME
+    return ["setenv", "USER", name, "setenv", "LOGNAME", name]
+
+
 def limit_tasks(processes: int | None) -> list[str]:
     """Returns the steps that set the kernel's limit of processes, a backstop behind our own counting; None = no limit.
 
