@@ -193,8 +193,6 @@ class BotProcess(Program):
         self.group = ends.group
         self.link = ends.link
         self.stdin, self.stdout, self.stderr = ends.stdin, ends.stdout, ends.stderr
-        self.supervisor = 0
-        """The pid of the supervisor; 0 until it has read the request."""
         self.pid = self.root = 0
         """The pids of the bot and of the process above all of its processes.
 
@@ -230,7 +228,7 @@ class BotProcess(Program):
         if message is None or message.supervisor is None:
             return False
         self.link.has_started(message.supervisor)
-        self.pid = self.root = self.supervisor = message.supervisor
+        self.pid = self.root = message.supervisor
         while True:
             with trio.move_on_after(SUPERVISOR_S):
                 message = await self._next_message()
@@ -244,7 +242,7 @@ class BotProcess(Program):
                 self.link.kill()
             else:
                 self.pid, self.root, earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
-                self._has_namespace = self.root != self.supervisor
+                self._has_namespace = self.root != self.link.pid
                 with suppress(ProcessLookupError):
                     self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if self._has_namespace else self.pid)
         self.meter = Meter(self.pid, self.root, self.limits.memory_bytes, self.group, earlier_cpu_s)

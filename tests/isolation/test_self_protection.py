@@ -141,10 +141,10 @@ async def test_strays_are_recognised_in_any_session_and_environment(tmp_path: Pa
         bot = await spawner.start(["sh", "-c", daemon], tmp_path, {"PATH": os.environ["PATH"]}, BotProcess)
         while not (tmp_path / "started").exists():
             await trio.sleep(0.001)
-        below = psutil.Process(bot.supervisor).children(recursive=True)
+        below = psutil.Process(bot.link.pid).children(recursive=True)
         os.kill(spawner._process.pid, signal.SIGKILL)
         spawner._process.wait()
-        os.kill(bot.supervisor, signal.SIGKILL)
+        os.kill(bot.link.pid, signal.SIGKILL)
         await bot.end()
         spawner.end_strays()
         assert [process for process in below if process.is_running()] == []

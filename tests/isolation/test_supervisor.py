@@ -137,8 +137,8 @@ async def test_the_spawner_ends_the_processes_of_a_killed_supervisor(tmp_path: P
     async with open_spawner() as spawner:
         killed = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV, BotProcess)
         other = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        started = below(killed.supervisor)
-        os.kill(killed.supervisor, signal.SIGKILL)
+        started = below(killed.link.pid)
+        os.kill(killed.link.pid, signal.SIGKILL)
         assert living(started) == []
         assert psutil.pid_exists(other.pid), "other bots are unharmed"
         for process in (killed, other):
@@ -154,24 +154,24 @@ RUNS_AGAIN = pytest.mark.skipif(PORTABLE, reason="the portable sandbox starts a 
 async def test_a_supervisor_runs_several_bots_and_a_late_kill_of_one_does_not_end_the_next(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         first = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, ENV, BotProcess)
-        left = below(first.supervisor)
+        left = below(first.link.pid)
         first.kill()
         await first.end()
         assert psutil.wait_procs(left, timeout=0)[1] == [], "all of its processes have ended"
         second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        assert second.supervisor == first.supervisor
+        assert second.link.pid == first.link.pid
         first.kill()
         await trio.sleep(0.1)
         assert psutil.pid_exists(second.pid)
         await second.end()
         assert not psutil.pid_exists(second.pid)
         third = await spawner.start(["sh", "-c", "exit 7"], tmp_path, ENV, BotProcess)
-        assert (third.supervisor, await third.exited(10)) == (first.supervisor, 7)
+        assert (third.link.pid, await third.exited(10)) == (first.link.pid, 7)
         await third.end()
         limited = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess, {"NOFILE": 64})
-        assert limited.supervisor != first.supervisor, "limits cannot be raised again"
+        assert limited.link.pid != first.link.pid, "limits cannot be raised again"
         await limited.end()
-    assert not psutil.pid_exists(first.supervisor)
+    assert not psutil.pid_exists(first.link.pid)
 
 
 @RUNS_AGAIN
@@ -183,8 +183,8 @@ async def test_a_supervisor_is_idle_when_its_bot_has_exited_and_nothing_is_left(
         first.kill()
         await first.end()
         left = await spawner.start(["sh", "-c", "setsid sleep 100 & exit 4"], tmp_path, ENV, BotProcess)
-        assert (left.supervisor, await left.exited(10)) == (first.supervisor, 4)
-        started = below(left.supervisor)
+        assert (left.link.pid, await left.exited(10)) == (first.link.pid, 4)
+        started = below(left.link.pid)
         assert started, "what the bot has left runs until its end"
         await left.end()
         assert living(started) == []
@@ -201,7 +201,7 @@ async def test_a_bot_is_not_charged_for_earlier_bots_of_its_supervisor(tmp_path:
         await first.end()
         assert first.cpu_s is not None and first.cpu_s >= 0.3
         second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        assert second.supervisor == first.supervisor
+        assert second.link.pid == first.link.pid
         assert second.meter.read_now().cpu_s < 0.1
         await second.end()
         assert second.cpu_s is not None and second.cpu_s < 0.1
@@ -214,12 +214,12 @@ async def test_a_killed_or_stopped_idle_supervisor_is_replaced(tmp_path: Path, n
     async with open_spawner() as spawner:
         first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         await first.end()
-        os.kill(first.supervisor, number)
+        os.kill(first.link.pid, number)
         second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        assert second.supervisor != first.supervisor
+        assert second.link.pid != first.link.pid
         assert psutil.pid_exists(second.pid)
         await second.end()
-    assert not psutil.pid_exists(first.supervisor)
+    assert not psutil.pid_exists(first.link.pid)
 
 
 @RUNS_AGAIN
@@ -232,15 +232,15 @@ async def test_the_spawner_does_not_wait_for_each_stopped_idle_supervisor(
         bots = [await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess) for _ in range(4)]
         for bot in bots:
             await bot.end()
-            os.kill(bot.supervisor, signal.SIGSTOP)
+            os.kill(bot.link.pid, signal.SIGSTOP)
         begun = time.monotonic()
         another = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
         assert time.monotonic() - begun < 2
         with trio.fail_after(10):  # they are ended before the run ends
-            while any(psutil.pid_exists(bot.supervisor) for bot in bots):
+            while any(psutil.pid_exists(bot.link.pid) for bot in bots):
                 await trio.sleep(0.02)
         await another.end()
-    assert not any(psutil.pid_exists(bot.supervisor) for bot in bots)
+    assert not any(psutil.pid_exists(bot.link.pid) for bot in bots)
 
 
 @RUNS_AGAIN
@@ -260,10 +260,10 @@ async def test_the_spawner_does_not_wait_for_each_stopped_idle_supervisor(
 async def test_a_changed_supervisor_runs_no_other_bot(tmp_path: Path, change: Callable[[int], object]) -> None:
     async with open_spawner() as spawner:
         first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        change(first.supervisor)
+        change(first.link.pid)
         await first.end()
         second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        assert second.supervisor != first.supervisor
+        assert second.link.pid != first.link.pid
         await second.end()
 
 
@@ -285,7 +285,7 @@ sys.exit(0 if call(keyctl, own, b"own") > 0 and call(keyctl, to_parent) == 0 els
         if code != 0:
             pytest.skip("keys are not available here")
         second = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        assert second.supervisor != first.supervisor
+        assert second.link.pid != first.link.pid
         await second.end()
 
 
@@ -294,7 +294,7 @@ sys.exit(0 if call(keyctl, own, b"own") > 0 and call(keyctl, to_parent) == 0 els
 async def test_a_changed_spawner_starts_no_other_bot(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        parent = psutil.Process(first.supervisor).parent()
+        parent = psutil.Process(first.link.pid).parent()
         assert parent is not None
         parent.ionice(psutil.IOPRIO_CLASS_IDLE)
         parent.nice(os.getpriority(os.PRIO_PROCESS, 0) + 1)
@@ -323,7 +323,7 @@ async def test_an_attack_on_a_supervisor_or_spawner_prints_no_traceback(
 ) -> None:
     async with open_spawner() as spawner:
         first = await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess)
-        process = psutil.Process(first.supervisor)
+        process = psutil.Process(first.link.pid)
         parent = process.parent()
         assert parent is not None
         harm(parent if spawners else process)
@@ -344,7 +344,7 @@ async def test_the_number_of_idle_supervisors_is_limited(tmp_path: Path) -> None
         bots = [await spawner.start(["sleep", "100"], tmp_path, ENV, BotProcess) for _ in range(MAX_IDLE + 3)]
         for bot in bots:
             await bot.end()
-        supervisors = [psutil.Process(bot.supervisor) for bot in bots if psutil.pid_exists(bot.supervisor)]
+        supervisors = [psutil.Process(bot.link.pid) for bot in bots if psutil.pid_exists(bot.link.pid)]
         psutil.wait_procs(supervisors, timeout=2)
         assert sum(process.is_running() for process in supervisors) == MAX_IDLE
 

@@ -110,12 +110,12 @@ async def bot_dies(process: BotProcess) -> None:
 
 
 async def supervisor_dies(process: BotProcess) -> None:
-    signalled(process, process.supervisor, signal.SIGKILL)
+    signalled(process, process.link.pid, signal.SIGKILL)
     await trio.sleep(0.01)
 
 
 async def supervisor_is_stopped(process: BotProcess) -> None:
-    signalled(process, process.supervisor, signal.SIGSTOP)
+    signalled(process, process.link.pid, signal.SIGSTOP)
 
 
 async def bot_is_silent(process: BotProcess) -> None:
@@ -161,7 +161,7 @@ async def carry_out(spawner: Spawner, folder: Path, acts: list[Act], watched: bo
         nursery.cancel_scope.cancel()
     assert process.state is State.GONE
     await process.end()
-    assert descendants(process.supervisor) == []
+    assert descendants(process.link.pid) == []
 
 
 @pytest.mark.slow
