@@ -232,11 +232,16 @@ class _Standing(NamedTuple):
 def _standing(folder: str) -> _Standing:
     """Reads the state of a thread, given its folder below /proc. Source: proc_pid_stat(5)."""
     try:
-        with open(f"{folder}/stat", "rb") as stat:
-            fields = stat.read().rpartition(b") ")[2].split()
+        fields = _stat(folder)
         return _Standing(fields[0] == b"R", int(fields[16]), int(fields[38]))
     except (OSError, ValueError, IndexError):
         return _Standing()
+
+
+def _stat(folder: str) -> list[bytes]:
+    """Returns the fields of a process or thread after its name, given its folder below /proc."""
+    with open(f"{folder}/stat", "rb") as stat:
+        return stat.read().rpartition(b") ")[2].split()
 
 
 def _group_nice(pid: int | str) -> int:
@@ -259,8 +264,7 @@ def _cores(tid: int) -> set[int]:
 def _reaped_ns(pid: int) -> int:
     """Returns the CPU time of the ended children that a process has waited for, in ticks of 10 ms."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            fields = stat.read().rpartition(b") ")[2].split()
+        fields = _stat(f"/proc/{pid}")
         return (int(fields[13]) + int(fields[14])) * TICK_NS
     except (OSError, ValueError, IndexError):
         return 0
