@@ -38,7 +38,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, expanded, read_limited
-from referee.harness.process.limits import Limits
+from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
@@ -46,7 +46,6 @@ from referee.harness.programs.source_file import SOURCES, starts_itself
 from referee.harness.records import ModelSettings
 from referee.protocol.text import printable
 
-DEFAULT_LIMITS = Limits()
 WORD = "human"
 """Names a person on the command line, and stands for the command in replays."""
 PREFIX = "script:"

@@ -23,7 +23,7 @@ from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
-from referee.harness.process.limits import Limits
+from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import (
     adapter_options,
     archive,
@@ -39,7 +39,7 @@ from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
-from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, image_entrant, name_of, split_name
+from referee.harness.programs.spec import Entrant, entrants, image_entrant, name_of, split_name
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
