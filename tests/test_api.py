@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import msgspec
 import psutil
 import pytest
 import trio
+from builds import sleepers
 
 import referee
 from referee import api
@@ -182,16 +182,6 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-
-
-def sleepers(pid: int) -> list[psutil.Process]:
-    """Returns the `sleep` commands below a process."""
-    found = []
-    for process in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.Error):
-            if process.name() == "sleep":
-                found.append(process)
-    return found
 
 
 @pytest.mark.slow

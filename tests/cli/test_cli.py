@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from builds import sleepers
 from scripted import PYTHON, Arena
 
 from referee.harness.cli.main import main
@@ -798,16 +798,6 @@ def running(group: int) -> list[psutil.Process]:
                 found.append(process)
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
-    return found
-
-
-def sleepers(pid: int) -> list[psutil.Process]:
-    """Returns the `sleep` commands below a process."""
-    found = []
-    for process in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.Error):
-            if process.name() == "sleep":
-                found.append(process)
     return found
 
 
