@@ -1,4 +1,4 @@
-"""What a replay holds of the cost of calls, and of language models: settings, tokens and transcripts."""
+"""Records in a replay: the cost of calls, and the settings, tokens and transcripts of language models."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -45,7 +45,7 @@ class Prepared(Struct, frozen=True):
     unchanged: list[str]
     """Those that were not checked again."""
     skipped: list[str]
-    """What is no submission in the folder, such as README.md."""
+    """Names in the folder that are no submissions, such as README.md."""
     took_s: float
     builds_s: float
     """As long as the builds alone would take side by side."""

@@ -1,4 +1,4 @@
-"""What a bot's process starts with: its environment variables and its command."""
+"""The environment variables and the command with which a bot's process starts."""
 
 import os
 from pathlib import Path

@@ -188,7 +188,7 @@ async def play_in_turn(arena: Arena, *kinds: tuple[str, str]) -> list[tuple[Verd
 async def test_a_bot_in_a_kept_group_is_not_charged_for_another(arena: Arena) -> None:
     (greedy, before), (light, after) = await play_in_turn(arena, GREEDY, LIGHT)
     assert sorted(before) == sorted(after)
-    assert greedy.seats[0].cpu_s > 0.2  # it burns 0.3 s by its own clock
+    assert greedy.seats[0].cpu_s > 0.2  # it stops after 0.3 s of process time
     assert greedy.seats[0].peak_memory_bytes > 20 << 20
     assert (light.result.ranks, light.faults) == ((1, 2), ())
     for seat in light.seats:

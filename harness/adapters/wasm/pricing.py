@@ -1,8 +1,7 @@
 """Puts the prices of slow instructions into a module, before it is compiled.
 
-The engine charges one unit for an instruction, and its interface for Python cannot set another price. So
-this module puts instructions in front of each slow one that do nothing. They cost fuel, and no time: the compiler
-leaves them out.
+The engine charges one unit for an instruction, and its interface for Python cannot set another price. So this module
+inserts instructions that do nothing before each slow one. They cost fuel but no time, because the compiler drops them.
 """
 
 import re
