@@ -18,8 +18,8 @@ import msgspec
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.dice import Dice
+from referee.harness.adapters.originals.spec import Original
 from referee.harness.paths import KITS
-from referee.harness.programs.original_spec import Original
 
 AGENT = """
 import time

@@ -12,6 +12,8 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.games.contract import Player
+from referee.harness.adapters.images.image import unpacked_at
+from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err
@@ -19,9 +21,8 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.play_again import kept_module
 from referee.harness.process.limits import Limits, check_recorded, recorded_limits
-from referee.harness.programs import archive, build_cache, llm_spec, webassembly
+from referee.harness.programs import archive, build_cache, webassembly
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.image import unpacked_at
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, Entrant, built_in_entrant, image_entrant
 from referee.harness.replay.reader import Replay

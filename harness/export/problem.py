@@ -20,11 +20,12 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
+from referee.harness.adapters.images import image
 from referee.harness.errors import RunError, UsageError
 from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, image
+from referee.harness.programs import archive
 from referee.harness.programs.spec import PREFIXES, WORD, entrants, split_name
 
 VALIDATOR, MATCH, OPPONENT = Path("output_validators", "referee"), "match.json", "opponent"

@@ -34,12 +34,17 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
+from referee.harness.adapters.engines import spec as engine_spec
+from referee.harness.adapters.images import image
+from referee.harness.adapters.kaggle import spec as kaggle_spec
+from referee.harness.adapters.llm import spec as llm_spec
+from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, expanded, read_limited
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import engine_spec, image, kaggle_spec, llm_spec, original_spec, webassembly, zip_archive
+from referee.harness.programs import webassembly, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.source_file import SOURCES, starts_itself

@@ -6,8 +6,10 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from referee.harness.adapters.kaggle import spec as kaggle_spec
+from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.errors import UsageError
-from referee.harness.programs import build_cache, kaggle_spec, original_spec
+from referee.harness.programs import build_cache
 from referee.harness.programs.archive import sha256
 
 SUFFIX = ".zip"

@@ -216,7 +216,7 @@ class Roster(Struct, eq=False):
             return MeteredBot(Metered(process, self._make_pipes), process, self.limits)
         pipes = self._make_pipes(process)
         if entrant.model is not None:
-            from referee.harness.seats.model import ModelBot  # loads an HTTP client, which takes 20 ms
+            from referee.harness.adapters.llm.seat import ModelBot  # loads an HTTP client, which takes 20 ms
 
             return ModelBot(pipes, process, self.limits, entrant.model)
         return Bot(pipes, process, self.limits)

@@ -20,10 +20,11 @@ from scripted import Arena
 
 from referee.games.arena import FLIP
 from referee.games.game import TimeControl
+from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.errors import UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import KAGGLE_RUNNER
-from referee.harness.programs import agent_imports, build_cache, kaggle_spec
+from referee.harness.programs import agent_imports, build_cache
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
+from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs import original_spec
 from referee.harness.programs.spec import Entrant, entrant, entrants
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding

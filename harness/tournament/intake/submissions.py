@@ -12,9 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.harness.adapters.images import image
+from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
-from referee.harness.programs import image, kaggle_spec
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import PREFIXES, SERVICES, WORD, shown_name, split_name

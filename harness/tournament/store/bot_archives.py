@@ -18,27 +18,22 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.engines import spec as engine_spec
+from referee.harness.adapters.images import image
+from referee.harness.adapters.kaggle import spec as kaggle_spec
+from referee.harness.adapters.llm import spec as llm_spec
+from referee.harness.adapters.originals import spec as original_spec
+from referee.harness.adapters.originals.spec import bot_in, recognised, working_in_a_copy
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import (
-    adapter_options,
-    archive,
-    build_cache,
-    engine_spec,
-    image,
-    kaggle_spec,
-    llm_spec,
-    original_spec,
-    zip_archive,
-)
+from referee.harness.programs import adapter_options, archive, build_cache, zip_archive
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
 from referee.harness.programs.spec import Entrant, entrants, image_entrant, name_of, split_name
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS

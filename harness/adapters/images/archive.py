@@ -20,7 +20,14 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from referee.harness.programs.image_tree import HEADER_BYTES, MAX_STREAM_BYTES, LayerStream, Refused, Source, Tree
+from referee.harness.adapters.images.tree import (
+    HEADER_BYTES,
+    MAX_STREAM_BYTES,
+    LayerStream,
+    Refused,
+    Source,
+    Tree,
+)
 
 T = TypeVar("T")
 MAX_JSON_BYTES = 4 << 20

@@ -23,6 +23,7 @@ from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.adapters.llm import relay
+from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION
 from referee.harness.adapters.llm.run import Seat
 from referee.harness.cli.recorded_bots import recorded_entrant
@@ -33,7 +34,6 @@ from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import LLM_RUNNER, PROMPTS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import llm_spec
 from referee.harness.programs.spec import Entrant, entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster

@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from referee.harness.adapters.images.archive import BROKEN, GZIP
+from referee.harness.adapters.images.tree import HEADER_BYTES, MAX_DEPTH, LayerStream, Refused
 from referee.harness.errors import UsageError
 from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
-from referee.harness.programs.image_archive import BROKEN, GZIP
-from referee.harness.programs.image_tree import HEADER_BYTES, MAX_DEPTH, LayerStream, Refused
 
 PREFIX = "kaggle:"
 GAMES = ("connectfour", "tictactoe")

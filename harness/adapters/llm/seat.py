@@ -19,6 +19,7 @@ from referee.games.contract import Call, Fault, FaultKind
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness import rules
+from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.llm.completions import Completion
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
@@ -26,7 +27,6 @@ from referee.harness.errors import RunError
 from referee.harness.process.bot_process import Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
-from referee.harness.programs import llm_spec
 from referee.harness.records import CallCost, Exchange, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from images import Member, file, folder, layer, link, save
 
+from referee.harness.adapters.images import image
+from referee.harness.adapters.images import tree as image_tree
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
-from referee.harness.programs import build_cache, image, image_tree
+from referee.harness.programs import build_cache
 
 pytestmark = pytest.mark.skipif(probe().namespaces is None, reason="images need namespaces")
 

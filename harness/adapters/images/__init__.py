@@ -1,0 +1,1 @@
+"""Container images as bots, without a container engine."""
