@@ -30,10 +30,9 @@ TOURNAMENTS = Path("tournaments")
 
 
 def cache_folder() -> Path:
-    """Returns the user's cache: `$XDG_CACHE_HOME/referee`, or on Linux `~/.cache/referee`."""
-    import platformdirs  # takes 15 ms, which most commands need not spend
-
-    return platformdirs.user_cache_path("referee")
+    """Returns the user's cache: `$XDG_CACHE_HOME/referee`, or `~/.cache/referee`. Relative: there is no home folder."""
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache"), "referee")
 
 
 def game_file(game: Game, path: str) -> Path:

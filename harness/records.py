@@ -1,4 +1,4 @@
-"""Records in a replay: the cost of calls, and the settings, tokens and transcripts of language models."""
+"""Records in a replay and a fault report: the cost of calls, the usage of a process, and all about language models."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -115,6 +115,16 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     """Why the answer was refused; empty = it was legal."""
     reasoning: str = ""
     """The model's thoughts before the answer, if the service returns them apart from the text."""
+
+
+class Moment(Struct, frozen=True):
+    """Usage of a bot's process tree at one reading."""
+
+    at_s: float
+    """Since its start."""
+    memory_bytes: int
+    cpu_s: float
+    processes: int
 
 
 class CallCost(Struct, frozen=True):

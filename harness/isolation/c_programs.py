@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from referee.harness.isolation.self_protection import children_waited_for
+from referee.harness.paths import cache_folder
 
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0
@@ -32,7 +33,9 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
     """
     if without("compiler"):
         raise OSError(f"switched off by {WITHOUT}")
-    folder = _cache_folder()
+    folder = cache_folder()  # of this account: in a shared one, other accounts could replace a program
+    if not folder.is_absolute():
+        raise OSError("no home folder for a cache")
     parts = [source, *sorted(source.parent.glob("*.h"))]
     digest = sha256(b"".join([each.read_bytes() for each in parts]) + f"{platform.machine()}{options}".encode())
     program = folder / f"{name}-{digest.hexdigest()[:16]}"
@@ -52,15 +55,6 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
     except OSError as error:
         raise OSError(f"the cache {folder} cannot be written ({error.strerror})") from error
     raise OSError("no C compiler that works")
-
-
-def _cache_folder() -> Path:
-    """Returns a folder of this account. In a shared one, other accounts could replace a program."""
-    cache_home = os.environ.get("XDG_CACHE_HOME", "")
-    folder = cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache")
-    if not os.path.isabs(folder):
-        raise OSError("no home folder for a cache")
-    return Path(folder, "referee")
 
 
 def _is_trusted(program: Path) -> bool:

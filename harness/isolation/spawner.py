@@ -65,8 +65,8 @@ class Started(Protocol):
     async def started(self, patience_s: float) -> bool:
         """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started."""
 
-    async def abandon(self) -> None:
-        """Kills a bot whose start has failed or was cancelled."""
+    async def end(self) -> None:
+        """Ends a bot, also one whose start has failed or was cancelled."""
 
     def lost(self) -> None:
         """Gives everything back: no supervisor has taken the request."""
@@ -209,7 +209,7 @@ class Spawner:
             if await process.started(SPAWNER_S):
                 return True
         except BaseException:
-            await process.abandon()
+            await process.end()
             raise
         process.lost()
         return False

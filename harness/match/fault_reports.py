@@ -15,7 +15,7 @@ from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import OnNoise, exit_words
 from referee.harness.process.stderr import last_lines
 from referee.harness.records import CallCost
-from referee.harness.replay.fault_report import Evidence, Sample, details_of, fault_report_folder, frame_text
+from referee.harness.replay.fault_report import Evidence, details_of, fault_report_folder, frame_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.seat import SeatAccount
@@ -115,7 +115,7 @@ class FaultReports(Listener):
             encoding=account.encoding,
             encodings=self.encodings,
             isolation=process.isolation,
-            curve=msgspec.convert(process.curve, tuple[Sample, ...], from_attributes=True),
+            curve=process.curve,
         )
         return Evidence(details, account.sent, account.received, account.answer, process.stderr_of_call)
 

@@ -201,7 +201,7 @@ class BotProcess(Program):
         self.exit_code: int | None = None
         self.cpu_s: float | None = None
         """CPU time of all its processes, once they have ended."""
-        self.meter: Meter
+        self.meter = Meter(0, 0)  # of nothing, until the bot has started
         self._curve: Curve
         self.cpu_clock: int
         self._folder = folder
@@ -242,9 +242,10 @@ class BotProcess(Program):
                 self.link.kill()
             else:
                 self.pid, self.root, earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
-                self._has_namespace = self.root != self.link.pid
+                has_namespace = self.root != self.link.pid
                 with suppress(ProcessLookupError):
-                    self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if self._has_namespace else self.pid)
+                    self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if has_namespace else self.pid)
+                self._has_namespace = has_namespace
         self.meter = Meter(self.pid, self.root, self.limits.memory_bytes, self.group, earlier_cpu_s)
         self._curve = Curve(self.meter, self._started)
         self.cpu_clock = self.meter.clock
@@ -256,15 +257,6 @@ class BotProcess(Program):
         """Gives everything back: no supervisor has taken the request."""
         self.happens("lost")
         self._give_back()
-
-    async def abandon(self) -> None:
-        """Kills a bot whose start has failed or was cancelled."""
-        self.happens("end")
-        with trio.CancelScope(shield=True):
-            self.kill()
-            await self._tree_ended()
-        self._give_back()
-        self.happens("gone")
 
     def start_match(self, log: Callable[[], Path | None]) -> None:
         self.meter.start_match()
@@ -386,7 +378,7 @@ class BotProcess(Program):
         self.close_stdin()
         self.kill()
         for attempt in count():
-            if self.link.idle or await self._tree_ended():
+            if self.link.idle or await self._tree_ended() or not self.link.pid:  # 0: it has not read the request
                 break
             if attempt < MAX_WAKEUPS:
                 self.link.wake()

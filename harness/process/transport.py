@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.stderr import last_lines
-from referee.harness.process.usage import Moment, Usage
+from referee.harness.process.usage import Usage
+from referee.harness.records import Moment
 from referee.protocol.messages import Initialize
 
 

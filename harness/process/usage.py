@@ -14,6 +14,7 @@ from referee.harness import threads
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.process_tree import walk
 from referee.harness.isolation.supervisor import PORTABLE
+from referee.harness.records import Moment
 from referee.harness.threads import Steps
 
 CURVE_MOMENTS = 400
@@ -38,16 +39,6 @@ class Usage(Struct):
     peak_memory_bytes: int = 0
     """The largest reading, or the kernel's own mark of one process if that is higher."""
     processes: int = 0
-
-
-class Moment(Struct, frozen=True):
-    """Usage of a process tree at one reading."""
-
-    at_s: float
-    """Since its start."""
-    memory_bytes: int
-    cpu_s: float
-    processes: int
 
 
 class Reading(NamedTuple):

@@ -25,6 +25,7 @@ from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.paths import read_limited
+from referee.harness.records import Moment
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import MAX_BYTES, Replay
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
@@ -37,16 +38,6 @@ SHOWN_BYTES = 4000
 """The most bytes of a frame that the README shows."""
 STEPS = "▁▂▃▄▅▆▇█"
 COLUMNS = 60
-
-
-class Sample(Struct, frozen=True):
-    """A program's resource usage at one moment."""
-
-    at_s: float
-    """Since its start."""
-    memory_bytes: int
-    cpu_s: float
-    processes: int
 
 
 class FaultDetails(Struct, frozen=True, kw_only=True):
@@ -73,7 +64,7 @@ class FaultDetails(Struct, frozen=True, kw_only=True):
     """The members of `referee.Limits`."""
     isolation: Mapping[str, str]
     """By guarantee, the isolation layer that kept it."""
-    curve: tuple[Sample, ...] = ()
+    curve: tuple[Moment, ...] = ()
     versions: Mapping[str, str]
 
 
@@ -304,8 +295,8 @@ def _usage(details: FaultDetails) -> str:
     ]
     if curve:
         lines.append(f"from {curve[0].at_s:.2f} s to {curve[-1].at_s:.2f} s after its start:")
-        memory = [float(sample.memory_bytes) for sample in curve]
-        cpu = [sample.cpu_s for sample in curve]
+        memory = [float(moment.memory_bytes) for moment in curve]
+        cpu = [moment.cpu_s for moment in curve]
         lines.append(f"memory {_sparkline(memory)} up to {mebibytes(max(memory))}")
         lines.append(f"CPU    {_sparkline(cpu)} up to {max(cpu):.2f} s")
     return "\n".join(lines)

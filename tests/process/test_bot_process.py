@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games.contract import Fault
+from referee.harness.errors import RunError
 from referee.harness.isolation.process_tree import descendants
-from referee.harness.isolation.spawner import Spawner, open_spawner
+from referee.harness.isolation.spawner import Ends, Spawner, open_spawner
 from referee.harness.process.bot_process import TRANSITIONS, BotProcess, Program, State
 from referee.harness.process.limits import Limits
 from referee.protocol.errors import LocalProtocolError
@@ -162,6 +163,27 @@ async def carry_out(spawner: Spawner, folder: Path, acts: list[Act], watched: bo
     assert process.state is State.GONE
     await process.end()
     assert descendants(process.link.pid) == []
+
+
+@pytest.mark.parametrize(("argv", "patience_s"), [(BOT, 0.0), (BOT, 0.002), (["/no/such/program"], 1.0)])
+def test_a_start_that_fails_or_is_cancelled_leaves_nothing(argv: list[str], patience_s: float) -> None:
+    made: list[BotProcess] = []
+
+    def make(ends: Ends) -> BotProcess:
+        made.append(BotProcess(ends, Limits()))
+        return made[-1]
+
+    async def main() -> None:
+        async with open_spawner() as spawner:
+            with suppress(RunError), trio.move_on_after(patience_s):
+                process = await spawner.start(argv, Path(__file__).parent, ENV, make)
+                await process.end()  # this machine was faster than the patience
+            assert {process.state for process in made} == {State.GONE}
+            assert all(descendants(process.link.pid) == [] for process in made if process.link.pid)
+
+    before = psutil.Process().num_fds()
+    trio.run(main)
+    assert psutil.Process().num_fds() == before
 
 
 @pytest.mark.slow
