@@ -15,6 +15,8 @@ from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.paths import KAGGLE_RUNNER as KAGGLE
+from referee.harness.paths import RUNNER as ORIGINALS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.spec import Entrant, entrant
@@ -99,6 +101,25 @@ print([name for name in {sorted(OTHERS)} for folder in ('..', {str(project)!r}) 
     verdict = await played(arena, entrant(str(project / "AI" / "Prunity.py"), "reantics"))
     assert verdict.faults == (), stderr(verdict)
     assert "[]\n" in stderr(verdict) and PRINTED in stderr(verdict)
+
+
+IMPORTABLE = """
+import importlib.util, sys
+print([name for name in {names} if name not in sys.modules and importlib.util.find_spec(name)])
+"""
+"""Prints the modules that an agent could import by mistake."""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", ["reantics", "connectfour"])
+async def test_an_agent_imports_no_module_of_the_program_that_runs_it(arena: Arena, game: str) -> None:
+    runner = ORIGINALS if game == "reantics" else KAGGLE
+    looks = IMPORTABLE.format(names=sorted(file.stem for file in runner.parent.glob("*.py")))
+    sources = {"reantics": PROJECT, "connectfour": {"AI/Prunity.py": "def agent(obs, config): return 0"}}
+    agent = written(arena.folder / "project", sources[game]) / "AI" / "Prunity.py"
+    agent.write_text(looks + agent.read_text())
+    verdict = await played(arena, entrant(str(agent), game), game=game)
+    assert stderr(verdict).startswith("[]\n")
 
 
 @pytest.mark.trio

@@ -53,6 +53,7 @@ def main() -> None:
     settings.path = settings.path.resolve()
     reading, writing = wire.take_pipes()
     adapter = importlib.import_module(f"_{settings.game}")
+    del sys.path[0]  # an agent imports none of our modules by mistake
 
     class Original(adapter.Agent):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
