@@ -27,12 +27,12 @@ from referee.benchmarks.calls import BOTS, compiled
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import TimeControl
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.frames import CALL, ENDED, GO_ON, MATCH, NO_LIMIT, Channel
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits
-from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.process_start import sized_command
 from referee.harness.programs.spec import Entrant, entrant
@@ -140,7 +140,7 @@ def compute(folder: Path) -> dict[str, list[tuple[float, float]]]:
 
 def _module_s(module: Path, kernel: str) -> float:
     """Returns the CPU time of the runner that runs a kernel."""
-    argv = webassembly.started(webassembly.command(module, BuildContext(), (kernel,)), None)
+    argv = runner.started(runner.command(module, BuildContext(), (kernel,)), None)
 
     def play() -> None:
         with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:

@@ -8,6 +8,7 @@ import msgspec
 
 from referee.games.contract import FaultKind
 from referee.games.dice import derive_seed
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.check.engine_match import EngineGame, GamePlan, params_sizes, play_engine_game
@@ -16,7 +17,6 @@ from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict, decided_by_machine
 from referee.harness.opponents import opponents
-from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
@@ -199,8 +199,8 @@ async def metered(trial: Trial) -> str:
     first, _ = await trial.play(plan)
     pieces, _ = await trial.play(plan, Manner(cuts=9, pause_s=0.001))
     context = BuildContext(trial.limits)
-    command = webassembly.command(webassembly.module_of(bot.argv), context, (), PULLEY)
-    argv = (*command, *webassembly.arguments_of(bot.argv))
+    command = runner.command(runner.module_of(bot.argv), context, (), PULLEY)
+    argv = (*command, *runner.arguments_of(bot.argv))
     program = msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
     interpreted, _ = await trial.play(plan, program=program)
     for how, game in (("in pieces", pieces), ("by the interpreter", interpreted)):

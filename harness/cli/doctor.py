@@ -16,6 +16,7 @@ from rich.console import Group
 from rich.text import Text
 
 from referee.harness import installed
+from referee.harness.adapters.wasm import runner
 from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, ns_per_step, slow_build
@@ -34,7 +35,6 @@ from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
 from referee.harness.process.timing import timing
-from referee.harness.programs import webassembly
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (
@@ -261,10 +261,10 @@ def _engine_of_modules() -> Tool:
     name, install = "wasmtime", [installed.extra_command("wasm")]
     if find_spec("wasmtime") is None:
         return Tool(["metered bots"], name, "", "is not installed", install)
-    command = [*webassembly.PYTHON, webassembly.COMPILER, "--try"]
+    command = [*runner.PYTHON, runner.COMPILER, "--try"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=toolchains.VERSION_TIMEOUT_S)
-    version = webassembly.engine(name).removeprefix("wasmtime ")
-    if webassembly.runner_in_c() is None:
+    version = runner.engine(name).removeprefix("wasmtime ")
+    if runner.runner_in_c() is None:
         version += ", slow without a C compiler"
     lack = "" if done.returncode == 0 else f"does not run a module: {(done.stderr.splitlines() or ['?'])[-1]}"
     return Tool(["metered bots"], name, version, lack, install)

@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from referee.harness.adapters.wasm.play_again import keep_modules
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     MORE,
@@ -34,7 +35,6 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
-from referee.harness.match.play_again import keep_modules
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.nurseries import ungrouped

@@ -14,20 +14,21 @@ from cyclopts import Parameter
 from referee.games.contract import Player
 from referee.harness.adapters.images.image import unpacked_at
 from referee.harness.adapters.llm import spec as llm_spec
+from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.play_again import kept_module
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
-from referee.harness.match.play_again import kept_module
 from referee.harness.process.limits import Limits, check_recorded, recorded_limits
-from referee.harness.programs import archive, build_cache, webassembly
+from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, Entrant, built_in_entrant, image_entrant
 from referee.harness.replay.reader import Replay
 
-FILES = frozenset({*SOURCES, webassembly.SUFFIX, ".jar", ".pyz"})
+FILES = frozenset({*SOURCES, runner.SUFFIX, ".jar", ".pyz"})
 """Suffixes of programs in a command line. Any other relative word may be an argument."""
 
 
@@ -71,7 +72,7 @@ def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], f
         return msgspec.structs.replace(built_in, name=name)
     if who := _nobody(replay, player, command):
         raise UsageError(f"{who} played at {seat}; name a bot with {option}")
-    if webassembly.is_metered(command):
+    if runner.is_metered(command):
         program = _module(replay, player, command, folder)
     elif folder and (unpacked := unpacked_at(Path(folder))) is not None:
         program = image_entrant(name, unpacked)
@@ -116,15 +117,13 @@ def _module(replay: Replay, player: Player, command: tuple[str, ...], folder: st
     """Returns the metered bot, compiled here; None if nothing with the recorded hash is left."""
     recorded = replay.header.metered.get(player)
     places = [kept_module(replay.path, player)]
-    if webassembly.in_cache(command):
-        places.append(webassembly.module_of(command))
+    if runner.in_cache(command):
+        places.append(runner.module_of(command))
     if folder and os.path.isdir(folder):
-        places += sorted(Path(folder).glob(f"*{webassembly.SUFFIX}"))
+        places += sorted(Path(folder).glob(f"*{runner.SUFFIX}"))
     for place in places:
         if recorded is not None and place.is_file() and archive.sha256(place) == recorded.sha256:
-            argv = webassembly.command(
-                place.resolve(), BuildContext(Limits(), building), webassembly.arguments_of(command)
-            )
+            argv = runner.command(place.resolve(), BuildContext(Limits(), building), runner.arguments_of(command))
             return Entrant(replay.header.setup.names[player], argv, place.resolve().parent)
     return None
 

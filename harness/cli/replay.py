@@ -9,6 +9,7 @@ import msgspec
 from rich.text import Text
 
 from referee.games.ending import headline
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
@@ -18,7 +19,6 @@ from referee.harness.cli.screen import building, out, paged
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.formats import originals
@@ -64,7 +64,7 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
 
 def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     """Lets the metered bots of a replay play it again."""
-    from referee.harness.match.play_again import found_modules, play_again  # needed for --play alone
+    from referee.harness.adapters.wasm.play_again import found_modules, play_again  # needed for --play alone
 
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
@@ -78,8 +78,8 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     target = PULLEY if engine == "pulley" else ""
     programs = {}
     for player, module in modules.items():
-        arguments = webassembly.arguments_of(replay.header.commands[player])  # the rest could start any program
-        argv = webassembly.command(module.resolve(), context, arguments, target)
+        arguments = runner.arguments_of(replay.header.commands[player])  # the rest could start any program
+        argv = runner.command(module.resolve(), context, arguments, target)
         programs[player] = Entrant(replay.header.setup.names[player], argv, module.resolve().parent)
     try:
         calls = run(play_again, replay, programs)

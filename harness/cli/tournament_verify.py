@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 
 from referee.games.contract import Result
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
+from referee.harness.adapters.wasm.play_again import play_again
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import counted, printable
@@ -16,8 +18,6 @@ from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
-from referee.harness.match.play_again import play_again
-from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.reader import Replay
@@ -85,8 +85,8 @@ def _by_engine(bot: Entrant, plan: Plan, engine: Engine) -> Entrant:
     """Returns a metered bot that plays by that engine."""
     if engine == "wasmtime":
         return bot
-    module, arguments = webassembly.module_of(bot.argv), webassembly.arguments_of(bot.argv)
-    command = webassembly.command(module, BuildContext(plan.limits), (), PULLEY)
+    module, arguments = runner.module_of(bot.argv), runner.arguments_of(bot.argv)
+    command = runner.command(module, BuildContext(plan.limits), (), PULLEY)
     return msgspec.structs.replace(bot, argv=(*command, *arguments), named=bot.named and command)
 
 

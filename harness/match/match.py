@@ -16,6 +16,7 @@ from referee.games.contract import Call, Event, FaultKind, Player, Result, Rulin
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
 from referee.harness.adapters.llm import spec as llm_spec
+from referee.harness.adapters.wasm.runner import metering
 from referee.harness.isolation.plan import common_layers, lost_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
@@ -30,7 +31,6 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.spec import Entrant, entrant_in_game
-from referee.harness.programs.webassembly import metering
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,

@@ -23,6 +23,7 @@ from referee.games import registry
 from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
+from referee.harness.adapters.wasm.build import wasm_bot_file
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed, origin, pinned, requirements, version
 from referee.harness.languages import packages
@@ -30,7 +31,6 @@ from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.programs.wasm_target import wasm_bot_file
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection

@@ -14,11 +14,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import toolchains
 from referee.harness.paths import KITS
-from referee.harness.programs import archive, webassembly
+from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
@@ -129,13 +130,13 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> B
         inside, name = folder.relative_to(files.folder), bot.name or folder.name
         top = build_folder(files, bot.build, inside.as_posix(), spec, name, context)
         folder = top / inside
-    if bot.run[0].endswith(webassembly.SUFFIX):
+    if bot.run[0].endswith(runner.SUFFIX):
         module, place = folder / bot.run[0], f"{spec}/{BOT_FILE}"
         if not is_inside(os.path.realpath(module), archive.real_paths(top, *readable)):
             raise BuildError(place, f"run names {bot.run[0]!r}, which lies outside of the bot's folder")
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
-        command = webassembly.command(module, context)
+        command = runner.command(module, context)
         return Built((*command, *bot.run[1:]), folder, command)
     program = _program(bot.run[0], folder, spec)
     real = os.path.realpath(program)

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.languages.registry import BY_RUNTIME
 from referee.harness.paths import KITS
-from referee.harness.programs import webassembly
 
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
 SETTINGS = {
@@ -30,7 +30,7 @@ def scratch_variables(scratch: Path) -> dict[str, str]:
 def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
     """Returns the command with the memory limit, for a module and for a runtime. An option of the bot's own wins."""
     if metered:
-        return webassembly.started(argv, memory_bytes)
+        return runner.started(argv, memory_bytes)
     language = BY_RUNTIME.get(Path(argv[0]).name) if argv else None
     if memory_bytes is None or language is None or language.memory_options is None:
         return argv

@@ -39,12 +39,13 @@ from referee.harness.adapters.images import image
 from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.originals import spec as original_spec
+from referee.harness.adapters.wasm import runner
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, expanded, read_limited
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import webassembly, zip_archive
+from referee.harness.programs import zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.source_file import SOURCES, starts_itself
@@ -99,7 +100,7 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     @property
     def metered(self) -> bool:
         """It is a module of WebAssembly, whose time is counted in fuel."""
-        return self.image is None and webassembly.is_metered(self.named_words)
+        return self.image is None and runner.is_metered(self.named_words)
 
 
 Build = Callable[[BuildContext], Entrant]
@@ -357,12 +358,12 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
         return _folder(path, spec, game)
     if not path.is_file():
         raise UsageError(f"{spec} is a pipe or a device; expected a file or a folder")
-    if path.suffix == webassembly.SUFFIX:
-        return path.stem, lambda context: Entrant(path.stem, webassembly.command(path, context), path.parent)
+    if path.suffix == runner.SUFFIX:
+        return path.stem, lambda context: Entrant(path.stem, runner.command(path, context), path.parent)
     if path.suffix in SOURCES and not starts_itself(path):
         return path.stem, lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
-        known = " ".join(sorted([*SOURCES, webassembly.SUFFIX]))
+        known = " ".join(sorted([*SOURCES, runner.SUFFIX]))
         program = INTERPRETERS.get(path.suffix, "PROGRAM")
         if path.suffix == ".tar":
             raise UsageError(f"{spec} is no bot of this game; name a container image as {image.PREFIX}{spec}")

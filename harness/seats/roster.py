@@ -10,6 +10,9 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
+from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.seat import MeteredBot, process_limits
+from referee.harness.adapters.wasm.transport import Metered, MeteredProcess
 from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
@@ -22,10 +25,9 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
-from referee.harness.process.metered import Metered, MeteredProcess
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.programs import build_cache, webassembly
+from referee.harness.programs import build_cache
 from referee.harness.programs.process_start import (
     SETTINGS,
     environment,
@@ -36,7 +38,6 @@ from referee.harness.programs.process_start import (
 from referee.harness.programs.spec import PREFIX, Entrant
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.function import FunctionSeat
-from referee.harness.seats.metered import MeteredBot, process_limits
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.script import ScriptSeat
@@ -252,7 +253,7 @@ class Roster(Struct, eq=False):
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
             scratch=self._folders.shared if entrant.image is None else Path(BASE),
-            whole=(*self._builds[entrant], *(webassembly.libraries() if entrant.metered else ())),
+            whole=(*self._builds[entrant], *(runner.libraries() if entrant.metered else ())),
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,

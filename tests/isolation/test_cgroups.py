@@ -13,6 +13,7 @@ from modules import module, saved
 from msgspec.structs import replace
 from scripted import Arena
 
+from referee.harness.adapters.wasm.transport import RUNNER_BYTES
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
@@ -24,7 +25,6 @@ from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
-from referee.harness.process.metered import RUNNER_BYTES
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
 

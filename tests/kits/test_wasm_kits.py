@@ -15,13 +15,13 @@ import pytest
 from conformance import dialogue, run_dialogue
 from needs import needs
 
+from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.build import build_module
 from referee.harness.cli.main import main
 from referee.harness.languages import packages
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import webassembly
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.wasm_target import build_module
 from referee.harness.tournament.store import reader
 from referee.protocol.messages import Encoding
 
@@ -96,7 +96,7 @@ def test_it_plays_in_each_encoding(kit: str, encoding: str, tmp_path: Path) -> N
 
 def alone(program: Path) -> list[str]:
     """Returns the command of a program whose standard input and output are its wire."""
-    return [sys.executable, plain_wire.__file__, *webassembly.command(program, BuildContext(Limits()))]
+    return [sys.executable, plain_wire.__file__, *runner.command(program, BuildContext(Limits()))]
 
 
 @pytest.mark.parametrize("encoding", list(Encoding))

@@ -13,11 +13,11 @@ import pytest
 from modules import bot, saved
 from scripted import Arena
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import TARGET
 from referee.harness.cli.main import main
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove
-from referee.harness.programs import webassembly
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 ILLEGAL = "greet(); put('NW'); put('NW'); call()"
@@ -235,6 +235,6 @@ def test_a_forged_command_of_a_module_starts_nothing(arena: Arena, monkeypatch: 
         header["commands"][0] = [str(program), *command[1:3], f"{TARGET}pulley64", *command[3:]]
 
     forged(Path("match.jsonl"), edit)
-    assert webassembly.in_cache(json.loads(Path("match.jsonl").read_bytes().split(b"\n")[0])["commands"][0])
+    assert runner.in_cache(json.loads(Path("match.jsonl").read_bytes().split(b"\n")[0])["commands"][0])
     assert main(("replay", "verify", "match.jsonl", "--play")) == 0
     assert not mark.exists()

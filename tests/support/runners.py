@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.engine import compile_module
 from referee.harness.adapters.wasm.frames import CALL, MATCH, Channel, Message
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
-from referee.harness.programs import webassembly
 
 T = TypeVar("T")
 MUCH = 10**9
@@ -23,8 +23,8 @@ class Runner:
         targets = [target] if target else []
         code.write_bytes(compile_module(content, *targets))
         options = [TARGET + each for each in targets]
-        usual = (*webassembly.PYTHON, webassembly.RUNNER, *options, str(code), "first", "second")
-        commands = {(*usual[:3], f"{MEMORY}{memory_bytes}", *usual[3:]), webassembly.started(usual, memory_bytes)}
+        usual = (*runner.PYTHON, runner.RUNNER, *options, str(code), "first", "second")
+        commands = {(*usual[:3], f"{MEMORY}{memory_bytes}", *usual[3:]), runner.started(usual, memory_bytes)}
         self.errors = [folder / f"stderr.{place}" for place, _ in enumerate(commands)]
         self.processes = [_started(each, errors) for each, errors in zip(commands, self.errors, strict=True)]
         ends = [(each.stdout, each.stdin) for each in self.processes]

@@ -6,8 +6,8 @@ import msgspec
 
 from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
+from referee.harness.adapters.wasm.transport import RUNNER_BYTES, Metered, MeteredProcess
 from referee.harness.process.limits import Limits
-from referee.harness.process.metered import RUNNER_BYTES, Metered, MeteredProcess
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import MatchContext, Reply
 from referee.protocol.connection import AnswerDecoder, Connection

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from modules import SPIN, bot, saved
 
+from referee.harness.adapters.wasm.play_again import kept_module
 from referee.harness.cli.main import main
-from referee.harness.match.play_again import kept_module
 
 TOKEN = '{"action":"putToken","column":"C"}'
 RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))

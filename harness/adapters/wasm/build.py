@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.errors import RunError, UsageError
 from referee.harness.languages.registry import BY_SUFFIX
 from referee.harness.paths import expanded
-from referee.harness.programs import webassembly
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.build_process import BuildContext
@@ -24,14 +24,14 @@ def build_module(spec: str, context: BuildContext) -> Path:
     if path.is_dir():
         path = path.resolve()
         bot = read_bot_file(path, spec)
-        if bot.run and not bot.run[0].endswith(webassembly.SUFFIX):
+        if bot.run and not bot.run[0].endswith(runner.SUFFIX):
             if bot.wasm is None:
                 raise UsageError(
                     f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
                     '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
                 )
             bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
-        return webassembly.module_of(build_bot(bot, path, spec, context).argv)
+        return runner.module_of(build_bot(bot, path, spec, context).argv)
     if not path.is_file():
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
     language = BY_SUFFIX.get(path.suffix)
@@ -39,7 +39,7 @@ def build_module(spec: str, context: BuildContext) -> Path:
         known = " ".join(sorted(suffix for suffix, each in BY_SUFFIX.items() if each.wasm))
         raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file with one of the suffixes {known}")
     module = language.wasm(CachedSourceBuild(path.resolve(), language, context))
-    webassembly.command(module, context)
+    runner.command(module, context)
     return module
 
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from modules import SPIN, bot, saved
 
+from referee.harness.adapters.wasm import transport
 from referee.harness.cli.main import main
-from referee.harness.process import metered
 from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.store import ledger, reader
 
@@ -131,7 +131,7 @@ def test_a_bot_that_meets_the_guard_loses_and_stops_no_tournament(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "from referee.harness.process import metered\nmetered.GUARD_S = 0.4\nmetered.GUARD_FACTOR = 0\n"
+        "from referee.harness.adapters.wasm import transport\ntransport.GUARD_S = 0.4\ntransport.GUARD_FACTOR = 0\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     bots = [str(saved(tmp_path, "heavy", bot(token("C"), SPIN))), str(saved(tmp_path, "light", bot(token("D"))))]
@@ -144,5 +144,5 @@ def test_a_bot_that_meets_the_guard_loses_and_stops_no_tournament(
         heavy = line.f[0].seat
         assert line.r[heavy] == 2 and line.r[1 - heavy] == 1
         assert line.f[0].kind == "cpu" and "call 1 had fuel for 2 s" in line.f[0].detail
-    assert metered.GUARD_S == 10
+    assert transport.GUARD_S == 10
     assert main(["tournament", "verify", str(folder), "--play"]) == 0

@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Call, Fault, Player
+from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.transport import GUARD
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, recorded_limits
-from referee.harness.process.metered import GUARD
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs import webassembly
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
@@ -36,13 +36,13 @@ RECORDED = "recorded:"
 
 def kept_module(replay: Path, player: Player) -> Path:
     """Returns where the module of a seat is kept, next to the replay."""
-    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{webassembly.SUFFIX}")
+    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{runner.SUFFIX}")
 
 
 def keep_modules(replay: Replay) -> None:
     """Copies the modules of the metered bots next to the replay. RunError if that fails."""
     for player in replay.header.metered:
-        module, kept = webassembly.module_of(replay.header.commands[player]), kept_module(replay.path, player)
+        module, kept = runner.module_of(replay.header.commands[player]), kept_module(replay.path, player)
         try:
             kept.write_bytes(module.read_bytes())
         except OSError as error:
@@ -59,7 +59,7 @@ def found_modules(replay: Replay) -> dict[Player, Path]:
     modules = {}
     for player in sorted(replay.header.metered):
         kept, command = kept_module(replay.path, player), replay.header.commands[player]
-        in_cache = webassembly.module_of(command) if webassembly.in_cache(command) else None
+        in_cache = runner.module_of(command) if runner.in_cache(command) else None
         found = kept if kept.is_file() else in_cache
         if found is None:
             name = replay.header.setup.names[player]
@@ -118,7 +118,7 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
 def _check_modules(replay: Replay, bots: Mapping[Player, Entrant]) -> None:
     """Difference if a program is not the one that played."""
     for player, recorded in replay.header.metered.items():
-        name, now = replay.header.setup.names[player], webassembly.metering(bots[player].argv)
+        name, now = replay.header.setup.names[player], runner.metering(bots[player].argv)
         if now.sha256 != recorded.sha256:
             raise Difference(
                 1, f"the module of {name} (seat {player}) has the SHA-256 {recorded.sha256}, this one {now.sha256}"

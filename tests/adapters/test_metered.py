@@ -19,17 +19,16 @@ from wasmtime import wat2wasm
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness import installed
+from referee.harness.adapters.wasm import runner, transport
+from referee.harness.adapters.wasm.play_again import play_again
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
-from referee.harness.match.play_again import play_again
 from referee.harness.nurseries import ungrouped
-from referee.harness.process import metered
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs import webassembly
 from referee.harness.programs.spec import Entrant, entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.chaos import CHAOS, Chaos
@@ -193,8 +192,8 @@ FIXED = """(local.set $i (i32.const 200000000))
 @pytest.mark.trio
 async def test_a_bot_that_meets_the_guard_loses(arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Slow memory takes CPU time that fuel does not see, and a bot that is about to lose could waste it."""
-    monkeypatch.setattr(metered, "GUARD_S", 0.3)
-    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
+    monkeypatch.setattr(transport, "GUARD_S", 0.3)
+    monkeypatch.setattr(transport, "GUARD_FACTOR", 0)
     bots = [column(tmp_path, SPIN), entrant("@random")]
     verdict = await arena.play(match(arena, *bots, time=TimeControl(per_call_s=2.0)), granted_s=30)
     assert verdict.result.ranks == (2, 1)
@@ -210,8 +209,8 @@ async def test_a_bot_that_meets_the_guard_loses(arena: Arena, tmp_path: Path, mo
 async def test_a_call_cannot_extend_its_guard_by_writing(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metered, "GUARD_S", 0.3)
-    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
+    monkeypatch.setattr(transport, "GUARD_S", 0.3)
+    monkeypatch.setattr(transport, "GUARD_FACTOR", 0)
     some = FIXED.replace("200000000", "20000000")
     lines = (
         f"(loop $on {some} (drop (call $fd_write (i32.const 1) (i32.const 56) (i32.const 0) (i32.const 8))) (br $on))"
@@ -240,9 +239,9 @@ async def test_a_machine_without_a_free_core_meets_no_guard(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int, lost: bool
 ) -> None:
     """The guard counts the CPU time of the bot's process. Where that gets none for long, the run ends instead."""
-    monkeypatch.setattr(metered, "GUARD_S", 0.5)
-    monkeypatch.setattr(metered, "GUARD_FACTOR", 0)
-    monkeypatch.setattr(metered, "GUARD_PATIENCE", patience)
+    monkeypatch.setattr(transport, "GUARD_S", 0.5)
+    monkeypatch.setattr(transport, "GUARD_FACTOR", 0)
+    monkeypatch.setattr(transport, "GUARD_PATIENCE", patience)
     bots = [column(tmp_path), entrant("@random")]
     ends = pytest.raises(RunError, match="the machine is busy, or has stopped it") if lost else nullcontext()
     with ungrouped(), ends:
@@ -314,7 +313,7 @@ async def test_a_replay_says_what_determines_the_fuel(arena: Arena, tmp_path: Pa
     replay = Replay(arena.folder / "match.jsonl")
     assert list(replay.header.metered) == [0]
     metering = replay.header.metered[0]
-    assert metering.engine == webassembly.engine("bot.wasm")
+    assert metering.engine == runner.engine("bot.wasm")
     assert metering.fuel_per_ms == UNITS_PER_MS == 10_000_000
     turns = [json.loads(line) for line in (arena.folder / "match.jsonl").read_text().splitlines() if '"turn"' in line]
     assert all(("fuel" in turn) == ("0" in turn["wall_us"]) for turn in turns if "wall_us" in turn)
@@ -324,7 +323,7 @@ def test_two_bots_of_one_module_share_a_build(tmp_path: Path) -> None:
     file = saved(tmp_path, "mine", bot(TOKEN))
     one, two = entrants([str(file), str(file)])
     assert one.argv == two.argv
-    assert os.path.exists(webassembly.module_of(one.argv))
+    assert os.path.exists(runner.module_of(one.argv))
 
 
 def test_the_verdict_has_a_column_of_fuel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

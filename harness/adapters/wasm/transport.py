@@ -1,6 +1,6 @@
 """The transport of a metered bot: a module of WebAssembly, whose time is the fuel that it uses.
 
-The program behind the pipes is `run.c` or `run.py` of `referee.harness.adapters.wasm`. It holds the module between two
+The program behind the pipes is `run.c` or `run.py`. It holds the module between two
 messages, so that nothing runs unless the referee grants fuel for it, and nothing that the module can see depends on the
 machine.
 """
