@@ -13,8 +13,9 @@ import trio
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl
+from referee.harness import maps
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match import maps, rule_options
+from referee.harness.match import rule_options
 from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict

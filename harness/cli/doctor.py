@@ -34,7 +34,7 @@ from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
-from referee.harness.process.timing import timing
+from referee.harness.process.machine_effects import machine_effects
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (
@@ -160,7 +160,7 @@ def _layers(machine: Machine) -> Iterator[Line]:
     what = f"the limit of open files is {'infinite' if unlimited else limit}"
     yield Line("descriptors", unlimited or limit >= ENOUGH_DESCRIPTORS, what, f"ulimit -n {ENOUGH_DESCRIPTORS}")
     yield from _tasks()
-    yield _timing()
+    yield _machine_effects()
     yield _python()
 
 
@@ -191,9 +191,9 @@ def _landlock(machine: Machine) -> Line:
     return Line("landlock", True, f"version {version}: {', '.join(scope)}", None if version >= 6 else "Linux 6.12")
 
 
-def _timing() -> Line:
+def _machine_effects() -> Line:
     """Says what can be measured of a machine's effect on the time of bots, and what changes a core's speed unseen."""
-    found = timing()
+    found = machine_effects()
     known = {True: "on", False: "off", None: "unknown here"}
     counted = "counts" if found.core_wait else "does not count"
     stolen = " and stolen time" if found.steal else ""

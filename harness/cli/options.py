@@ -18,10 +18,11 @@ from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
 from referee.games.game import Family, Game, TimeControl
+from referee.harness import maps
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import extra_command
-from referee.harness.match import maps, rule_options
+from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from referee.games.game import Game
+from referee.harness import maps
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
-from referee.harness.match import maps
 from referee.harness.match.rule_options import option_names
 from referee.harness.paths import read_limited
 from referee.harness.programs.spec import PREFIXES, split_name

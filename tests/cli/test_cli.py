@@ -19,7 +19,7 @@ from builds import sleepers
 from scripted import PYTHON, Arena
 
 from referee.harness.cli.main import main
-from referee.harness.match.maps import MAPS
+from referee.harness.maps import MAPS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 

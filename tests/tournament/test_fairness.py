@@ -13,7 +13,7 @@ from contests import burners, drawing_bot, games, table, tournament
 from msgspec import Struct
 from scipy.stats import binomtest
 
-from referee.harness.process.timing import StealMeter, Timing, stolen_ticks, timing
+from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.model import Entry, Keys, Plan, identified
@@ -33,7 +33,7 @@ BLIND_S = 0.005
 MOST_AWAITED = 3
 """An answer is awaited for this many limits after its own, if there was core wait."""
 TICK_S = 0.01
-STEADY = Timing(core_wait=True, steal=True, smt=False, turbo=False)
+STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 
 
 class Load(Struct, frozen=True):
@@ -227,20 +227,20 @@ def test_the_sentence_says_what_was_counted_and_what_was_not() -> None:
     assert computed.text.endswith(" share a core (SMT); a bot that computed was late in 1 other game")
     assert "computed" not in certified([a_line(0, o=STEADY, f=late(0, ran=50_000))]).text
     assert some.text.endswith("Not measured: the clock speed (turbo) and threads that share a core (SMT)")
-    for unknown in ([a_line(0)], [a_line(0, o=Timing())]):
+    for unknown in ([a_line(0)], [a_line(0, o=MachineEffects())]):
         assert "decided none of 1 game, as far as it was measured; " in certified(unknown).text
     assert certified([]).text == "" and certified([a_line(0, o=STEADY, forfeit=True)]).text == ""
 
 
 def test_what_a_machine_shows_is_read_from_the_kernel(tmp_path: Path) -> None:
-    assert timing(tmp_path).smt is timing(tmp_path).turbo is None
+    assert machine_effects(tmp_path).smt is machine_effects(tmp_path).turbo is None
     for file, text in (("smt/active", "1\n"), ("cpufreq/boost", "0\n")):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
-    assert (timing(tmp_path).smt, timing(tmp_path).turbo) == (True, False)
+    assert (machine_effects(tmp_path).smt, machine_effects(tmp_path).turbo) == (True, False)
     (tmp_path / "intel_pstate").mkdir()
     (tmp_path / "intel_pstate" / "no_turbo").write_text("0\n")
-    assert timing(tmp_path).turbo is True
+    assert machine_effects(tmp_path).turbo is True
     stat = tmp_path / "stat"
     stat.write_text("cpu  1 1 1 1 1 1 1 999 0 0\n" + "".join(f"cpu{n} 1 1 1 1 1 1 1 7 0 0\n" for n in range(1024)))
     assert (stolen_ticks(stat) or 0) % 7 == 0 and stolen_ticks(stat) != 999

@@ -16,7 +16,7 @@ from contests import DRAWS, PLAYER, command, course, drawing_bot, environment, g
 from defects import bot
 
 from referee.games.dice import derive_seed
-from referee.harness.match import maps
+from referee.harness import maps
 from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.store import ledger, reader
 

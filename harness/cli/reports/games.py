@@ -10,9 +10,9 @@ from rich.text import Text
 
 from referee.games.game import Family, Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
+from referee.harness import maps
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.languages import packages
-from referee.harness.match import maps
 from referee.harness.match.rule_options import option_descriptions
 
 

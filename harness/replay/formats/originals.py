@@ -12,7 +12,7 @@ from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
-from referee.harness.replay.formats import aiarena21
+from referee.harness.replay.formats import replay_txt
 from referee.harness.replay.lines import Step
 from referee.harness.replay.reader import Replay, original_game, read_content, refuse_same_file
 from referee.harness.replay.simulate import positions, verify
@@ -26,7 +26,7 @@ class Format(Struct, frozen=True):
     game: str
     contents: str
     """What such a file holds and what it does not."""
-    reader: type[aiarena21.Reader]
+    reader: type[replay_txt.Reader]
     """Reads the positions of a file in order."""
     standing: Callable[[bytes], tuple[int, Sequence[int]] | None]
     """Returns the turns that remain after a line, and the scores then; None = the line is not a turn."""
@@ -38,10 +38,10 @@ FORMATS: Sequence[Format] = (
     Format(
         name="aiarena21-replay",
         game="aiarena21",
-        contents=aiarena21.CONTENTS,
-        reader=aiarena21.Reader,
-        standing=aiarena21.standing,
-        content=aiarena21.content,
+        contents=replay_txt.CONTENTS,
+        reader=replay_txt.Reader,
+        standing=replay_txt.standing,
+        content=replay_txt.content,
     ),
 )
 
@@ -66,7 +66,7 @@ class Original:
         except ValueError as error:
             raise UsageError(f"{path} is not a replay of {self.game.title}: line 1: {error}") from error
 
-    def reader(self) -> aiarena21.Reader:
+    def reader(self) -> replay_txt.Reader:
         """Returns a reader at the first position."""
         return self.form.reader(self.lines[0])
 

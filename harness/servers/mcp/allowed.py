@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.harness import maps
 from referee.harness.errors import UsageError
-from referee.harness.match import maps
 from referee.harness.paths import expanded
 from referee.harness.programs.spec import PREFIXES, WORD, refuse_people, split_name
 from referee.protocol.text import printable

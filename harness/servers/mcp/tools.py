@@ -15,9 +15,8 @@ from referee.games.contract import Result
 from referee.games.ending import headline
 from referee.games.game import Game
 from referee.games.schemas import game_schema
-from referee.harness import rules
+from referee.harness import maps, rules
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match import maps
 from referee.harness.opponents import opponents
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay

@@ -28,7 +28,7 @@ from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import OnNoise
-from referee.harness.process.timing import FRESH_S, StealMeter, Timing, timing
+from referee.harness.process.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.programs.spec import entrant_in_game
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
@@ -92,7 +92,7 @@ class Player:
         self.game = registry.game(contest.game)  # once: a search of the entry points takes as long as five small games
         self._options: dict[str | None, Any] = {}
         self._steal = StealMeter()
-        self._timing: Timing | None = timing()
+        self._effects: MachineEffects | None = machine_effects()
 
     async def play(self, game: Assignment) -> list[PlayedGame]:
         """Plays a game. Each attempt that machine load has spoiled comes first, as a void game."""
@@ -144,7 +144,7 @@ class Player:
             for seat in verdict.seats
         )
         models = tuple(seat.model for seat in verdict.seats)
-        machine, self._timing = self._timing, None
+        machine, self._effects = self._effects, None
         bank = self.contest.time.initial_s is not None and self.contest.limits.on_noise is not OnNoise.FORGIVE
         line = ledger.Line(
             k=game.key,

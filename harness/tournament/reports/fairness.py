@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.harness.isolation.plan import LOST
 from referee.harness.match.verdict import machine_share
-from referee.harness.process.timing import Timing
+from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.tournament.statistics.proportion import upper_bound
 from referee.harness.tournament.store.reader import Book, Kind, Touch
 
@@ -64,7 +64,7 @@ def fairness(kinds: Iterable[tuple[Kind, int]], book: Book) -> Fairness:
     return msgspec.structs.replace(found, text=". ".join(_sentences(found, machines)) if games else "")
 
 
-def _sentences(found: Fairness, machines: Collection[Timing]) -> Iterable[str]:
+def _sentences(found: Fairness, machines: Collection[MachineEffects]) -> Iterable[str]:
     games, decided, measured, voids = found.games, found.decided, found.measured, found.voids
     count = machine_share(decided, games) or f"the machine decided none of {_games(games)}"
     played = "" if measured else ", as far as it was measured"

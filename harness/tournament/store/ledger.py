@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.process.timing import Timing
+from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
@@ -88,7 +88,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     """By seat, the number of all faults that machine load may have caused; empty = all are in `f`."""
     d: tuple[int, ...] = ()
     """By seat, the share of its calls' time for which the machine kept it from running, in percent; empty = all 0."""
-    o: Timing | None = None
+    o: MachineEffects | None = None
     """The worker's machine: only in its first line."""
     i: tuple[str, ...] = ()
     """Isolation layers that the worker's machine may have and that no bot got: their trial failed."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
-from referee.harness.process.timing import Timing
+from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.model import Keys, Plan, read_plan
@@ -107,7 +107,7 @@ class _Brief(Struct, gc=False):
     f: tuple[_Seat, ...] = ()
     n: tuple[int, ...] = ()
     d: tuple[int, ...] = ()
-    o: Timing | None = None
+    o: MachineEffects | None = None
     i: tuple[str, ...] = ()
     u: tuple[ModelUse | None, ...] = ()
     j: int = -1
@@ -139,7 +139,7 @@ class Book:
         self.voids = 0
         self.models: dict[tuple[str, int], tuple[ModelUse | None, ...]] = {}
         """By line-up and number of a game with language models: their tokens and cost, in seat order."""
-        self.machines: set[Timing] = set()
+        self.machines: set[MachineEffects] = set()
         """Those of the workers."""
         self.lost_layers: Counter[str] = Counter()
         """By isolation layer, the number of games without it although the machine may have it."""

@@ -17,7 +17,7 @@ FRESH_S = 0.25
 """A reading of stolen time serves as the start of all games that begin within this time."""
 
 
-class Timing(Struct, frozen=True):
+class MachineEffects(Struct, frozen=True):
     """What can be measured here, and what changes the speed of a core without being measured. None = unknown."""
 
     core_wait: bool = False
@@ -30,12 +30,12 @@ class Timing(Struct, frozen=True):
     """The clock speed depends on heat and on the load of other cores."""
 
 
-def timing(cpu: Path = CPU) -> Timing:
+def machine_effects(cpu: Path = CPU) -> MachineEffects:
     """Returns what this machine shows. `cpu`: the folder that describes its processors."""
     smt = _flag(cpu / "smt" / "active")
     no_turbo = _flag(cpu / "intel_pstate" / "no_turbo")
     turbo = _flag(cpu / "cpufreq" / "boost") if no_turbo is None else not no_turbo
-    return Timing(core_wait=own_thread().ran_ns > 0, steal=stolen_ticks() is not None, smt=smt, turbo=turbo)
+    return MachineEffects(core_wait=own_thread().ran_ns > 0, steal=stolen_ticks() is not None, smt=smt, turbo=turbo)
 
 
 def _flag(file: Path) -> bool | None:
