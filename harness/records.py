@@ -1,9 +1,9 @@
-"""Records in a replay and a fault report: the cost of calls, the usage of a process, and all about language models."""
+"""Records in a replay and a fault report: the cost of calls, the usage of a process, metering, and language models."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MILLION = 1_000_000
 FIGURES = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
@@ -125,6 +125,19 @@ class Moment(Struct, frozen=True):
     memory_bytes: int
     cpu_s: float
     processes: int
+
+
+class Metering(Struct, frozen=True):
+    """What determines the fuel of a metered bot, besides its input."""
+
+    sha256: str
+    """The hash of the module."""
+    engine: str
+    """Its name and version, and the target platform if that is not this machine's."""
+    prices: int
+    """The version of the prices of what the engine does not count."""
+    fuel_per_ms: Annotated[int, Meta(ge=1)]
+    """Units of fuel in a millisecond of the bot's clock."""
 
 
 class CallCost(Struct, frozen=True):

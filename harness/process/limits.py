@@ -31,7 +31,7 @@ class OnNoise(StrEnum):
 class Limits(Struct, frozen=True):
     """The limits of a bot, except those of its calls (`TimeControl`). None = no limit.
 
-    For a metered bot, all times but `build_s` are fuel (`referee.harness.adapters.wasm.prices`).
+    For a metered bot, all times but `build_s` are fuel.
     """
 
     startup_s: float = 10.0

@@ -17,8 +17,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
-from referee.harness.adapters.wasm.metering import Metering
-from referee.harness.records import Exchange, Model, ModelUse
+from referee.harness.records import Exchange, Metering, Model, ModelUse
 from referee.protocol.text import printable
 
 REPLAY_VERSION = 1

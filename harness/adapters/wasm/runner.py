@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from referee.harness import installed
-from referee.harness.adapters.wasm.metering import Metering
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
 from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, PRICES, UNITS_PER_MS, UNITS_PER_NS
 from referee.harness.errors import RunError
@@ -17,6 +16,7 @@ from referee.harness.paths import HOME
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.records import Metering
 
 SUFFIX = ".wasm"
 COMPILER, RUNNER = (str(HOME / "harness" / "adapters" / "wasm" / name) for name in ("engine.py", "run.py"))

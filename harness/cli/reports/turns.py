@@ -12,7 +12,6 @@ from rich.text import Text
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
-from referee.harness.adapters.wasm.prices import UNITS_PER_MS
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.errors import UsageError
 from referee.harness.match.clock import Clock, milliseconds
@@ -213,7 +212,8 @@ class _Calls:
         untimed = {*header.people, *header.functions}
         self._clocks = [Clock(TimeControl() if p in untimed else header.time) for p in range(len(self._numbers))]
         fuel = recorded_limits(header.limits).fuel
-        self._fuel_ms = {} if fuel is None else dict.fromkeys(header.metered, fuel // UNITS_PER_MS)
+        metered = header.metered.items()
+        self._fuel_ms = {} if fuel is None else {player: fuel // each.fuel_per_ms for player, each in metered}
 
     def frames(self, calls: Sequence[Call], line: Any, in_opening: bool) -> list[str]:
         """Returns the frames of a turn as JSON.
