@@ -1,6 +1,7 @@
 """The size of files and classes, and the names of packages. `make lint` checks style, types and imports."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,29 @@ def test_no_class_has_more_than_25_methods() -> None:
     }
     assert methods["Bot"] > 10
     assert [name for name, count in methods.items() if count > 25] == []
+
+
+def imported(file: str) -> set[str]:
+    """Returns the files of ours that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("referee."):
+            path = node.module.removeprefix("referee.").replace(".", "/")
+            found |= {f"{path}.py", *(f"{path}/{each.name}.py" for each in node.names)}
+    return found
+
+
+def test_the_reading_order_of_the_core_follows_imports() -> None:
+    page = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text("utf-8")
+    rows = re.findall(r"^\| \d+ \| `(\S+)` \| `([\w.]+)` \|", page, re.MULTILINE)
+    files = [file for file, _ in rows]
+    assert files[0] == "harness/cli/match.py" and files[-1] == "harness/match/verdict.py" and len(files) <= 12
+    for number, (file, first) in enumerate(rows):
+        assert number == 0 or any(file in imported(above) for above in files[:number]), (
+            f"{file}: imported by none above"
+        )
+        names = re.findall(r"^ *(?:async )?(?:def|class) (\w+)|^(\w+)\b.* = ", (ROOT / file).read_text("utf-8"), re.M)
+        assert set(first.split(".")) <= {name for pair in names for name in pair}, f"{file} has no {first}"
 
 
 @pytest.mark.parametrize("name", ["games", "harness", "protocol", "tools", "benchmarks"])
