@@ -3,6 +3,7 @@
 That program keeps the clock and judges the moves. A bot at fault ends the engine, which loses the game there.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 from math import inf
@@ -28,6 +29,8 @@ from referee.protocol.messages import Clock, Encoding
 
 HELD = frozenset({"infinite", "ponder"})
 """Words of `go` after which `bestmove` waits for `stop` or `ponderhit`."""
+NUMBER = re.compile(r"-?[0-9]{1,18}")
+"""Time in milliseconds. Below zero, the flag of that side has fallen."""
 Read = Callable[[], Awaitable[bytes]]
 """Waits for bytes of the other program; empty = it has gone."""
 Write = Callable[[bytes], Awaitable[None]]
@@ -166,7 +169,7 @@ class Bridge:
                 await self._say(f"bestmove {next(iter(board.legal()))}")
                 return
             self._stopped.set()
-        numbers = {name: int(text) for name, text in pairwise(words) if text.isdigit()}
+        numbers = {name: max(0, int(text)) for name, text in pairwise(words) if NUMBER.fullmatch(text)}
         side, clocks = int(board.state.current_player() != board.first), CLOCKS[conditions.protocol]
         remaining_ms, increment_ms = numbers.get(clocks[side]), numbers.get(clocks[2 + side], 0)
         bank_s = None if remaining_ms is None else remaining_ms / 1000

@@ -315,8 +315,8 @@ def board(moves: list[str]) -> Board:
 @pytest.mark.parametrize(
     ("texts", "move"),
     [
-        ("e1g1 e1h1 O-O o-o 0-0 O-O! E1G1", "e1g1"),
-        ("e1c1 e1a1 O-O-O 0-0-0 O-O-O+", "e1c1"),
+        ("e1g1 e1h1 O-O o-o 0-0 O-O! OO 00 E1G1", "e1g1"),
+        ("e1c1 e1a1 O-O-O 0-0-0 O-O-O+ OOO 000 o-o-o#", "e1c1"),
         ("c4e6 Bxe6 Bc4xe6 Bc4-e6 c4xe6 B4e6 C4E6 Bxe6!?", "c4e6"),
         ("h2h3 h3 h2-h3 Ph3", "h2h3"),
         ("c3b5 Nb5 Ncb5 N3b5", "c3b5"),
@@ -336,7 +336,7 @@ def test_what_names_no_legal_move_or_several_is_none(text: str) -> None:
     assert board(WHITE_CASTLES).action_of(text) is None
 
 
-@pytest.mark.parametrize("text", ["a7b8q", "a7b8Q", "axb8=Q", "axb8Q+", "a7xb8(Q)", "A7B8Q"])
+@pytest.mark.parametrize("text", ["a7b8q", "a7b8Q", "a7b8=Q", "a7b8/Q", "axb8=Q", "axb8Q+", "axb8=q#", "a7xb8(Q)", "A7B8Q"])
 def test_a_promotion_is_read_in_capitals_and_with_signs(text: str) -> None:
     position = board(["a2a4", "b7b5", "a4b5", "a7a6", "b5a6", "h7h6", "a6a7", "h6h5"])
     assert position.in_notation(text) == "a7b8q"
@@ -368,10 +368,23 @@ async def test_uci_tells_the_whole_game_and_the_seats_own_clock(engines: Engines
 
 
 @pytest.mark.trio
-async def test_an_engine_with_a_bank_and_a_limit_of_a_call_is_told_the_smaller(engines: Engines) -> None:
-    clock = TimeControl(initial_s=60.0, increment_s=0.5, per_call_s=5.0)
-    played = await engines.play("uci", time=clock)
-    assert "go wtime 4990 btime 4990 winc 500 binc 500" in played.got
+@pytest.mark.parametrize(
+    ("protocol", "game", "bank_s", "told"),
+    [
+        ("uci", CHESS, 60.0, ("go wtime 4990 btime 4990 winc 500 binc 500",)),
+        ("uci", CHESS, 3.0, ("go wtime 2990 btime 2990 winc 500 binc 500",)),
+        ("cecp", CHESS, 60.0, ("level 0 0:05 0.5", "time 499", "otim 499")),
+        ("cecp", CHESS, 3.0, ("level 0 0:03 0.5", "time 299", "otim 299")),
+        ("gtp", GO, 60.0, ("time_settings 0 4 1", "time_left b 4 1")),
+        ("gtp", GO, 3.0, ("time_settings 3 0 0", "time_left b 2 0")),
+    ],
+)
+async def test_an_engine_with_a_bank_and_a_limit_of_a_call_is_told_the_smaller(
+    engines: Engines, protocol: str, game: str, bank_s: float, told: tuple[str, ...]
+) -> None:
+    clock = TimeControl(initial_s=bank_s, increment_s=0.5, per_call_s=5.0)
+    played = await engines.play(protocol, game=game, time=clock, **({"board_size": 9} if game == GO else {}))
+    assert {*told} <= {*played.got}
 
 
 @pytest.mark.trio
@@ -431,6 +444,22 @@ async def test_gtp_answers_that_are_no_move_are_quoted(engines: Engines, answer:
     body = f"def reply(word, rest, ask=reply): return {answer!r} if word == 'genmove' else ask(word, rest)"
     played = await engines.play("gtp", body, game=GO, board_size=9)
     assert played.fault.kind is kind and answer in played.fault.detail
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("answer", ["= c3", "=1 C3\t", "=C3 \r", "= Pass", "=12  PASS"])
+async def test_gtp_reads_a_move_in_small_letters_and_after_the_number_of_its_command(
+    engines: Engines, answer: str
+) -> None:
+    body = f"""
+def reply(word, rest, ask=reply, count=[0]):
+    if word == "genmove":
+        count[0] += 1
+        return {answer!r} if count[0] == 1 else "=2 resign"
+    return ask(word, rest)
+"""
+    played = await engines.play("gtp", body, game=GO, board_size=9, seed=11)
+    assert played.fault.call == 2 and "resigns: '=2 resign'" in played.fault.detail
 
 
 @pytest.mark.trio

@@ -242,3 +242,12 @@ def test_the_bridge_reads_castling_as_king_takes_rook(start: Start) -> None:
     gui.ask("uci", word="uciok")
     moves = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1"
     assert gui.ask(f"position startpos moves {moves}", "go movetime 500", word="bestmove")
+
+
+@pytest.mark.parametrize(("text", "remaining_ms"), [("-40", 0), ("0", 0), ("\u00b2", None), ("9" * 5000, None)])
+def test_a_time_that_is_no_number_or_below_zero_does_not_end_the_bridge(
+    start: Start, text: str, remaining_ms: int | None
+) -> None:
+    gui = start()
+    assert gui.ask("position startpos", f"go wtime {text} btime 9", word="bestmove")
+    assert gui.heard()[-1]["clock"]["remaining_ms"] == remaining_ms

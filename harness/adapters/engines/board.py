@@ -117,7 +117,7 @@ def _go(state: Any, action: int) -> str:
 
 
 CHESS_MOVE = re.compile(
-    r"(?P<piece>[KQRBNP])?(?P<from>[a-h]?[1-8]?)[-x:]?(?P<to>[a-h][1-8])(?:=?\(?(?P<promoted>[qrbnQRBN])\)?)?"
+    r"(?P<piece>[KQRBNP])?(?P<from>[a-h]?[1-8]?)[-x:]?(?P<to>[a-h][1-8])(?:[=/]?\(?(?P<promoted>[qrbnQRBN])\)?)?"
 )
 """A move at chess, in long or standard algebraic notation, without marks such as `+` at its end."""
 CASTLING = {"O-O": "h", "O-O-O": "a"}
@@ -127,9 +127,10 @@ CASTLING = {"O-O": "h", "O-O-O": "a"}
 def _names(text: str, move: str, san: str) -> bool:
     """Whether a text names a move at chess, which is given in long and in standard algebraic notation."""
     text = re.sub(r"(e\.?p\.?)?[+#!?]*$", "", text)
-    rook = CASTLING.get(san.rstrip("+#"))
+    castles = san.rstrip("+#")
+    rook = CASTLING.get(castles)
     if rook is not None and (
-        text.upper().replace("0", "O") == san.rstrip("+#") or text == f"{move[:2]}{rook}{move[1]}"
+        text.upper().replace("0", "O") in (castles, castles.replace("-", "")) or text == f"{move[:2]}{rook}{move[1]}"
     ):
         return True
     match = CHESS_MOVE.fullmatch(text)

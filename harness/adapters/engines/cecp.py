@@ -67,8 +67,8 @@ class Cecp(Dialect):
             self.engine.send(f"sd {settings.depth}")
         if settings.movetime_ms is not None:
             self.engine.send(f"st {max(1, settings.movetime_ms // 1000)}")
-        elif time.remaining_ms is not None:
-            base_s = time.remaining_ms // 1000
+        elif time.remaining_ms is not None and time.limit_ms is not None:
+            base_s = time.limit_ms // 1000
             self.engine.send(f"level 0 {base_s // 60}:{base_s % 60:02} {time.increment_ms / 1000:g}")
         elif time.call_ms is not None:
             self.engine.send(f"st {max(1, time.less(time.call_ms) // 1000)}")

@@ -1,5 +1,6 @@
 """GTP, the Go Text Protocol, version 2 (Gunnar Farnebäck, draft of 2002)."""
 
+import re
 from collections.abc import Callable
 
 from referee.harness.adapters.engines.board import Board
@@ -34,7 +35,7 @@ class Gtp(Dialect):
         time = self._time
         if "time_settings" not in self.commands:
             return
-        if time.remaining_ms is not None:
+        if time.remaining_ms is not None and time.remaining_ms == time.limit_ms:
             self._ask(f"time_settings {seconds(time.remaining_ms)} 0 0")
         elif time.call_ms is not None:
             self._ask(f"time_settings 0 {seconds(time.less(time.call_ms))} 1")
@@ -58,13 +59,13 @@ class Gtp(Dialect):
         return line
 
     def move_in(self, line: str) -> str:
-        return line.lstrip("=").strip().upper()
+        return _content(line).upper()
 
     def _ask(self, command: str, note_at: float | None = None) -> str:
         """Returns the answer to a command. Refused if the engine refuses it."""
         steps = [] if note_at is None else [(note_at, lambda: self.engine.note(f"has not answered {command!r} yet"))]
         line = self._answer(command, lambda accept: self.engine.answer(accept, *steps))
-        return line.lstrip("=").strip()
+        return _content(line)
 
     def _answer(self, command: str, wait: Callable[[Callable[[str], bool]], str]) -> str:
         """Returns all lines of an answer as one, which begins with its sign."""
@@ -81,6 +82,11 @@ class Gtp(Dialect):
         if answer.startswith("?"):
             raise Refused(f"the engine answered {command!r} with {answer!r}")
         return answer
+
+
+def _content(answer: str) -> str:
+    """Returns an answer without its sign and the number of the command that some engines repeat: `=1 D4`."""
+    return re.sub(r"^=\d*", "", answer).strip()
 
 
 def seconds(time_ms: int) -> int:
