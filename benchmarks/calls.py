@@ -34,7 +34,7 @@ from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.messages import Encoding
 

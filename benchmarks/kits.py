@@ -25,8 +25,9 @@ from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.process.usage import cpu_clock, cpu_ns
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment, scratch_variables
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.spec import entrant
 from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
 from referee.tools.toolchains import TOOLCHAINS, missing

@@ -34,8 +34,9 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import sized_command
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster, open_roster

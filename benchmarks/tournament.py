@@ -29,7 +29,8 @@ from referee.games import registry
 from referee.harness.isolation.plan import isolation
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of

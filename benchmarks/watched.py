@@ -32,7 +32,7 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
 from referee.harness.match.pause import PauseControl
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.web.watch import ViewerLink, open_viewer

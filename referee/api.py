@@ -21,7 +21,9 @@ from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import Progress
-from referee.harness.programs.spec import Entrant, check_seats, entrants, with_unique_names
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant, with_unique_names
+from referee.harness.programs.spec import entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
 from referee.harness.seats.function import Function, function_entrant

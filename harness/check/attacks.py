@@ -17,7 +17,7 @@ from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Late
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster, open_roster
 

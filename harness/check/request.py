@@ -9,7 +9,7 @@ from referee.games.contract import Player
 from referee.games.game import Game, TimeControl
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 
 
 class Origin(Struct, frozen=True):

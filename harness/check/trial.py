@@ -21,7 +21,7 @@ from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import OnNoise
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.chaos import Manner
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster

@@ -20,7 +20,10 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
-from referee.harness.programs.spec import Entrant, check_seats, entrant, name_of, refuse_people, split_name
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import split_name
+from referee.harness.programs.spec import entrant, name_of, refuse_people
 from referee.harness.programs.zip_archive import bot_in
 
 

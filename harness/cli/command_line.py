@@ -45,7 +45,7 @@ from referee.harness.isolation.self_protection import (
     reset_inherited_state,
 )
 from referee.harness.match.rule_options import option_names
-from referee.harness.programs.spec import check_utf8
+from referee.harness.programs.entrant import check_utf8
 
 E = TypeVar("E", bound=BaseException)
 

@@ -19,7 +19,10 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.match.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import SERVICES, Entrant, check_seats, entrants, refuse_people, split_name
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import split_name
+from referee.harness.programs.spec import SERVICES, entrants, refuse_people
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file

@@ -32,7 +32,8 @@ from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.build_process import BuildError
-from referee.harness.programs.spec import check_seats, shown_name
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament import improve as versions
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of

@@ -12,7 +12,9 @@ from referee.harness.cli.reports.text import cut, printable
 from referee.harness.cli.screen import building, out, print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, check_seats, entrant
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.writer import claim_folder
 from referee.harness.servers.arena.judge import CaseResult, JudgeReport, judge, judge_plan
 

@@ -39,7 +39,9 @@ from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import check_seats, entrants
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.kinds import bots_help
+from referee.harness.programs.spec import entrants
 from referee.harness.replay.formats import originals
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claim_file
@@ -156,7 +158,7 @@ class ReplayOptions:
 
 
 def match(
-    *bots: str,
+    *bots: Annotated[str, Parameter(help=bots_help())],
     game: Annotated[str | None, MATCH] = None,
     seed: Annotated[Seed, MATCH] = None,
     length: SeriesOptions = SeriesOptions(),
@@ -174,11 +176,6 @@ def match(
     """Plays a game between bots.
 
     Args:
-        bots: One for each seat: PATH (an executable, a folder with bot.toml, a zip file or a source file), @random
-            (built in), cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first
-            legal ones), uci:ENGINE, ugi:, gtp: or cecp: (engines), original:PATH (a bot of the game's original
-            competition), kaggle:PATH (a Kaggle agent), llm:MODEL (a language model), oci:IMAGE.tar (a container image),
-            http:// or https://ADDRESS (a team's web service, for the Arena's games). NAME= before it names the bot.
         game: GAME: the game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
         encoding: Offer only this encoding to the bots.
         chaos: Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.

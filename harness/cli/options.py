@@ -27,7 +27,7 @@ from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.spec import split_name
+from referee.harness.programs.kinds import split_name
 
 GameName = Annotated[str, Parameter(help="GAME: the game's name.")]
 Json = Annotated[bool, Parameter(help="Print only one JSON object on standard output.")]

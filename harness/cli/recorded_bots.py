@@ -24,8 +24,10 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, check_recorded, recorded_limits
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.built_in import built_in_entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.source_file import SOURCES
-from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, Entrant, built_in_entrant, image_entrant
+from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, image_entrant
 from referee.harness.replay.reader import Replay
 
 FILES = frozenset({*SOURCES, runner.SUFFIX, ".jar", ".pyz"})

@@ -20,7 +20,7 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.formats import originals
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file

@@ -20,7 +20,8 @@ from referee.harness.errors import NotIsolated, NotTested, RunError
 from referee.harness.match.repro import Reproduced, reproduce
 from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import attach_command, listening, process_of
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.seats.seat import Seat

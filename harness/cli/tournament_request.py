@@ -15,7 +15,7 @@ from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match.rule_options import option_names
 from referee.harness.paths import read_limited
-from referee.harness.programs.spec import PREFIXES, split_name
+from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.model import Plan, find_game
 from referee.harness.tournament.organise import Request
@@ -145,10 +145,10 @@ def _over(upper: LimitOptions, lower: LimitOptions) -> LimitOptions:
 
 
 def _spec(bot: _Bot, folder: Path) -> str:
-    if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(PREFIXES)):
+    if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(prefixes())):
         raise UsageError(
             f"bots: {bot.name!r} cannot be a name: expected one without / and = that does not start with "
-            f"{', '.join(PREFIXES)}"
+            f"{', '.join(prefixes())}"
         )
     with chdir(folder):
         name, path = split_name(bot.path)

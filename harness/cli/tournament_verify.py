@@ -19,7 +19,7 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.tournament import organise

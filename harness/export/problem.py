@@ -20,17 +20,16 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
-from referee.harness.adapters.images import image
 from referee.harness.errors import RunError, UsageError
 from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
-from referee.harness.programs.spec import PREFIXES, WORD, entrants, split_name
+from referee.harness.programs.kinds import kind_of, split_file, split_name
+from referee.harness.programs.spec import entrants
 
 VALIDATOR, MATCH, OPPONENT = Path("output_validators", "referee"), "match.json", "opponent"
 ACCEPTED = Path("submissions", "accepted")
-STAYING = tuple([prefix for prefix in PREFIXES if prefix not in ("@", image.PREFIX)])
 """The prefixes of bot specs that name what cannot be copied into the package."""
 MEBIBYTE = 1 << 20
 
@@ -146,7 +145,7 @@ def _drafted(folder: Path) -> Iterator[Path]:
 
 def _check(validator: Path, spec: str, terms: Terms) -> None:
     """Builds the copy of the opponent as the validator will. UsageError or RunError if that fails."""
-    prefix, path = (image.PREFIX, spec.removeprefix(image.PREFIX)) if spec.startswith(image.PREFIX) else ("", spec)
+    prefix, path = split_file(spec)
     try:
         entrants([f"{prefix}{validator / path}"], terms.game, terms.limits)
     except (UsageError, RunError) as error:
@@ -159,9 +158,9 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     spec = split_name(typed)[1]
     if spec.startswith("@"):
         return None, spec
-    if spec == WORD or spec.startswith(STAYING):
+    if not kind_of(spec).travels:
         raise UsageError(f"--against {typed}: cannot be copied into a package; name a file, a folder or @NAME")
-    prefix, path = (image.PREFIX, spec.removeprefix(image.PREFIX)) if spec.startswith(image.PREFIX) else ("", spec)
+    prefix, path = split_file(spec)
     source = expanded(path).resolve()
     if not source.exists():
         raise UsageError(f"--against {typed}: there is no such file or folder")

@@ -29,7 +29,8 @@ from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES, StderrLog
 from referee.harness.process.transport import Late, Transport
-from referee.harness.programs.spec import Entrant, entrants
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrants
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import Seat

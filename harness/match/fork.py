@@ -8,7 +8,7 @@ from referee.games.contract import Player
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.replay_prefix import ReplayPrefix
-from referee.harness.programs.spec import Entrant, with_unique_names
+from referee.harness.programs.entrant import Entrant, with_unique_names
 from referee.harness.replay.lines import Origin, Step, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions

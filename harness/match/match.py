@@ -30,7 +30,8 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.programs.spec import Entrant, entrant_in_game
+from referee.harness.programs.built_in import entrant_in_game
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,

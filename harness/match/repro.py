@@ -21,7 +21,7 @@ from referee.harness.process.limits import Limits, OnNoise, died_of_error, exit_
 from referee.harness.process.stderr import last_lines
 from referee.harness.process.usage import Usage
 from referee.harness.programs.debuggers import backtrace, dump, dumped, dumping, traced
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.replay.lines import Turn, plain

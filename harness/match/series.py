@@ -18,7 +18,7 @@ from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.inside import debug_seat

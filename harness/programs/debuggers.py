@@ -16,7 +16,7 @@ from referee.harness.languages.language import Debugger
 from referee.harness.languages.native import NATIVE
 from referee.harness.languages.registry import BY_RUNTIME, LANGUAGES, run_by
 from referee.harness.paths import ENGINE_RUNNER
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.protocol.text import printable
 
 GDB = """log=$1; shift

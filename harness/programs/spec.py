@@ -20,17 +20,12 @@ A bot spec is one of:
 import os
 import shlex
 import shutil
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from importlib.util import find_spec
-from itertools import chain, count
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
@@ -41,16 +36,15 @@ from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.adapters.wasm import runner
 from referee.harness.errors import UsageError
-from referee.harness.isolation.plan import Image
-from referee.harness.opponents import OPPONENTS, Opponent, opponents
+from referee.harness.opponents import opponents
 from referee.harness.paths import HOME, expanded, read_limited
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import zip_archive
+from referee.harness.programs import built_in, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
+from referee.harness.programs.entrant import Entrant, Parsed, check_utf8, with_unique_names
+from referee.harness.programs.kinds import KINDS, Kind, kind_of, split_name
 from referee.harness.programs.source_file import SOURCES, starts_itself
-from referee.harness.records import ModelSettings
-from referee.protocol.text import printable
 
 WORD = "human"
 """Names a person on the command line, and stands for the command in replays."""
@@ -58,55 +52,6 @@ PREFIX = "script:"
 SERVICES = ("http:", "https:")
 FUNCTION = "function:"
 """Precedes the name of a Python function, which stands for its command in replays."""
-NAME_CHARACTERS = 100
-"""Longer names are cut off."""
-
-
-class Entrant(Struct, frozen=True, cache_hash=True):
-    """A program that takes part in a match."""
-
-    name: str
-    argv: tuple[str, ...]
-    cwd: Path
-    """Where it runs: the bot's own folder, so that it finds its files by relative names. Of an image, its root."""
-    injects: bool = False
-    """A built-in cheat that may act out of turn."""
-    engine: bool = False
-    """Not a program: the engine's own answers are played (`referee.harness.seats.engine.EngineSeat`)."""
-    human: bool = False
-    """Not a program: a person (`referee.harness.seats.person.Person`), without a clock."""
-    script: bool = False
-    """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
-    remote: bool = False
-    """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
-    function: Any = None
-    """Not a program: a Python function in this process (`referee.harness.seats.function`)."""
-    model: ModelSettings | None = None
-    """How its language model is asked: the program makes the prompts. Never taken from a replay, which could name a
-    service and a variable of its own to get a secret."""
-    image: Image | None = None
-    """How its container image runs: then `argv` names a program in the image."""
-    named: tuple[str, ...] | None = None
-    """The beginning of `argv` that is the user's or ours, and may name files that the bot reads. None = all of it.
-
-    What a submission says in its `bot.toml` is no part of this: there, a path is a plain string.
-    """
-
-    @property
-    def named_words(self) -> tuple[str, ...]:
-        """`named`, or the whole command."""
-        return self.argv if self.named is None else self.named
-
-    @property
-    def metered(self) -> bool:
-        """It is a module of WebAssembly, whose time is counted in fuel."""
-        return self.image is None and runner.is_metered(self.named_words)
-
-
-Build = Callable[[BuildContext], Entrant]
-"""Builds a bot whose spec has been checked already."""
-Parsed = tuple[str, Build]
-"""A bot's name, and how it is built."""
 
 
 def entrants(
@@ -131,13 +76,6 @@ def entrants(
     return made
 
 
-def check_utf8(*paths: str) -> None:
-    """UsageError for a path that is not UTF-8, which no replay and no JSON can hold."""
-    for path in paths:
-        if not path.isascii() and path != path.encode("utf-8", "replace").decode():
-            raise UsageError(f"{printable(path)}: this path is not UTF-8; rename it")
-
-
 def entrant(
     spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: Progress | None = None
 ) -> Entrant:
@@ -155,47 +93,22 @@ def _built(parsed: Parsed, context: BuildContext) -> Entrant:
     return msgspec.structs.replace(build(msgspec.structs.replace(context, name=name)), name=name)
 
 
-def with_unique_names(bots: Iterable[Entrant]) -> Iterator[Entrant]:
-    """Numbers bots of the same name, as in `@random 2`."""
-    taken: set[str] = set()
-    for bot in bots:
-        first = shown_name(bot.name)
-        numbered = (f"{first} {number}" for number in count(2))
-        name = next(name for name in chain([first], numbered) if name not in taken)
-        taken.add(name)
-        yield msgspec.structs.replace(bot, name=name)
-
-
-def shown_name(name: str) -> str:
-    """Returns a bot's name as terminals, replays and pages can show it: a submission chooses its own name."""
-    return printable(name, NAME_CHARACTERS)
-
-
 def _parse(spec: str, game: str | None, people: bool) -> Parsed:
     name, rest = split_name(spec)
     if not people:
         refuse_people(rest)
-    kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
-    usual, build = (_person if rest == WORD else kind)(rest, game)
+    usual, build = kind_of(rest).parse(rest, game)
     return name or usual, build
-
-
-def split_name(spec: str) -> tuple[str | None, str]:
-    """Splits `NAME=` from a bot spec, unless all of it is an existing path or has another meaning."""
-    name, equals, rest = spec.partition("=")
-    if not equals or not name or "/" in name or name.startswith(PREFIXES) or os.path.exists(spec):
-        return None, spec
-    return name, rest
 
 
 # People, scripts, command lines and web services.
 
 
 def refuse_people(spec: str) -> None:
-    """UsageError for a person, a script or a web service, which take part in single matches only."""
-    if spec == WORD or spec.startswith((PREFIX, *SERVICES)):
-        who = "people" if spec == WORD else "scripts" if spec.startswith(PREFIX) else "web services"
-        raise UsageError(f"{spec}: {who} play single matches only, by `referee --game`; name a program here")
+    """UsageError for a player that takes part in single matches only, such as a person, a script or a web service."""
+    kind = kind_of(spec)
+    if not kind.in_series:
+        raise UsageError(f"{spec}: {kind.name} play single matches only, by `referee --game`; name a program here")
 
 
 def _person(spec: str, game: str | None) -> Parsed:
@@ -265,69 +178,6 @@ def _service(url: str, game: str | None) -> Parsed:
         which = "" if game is None else f", not {game}"
         raise UsageError(f"{url}: a web service plays the Arena's games only{which}")
     return parts.netloc, lambda context: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
-
-
-# Built-in opponents.
-
-
-def _built_in(spec: str, game: str | None) -> Parsed:
-    name, known = spec.removeprefix("@"), opponents(game)
-    if name not in known:
-        playing = [each for each, found in known.items() if game is None or found.any_game or game in found.seats]
-        near = get_close_matches(name, playing, 1)
-        hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
-        raise UsageError(f"unknown opponent {spec!r}; {hint}")
-    opponent = known[name]
-    return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
-
-
-def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
-    return (sys.executable, "-m", opponent.path, *opponent.args)
-
-
-def _opponent_folder(opponent: Opponent) -> Path:
-    """Returns the folder that the program needs. UsageError if a game's package names a module that is missing."""
-    if opponent.package:
-        return HOME
-    module = find_spec(opponent.module)
-    if module is None or module.origin is None:
-        raise UsageError(f"there is no module {opponent.module}, which the game's package names as an opponent")
-    return Path(module.origin).parents[opponent.module.count(".")]
-
-
-def entrant_in_game(entrant: Entrant, game: str) -> Entrant:
-    """Replaces `@random` by the engine in games for which it has no program; returns any other entrant unchanged."""
-    if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
-        return msgspec.structs.replace(entrant, argv=("@random",), engine=True)
-    return entrant
-
-
-def built_in_entrant(argv: Sequence[str], game: str) -> Entrant | None:
-    """Returns the built-in opponent with this command, which any Python may have run; None for another program."""
-    if tuple(argv) == ("@random",):
-        return entrant("@random", game)
-    for name, opponent in opponents(game).items():
-        if tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
-            return entrant(f"@{name}", game)
-    return None
-
-
-def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
-    """UsageError if a built-in opponent does not play the game, or not at its place in `specs`.
-
-    `every_seat`: each bot will take every seat.
-    """
-    for player, spec in enumerate(specs):
-        name = split_name(spec)[1]
-        opponent = opponents(game).get(name.removeprefix("@")) if name.startswith("@") else None
-        if opponent is None or (opponent.any_game and game not in opponent.seats):
-            continue
-        if game not in opponent.seats:
-            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
-        seat = opponent.seats[game]
-        if seat is not None and (seat != player or every_seat):
-            why = "here it would take every seat" if every_seat else f"it was named for seat {player}"
-            raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")
 
 
 # Files and folders.
@@ -453,16 +303,97 @@ def _model(spec: str, game: str | None) -> Parsed:
     )
 
 
-KINDS = {
-    "@": _built_in,
-    "cmd:": _command,
-    PREFIX: _script,
-    "original:": _original,
-    kaggle_spec.PREFIX: _kaggle,
-    **dict.fromkeys(engine_spec.PREFIXES, _engine),
-    llm_spec.PREFIX: _model,
-    image.PREFIX: _image,
-    **dict.fromkeys(SERVICES, _service),
-}
-"""What bot specs with these beginnings are; any other is a path."""
-PREFIXES = tuple(KINDS)
+KINDS += (
+    Kind(
+        name="programs",
+        parse=_path,
+        help="PATH (an executable, a folder with bot.toml, a zip file or a source file)",
+        rows=(
+            ("an executable", "`./mybot`"),
+            (f"a source file with a known suffix: `{' '.join(SOURCES)}`", "`./mybot.cpp`"),
+            ("a [module of WebAssembly](../explanation/metered.md)", "`./mybot.wasm`"),
+            ("a folder with a `bot.toml`, or a zip file of one", "`starter_kits/java/examples/reantics`, `team.zip`"),
+            ("a version that a tournament or `referee improve` keeps", "`tournaments/cup/bots/HASH.zip`"),
+            ("an agent of an original competition", "`'Complex Food Gatherer.py'`"),
+        ),
+        travels=True,
+        for_clients=True,
+    ),
+    Kind(
+        name="built-in bots",
+        prefixes=("@",),
+        parse=built_in.parse,
+        help="@random (built in)",
+        rows=(("a built-in bot", "`@random`, `@baseline`, `@advanced`, `@C_AI_TELEPORT`"),),
+        travels=True,
+        for_clients=True,
+    ),
+    Kind(
+        name="command lines",
+        prefixes=("cmd:",),
+        parse=_command,
+        help="cmd:'COMMAND LINE'",
+        rows=(("a command line", "`cmd:'python3 -u mybot.py --depth 4'`"),),
+    ),
+    Kind(
+        name="people",
+        word=WORD,
+        parse=_person,
+        help="human (you, in this terminal)",
+        rows=(("you, in the terminal or on a page", "`human`"),),
+        in_series=False,
+    ),
+    Kind(
+        name="scripts",
+        prefixes=(PREFIX,),
+        parse=_script,
+        help="script:FILE (an answer a line, then the first legal ones)",
+        rows=(("a file with one answer on each line", "`script:opening.txt`"),),
+        in_series=False,
+    ),
+    Kind(
+        name="engines",
+        prefixes=engine_spec.PREFIXES,
+        parse=_engine,
+        help="uci:ENGINE, ugi:, gtp: or cecp: (engines)",
+        rows=(("an engine that speaks UCI, UGI, GTP or CECP", "`uci:stockfish`, `gtp:'gnugo --mode gtp'`"),),
+    ),
+    Kind(
+        name="bots of original competitions",
+        prefixes=("original:",),
+        parse=_original,
+        help="original:PATH (a bot of the game's original competition)",
+        rows=(("an agent that Referee does not recognise", "`original:'--folder data agent.py'`"),),
+    ),
+    Kind(
+        name="Kaggle agents",
+        prefixes=(kaggle_spec.PREFIX,),
+        parse=_kaggle,
+        help="kaggle:PATH (a Kaggle agent)",
+        rows=(("a Kaggle agent", "`kaggle:submission.py`, `submission.tar.gz`"),),
+    ),
+    Kind(
+        name="language models",
+        prefixes=(llm_spec.PREFIX,),
+        parse=_model,
+        help="llm:MODEL (a language model)",
+        rows=(("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),),
+    ),
+    Kind(
+        name="container images",
+        prefixes=(image.PREFIX,),
+        parse=_image,
+        help="oci:IMAGE.tar (a container image)",
+        rows=(("a container image, as `docker save` writes it", "`oci:team.tar`"),),
+        travels=True,
+        names_file=True,
+    ),
+    Kind(
+        name="web services",
+        prefixes=SERVICES,
+        parse=_service,
+        help="http:// or https://ADDRESS (a team's web service, for the Arena's games)",
+        rows=(("a team's web service, for games of the Arena", "`http://127.0.0.1:5000`"),),
+        in_series=False,
+    ),
+)

@@ -17,7 +17,7 @@ from referee.harness.match.series import missing
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.decision import Decision
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply, Seat, Withdrawn

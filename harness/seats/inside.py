@@ -24,7 +24,7 @@ from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits, crashed
 from referee.harness.process.stderr import StderrLog
 from referee.harness.process.transport import ProcessAccount, Transport
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import Seat
 from referee.protocol.codec import codec

@@ -28,6 +28,7 @@ from referee.harness.process.limits import Limits, rlimits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs import build_cache
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import (
     SETTINGS,
     environment,
@@ -35,7 +36,7 @@ from referee.harness.programs.process_start import (
     sized_command,
     start_hint,
 )
-from referee.harness.programs.spec import PREFIX, Entrant
+from referee.harness.programs.spec import PREFIX
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.function import FunctionSeat
 from referee.harness.seats.program import Bot

@@ -22,7 +22,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.nurseries import ungrouped
 from referee.harness.opponents._serve import Refused
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
 from referee.protocol.messages import Clock, Encoding

@@ -10,7 +10,7 @@ from referee.games.dice import derive_seed
 from referee.harness.match.match import Match, Watcher, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
 

@@ -10,7 +10,8 @@ from msgspec import Meta, Struct
 from referee.harness.check.findings import CheckReport, Level
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
-from referee.harness.programs.spec import shown_name, split_name
+from referee.harness.programs.entrant import shown_name
+from referee.harness.programs.kinds import split_name
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.gate import Decision, Report

@@ -23,7 +23,7 @@ from referee.harness.errors import UsageError
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import read_limited
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import shown_name
+from referee.harness.programs.entrant import shown_name
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import (
     FINAL,

@@ -11,7 +11,8 @@ from msgspec import Struct
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, check_seats, shown_name
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant, shown_name
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED

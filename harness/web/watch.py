@@ -19,7 +19,7 @@ from referee.games.contract import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
 from referee.harness.errors import RunError
 from referee.harness.match.pause import PauseControl
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat, Withdrawn

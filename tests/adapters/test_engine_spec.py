@@ -10,7 +10,8 @@ from referee.harness.isolation.visible_paths import required_paths
 from referee.harness.languages import toolchains
 from referee.harness.languages.packages import how_to_install
 from referee.harness.paths import ENGINE_RUNNER
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.tournament.store.bot_archives import check_travel, finding
 
 CHESS = "openspiel:chess"

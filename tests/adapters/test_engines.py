@@ -14,7 +14,8 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import FaultReport
 
 CHESS, GO, BREAKTHROUGH = "openspiel:chess", "openspiel:go", "openspiel:breakthrough"

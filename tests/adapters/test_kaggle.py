@@ -25,7 +25,8 @@ from referee.harness.errors import UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import agent_imports, build_cache
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding
 

@@ -34,7 +34,8 @@ from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import LLM_RUNNER, PROMPTS
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.reports.figures import model_use

@@ -29,7 +29,8 @@ from referee.harness.match.match import Match, play
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster

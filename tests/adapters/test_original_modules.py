@@ -19,7 +19,8 @@ from referee.harness.paths import KAGGLE_RUNNER as KAGGLE
 from referee.harness.paths import RUNNER as ORIGINALS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.agent_imports import imported_by
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.tournament.store.bot_archives import finding
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")]

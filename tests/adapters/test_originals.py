@@ -16,7 +16,8 @@ from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant, entrants
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding
 

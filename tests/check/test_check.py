@@ -35,7 +35,8 @@ from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.programs.zip_archive import unpack
 
 pytestmark = pytest.mark.slow

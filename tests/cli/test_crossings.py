@@ -22,7 +22,7 @@ from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
-from referee.harness.programs.spec import PREFIXES
+from referee.harness.programs.kinds import prefixes
 from referee.harness.servers.mcp.allowed import Allowed, named
 from referee.harness.servers.mcp.matches import Conditions, open_matches
 from referee.harness.tournament.store.bot_archives import archive_path, finding, store
@@ -285,4 +285,4 @@ def test_each_kind_of_player_is_an_opponent_of_an_assistant_or_is_refused(kind: 
 
 
 def test_the_table_has_every_prefix() -> None:
-    assert {prefix.replace("https", "http") for prefix in PREFIXES} <= KINDS.keys()
+    assert {prefix.replace("https", "http") for prefix in prefixes()} <= KINDS.keys()

@@ -7,7 +7,7 @@ import pytest
 import referee
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.programs.spec import PREFIXES
+from referee.harness.programs.kinds import prefixes
 
 CLIENTS = {"human": "people", "script:moves.txt": "scripts", "http://127.0.0.1:9": "web services"}
 COMMANDS = {
@@ -63,4 +63,4 @@ def test_a_script_goes_on_if_it_is_named(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_help_names_every_kind_of_bot(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("play", "--help")) == 0
     shown = capsys.readouterr().out
-    assert [prefix for prefix in PREFIXES if prefix not in shown] == []
+    assert [prefix for prefix in prefixes() if prefix not in shown] == []

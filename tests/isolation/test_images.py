@@ -20,7 +20,8 @@ from referee.harness.cli.main import main
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import FaultReport
 from referee.harness.tournament.store import bot_archives
 

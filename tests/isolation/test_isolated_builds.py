@@ -19,7 +19,8 @@ from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import probe
 from referee.harness.isolation.plan import Isolation, layer_by_guarantee
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 
 pytestmark = [
     pytest.mark.slow,

@@ -40,7 +40,7 @@ from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 

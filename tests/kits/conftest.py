@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from kits import BUILDS, CONFORMANCE, SUFFIXES, WriteBot, built, need
 
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 
 QUICK = {"test_generated.py", "test_python_kit.py"}

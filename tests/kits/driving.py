@@ -13,8 +13,8 @@ from referee.games import arena, quoridor, reantics
 from referee.games.contract import Call, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
 from referee.games.game import Game
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment, scratch_variables
-from referee.harness.programs.spec import Entrant
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 

@@ -11,8 +11,9 @@ from needs import skip_without
 from referee.harness.paths import KITS
 from referee.harness.programs import build, build_cache
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.source_file import kit_archive
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.spec import entrant
 
 BUILDS = {
     "c": "make -s all build/kit_test",

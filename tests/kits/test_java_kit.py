@@ -20,7 +20,7 @@ from kits import WriteBot, built, readme_bot
 
 from referee.harness.match.series import Outcome
 from referee.harness.paths import HOME, KITS
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "java"

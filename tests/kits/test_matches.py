@@ -20,7 +20,8 @@ from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding

@@ -16,7 +16,7 @@ from needs import skip_without
 from referee.games import registry
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
 
 CONSUMER = """

@@ -6,8 +6,8 @@ import pytest
 from conformance import INITIALIZE
 from kits import WriteBot
 
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment
-from referee.harness.programs.spec import Entrant
 from referee.protocol.codec import JSON
 
 PROGRAMS = {

@@ -15,7 +15,8 @@ from scripted import Arena
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
 
 pytestmark = pytest.mark.alone

@@ -22,7 +22,8 @@ from referee.harness.match.match import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import STALL_AFTER_S
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.replay.writer import MemoryReplayWriter

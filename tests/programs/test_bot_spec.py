@@ -19,8 +19,9 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache, source_file
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
+from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment, scratch_variables
-from referee.harness.programs.spec import Entrant, entrant, entrants
+from referee.harness.programs.spec import entrant, entrants
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 

@@ -28,7 +28,7 @@ from referee.harness.programs import archive, build_cache, source_file
 from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext, Command, run_build
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 
 pytestmark = pytest.mark.slow
 

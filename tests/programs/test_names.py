@@ -16,7 +16,9 @@ from modules import bot as module
 from referee.harness.adapters.engines.options import PROTOCOLS
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.programs.spec import PREFIXES, entrant, name_of, shown_name
+from referee.harness.programs.entrant import shown_name
+from referee.harness.programs.kinds import prefixes
+from referee.harness.programs.spec import entrant, name_of
 from referee.harness.tournament.model import identified
 from referee.harness.tournament.store.bot_archives import finding
 
@@ -127,7 +129,7 @@ def test_a_bot_is_called_the_same_everywhere(kind: str, place: Path, data: st.Da
     home.mkdir()
     with contextlib.chdir(home):
         spec, game, name = KINDS[kind](stem)
-        if given_name is not None and not given_name.startswith(PREFIXES):
+        if given_name is not None and not given_name.startswith(prefixes()):
             spec, name = f"{given_name}={spec}", given_name
         with finding([spec], game) as (found,):
             (entry,) = identified([found.entry])
@@ -136,7 +138,7 @@ def test_a_bot_is_called_the_same_everywhere(kind: str, place: Path, data: st.Da
 
 def test_every_prefix_has_a_kind_here() -> None:
     kinds = {"script:", "http:", "https:", "oci:"}  # no names in tournaments, or slow to make: the table of all kinds
-    assert set(PREFIXES) <= kinds | {kind.partition(":")[0] + ":" for kind in KINDS if ":" in kind} | {"@"}
+    assert set(prefixes()) <= kinds | {kind.partition(":")[0] + ":" for kind in KINDS if ":" in kind} | {"@"}
 
 
 def test_agents_of_two_teams_are_no_versions_of_each_other(place: Path) -> None:

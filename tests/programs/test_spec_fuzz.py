@@ -15,7 +15,8 @@ from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.adapter_options import split
-from referee.harness.programs.spec import PREFIXES, entrants
+from referee.harness.programs.kinds import prefixes
+from referee.harness.programs.spec import entrants
 
 OPTIONS = sorted({*engine_spec.VALUED, *kaggle_spec.OPTIONS, *llm_spec.OPTIONS, *original_spec.OPTIONS})
 PARTS = ["'", '"', "\\", " ", "=", "a", "bot.py", "1", "-", "~", "~nobody/", "/", "..", "\0", "\n", "é", "\udc80", "#"]
@@ -40,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @example("llm:", ["--key-from ", "A\\ B m"])
 @example("llm:", ["--url ", '"x m'])
 @example("kaggle:", ["--python ", "'x y sub.py"])
-@given(st.sampled_from([*PREFIXES, "", "name="]), st.lists(st.sampled_from(PARTS), max_size=8))
+@given(st.sampled_from([*prefixes(), "", "name="]), st.lists(st.sampled_from(PARTS), max_size=8))
 def test_every_text_is_a_bot_or_a_line_for_the_user(prefix: str, parts: list[str]) -> None:
     try:
         entrants([prefix + "".join(parts)], GAMES.get(prefix, "connectfour"), people=True)

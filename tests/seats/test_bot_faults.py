@@ -18,7 +18,7 @@ from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding

@@ -11,7 +11,8 @@ from referee.games.contract import Setup
 from referee.games.dice import Dice, derive_seed
 from referee.harness.match.turn import shown_limits
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import check_seats, entrant
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.seat import MatchContext, Reply
 from referee.protocol.messages import Encoding, Initialize

@@ -19,7 +19,8 @@ from referee.harness.match.pause import PauseControl
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrants
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.replay.writer import is_being_written

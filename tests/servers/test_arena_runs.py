@@ -24,7 +24,7 @@ from referee.games.dice import Dice
 from referee.harness.match.match import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster

@@ -19,7 +19,9 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, check_seats, entrant
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import Injection, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions, verify

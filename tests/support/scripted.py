@@ -16,7 +16,7 @@ from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify

@@ -20,7 +20,8 @@ from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.web.page import page as page_of

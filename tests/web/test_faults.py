@@ -8,7 +8,8 @@ import pytest
 from pages import Opened, Played
 
 from referee.games import registry
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import page as page_of
 

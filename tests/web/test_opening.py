@@ -9,7 +9,7 @@ from pages import Opened, Played, Viewing, Visited
 from playwright.sync_api import Browser
 
 from referee.harness.cli.main import main
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.web.replay_list import FolderList
 
 pytestmark = pytest.mark.slow

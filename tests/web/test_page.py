@@ -19,7 +19,8 @@ from referee.games.cardgame.board import PRINTS
 from referee.games.contract import Call, State
 from referee.games.ending import headline
 from referee.harness.cli.main import main
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.replay.formats.originals import export
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay

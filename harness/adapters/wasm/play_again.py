@@ -19,7 +19,7 @@ from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, recorded_limits
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions

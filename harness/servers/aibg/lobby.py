@@ -22,7 +22,7 @@ from referee.harness.match import rule_options
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.stall_clock import now
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.aibg.aibg_seat import AibgSeat, StateTexts
 from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost

@@ -18,7 +18,8 @@ from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import Roster, open_roster
 
 Pay = Callable[[Verdict, Player, int], int]

@@ -21,7 +21,7 @@ from referee.games.game import Game
 from referee.harness.match.match import Match
 from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, Coordinator, call, plain_url
 from referee.harness.servers.arena.judge import JUDGE_PLANS, Case, JudgePlan

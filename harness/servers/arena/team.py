@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from referee.games.contract import Fault, FaultKind
 from referee.games.game import Game
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import MakeSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.harness.servers.arena.arena_routes import player_routes

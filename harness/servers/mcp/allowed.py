@@ -9,7 +9,8 @@ from msgspec import Struct
 from referee.harness import maps
 from referee.harness.errors import UsageError
 from referee.harness.paths import expanded
-from referee.harness.programs.spec import PREFIXES, WORD, refuse_people, split_name
+from referee.harness.programs.kinds import is_path, kind_of, split_name
+from referee.harness.programs.spec import WORD, refuse_people
 from referee.protocol.text import printable
 
 MAX_BOT_BYTES = 256 << 20
@@ -31,10 +32,10 @@ class Allowed(Struct, frozen=True):
         rest = split_name(name)[1]
         if rest == WORD:
             raise UsageError(f"{WORD}: the other seats are for programs; name a built-in bot or a file")
-        if rest.startswith("@"):
-            return name
-        if rest.startswith(PREFIXES):
+        if not kind_of(rest).for_clients:
             raise self._refused(name, "expected @NAME or a path")
+        if not is_path(rest):
+            return name
         path = self._check(rest, name) if rest else Path()
         if path.is_file() and path.stat().st_size > MAX_BOT_BYTES:
             raise self._refused(name, f"has more than {MAX_BOT_BYTES >> 20} MiB")

@@ -23,7 +23,9 @@ from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import WORD, Entrant, check_seats, entrants
+from referee.harness.programs.built_in import check_seats
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.spec import WORD, entrants
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.person import Person
 from referee.harness.seats.roster import MakeSeat, in_processes

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import UsageError
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool

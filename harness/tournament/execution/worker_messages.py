@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import Entrant
+from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
 
 LENGTH_BYTES = 4

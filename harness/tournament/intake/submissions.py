@@ -18,7 +18,8 @@ from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.spec import PREFIXES, SERVICES, WORD, shown_name, split_name
+from referee.harness.programs.entrant import shown_name
+from referee.harness.programs.kinds import is_path, kind_of, split_file, split_name
 from referee.harness.programs.zip_archive import MAX_PATH_BYTES
 from referee.protocol.text import printable
 
@@ -26,8 +27,6 @@ GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
 ZIP, IMAGE = ".zip", ".tar"
 KAGGLE = tuple(suffix for suffix in kaggle_spec.ARCHIVES if suffix != IMAGE)
-ENTRIES = tuple(prefix for prefix in PREFIXES if prefix not in (image.PREFIX, *SERVICES))
-"""Prefixes of bots that only the organiser can enter."""
 COMMENT = "#"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 """What Windows and macOS leave in folders. Files of macOS and others begin with a dot."""
@@ -53,7 +52,7 @@ class Submission(Struct, frozen=True):
     @property
     def is_entry(self) -> bool:
         """Whether it is a bot spec with a prefix, which is no file that a team hands in."""
-        return self.source == WORD or self.source.startswith(ENTRIES)
+        return _is_entry(self.source)
 
     @property
     def is_single(self) -> bool:
@@ -64,6 +63,10 @@ class Submission(Struct, frozen=True):
         """Returns the bot spec of its content at `path`."""
         is_image = path.suffix.lower() == IMAGE and path.is_file()
         return f"{self.name}={image.PREFIX if is_image else ''}{path}"
+
+
+def _is_entry(source: str) -> bool:
+    return not (GIT.match(source) or is_path(source) or kind_of(source).names_file)
 
 
 def submissions(named: Path) -> list[Submission]:
@@ -117,10 +120,10 @@ def _listed(file: Path) -> Iterator[Submission]:
             name, source = (None, line) if GIT.match(line) else split_name(line)
             if GIT.match(source):
                 last = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
-            elif source == WORD or source.startswith(ENTRIES):
+            elif _is_entry(source):
                 last = source
             else:
-                path = file.parent / Path(source.removeprefix(image.PREFIX)).expanduser()
+                path = file.parent / Path(split_file(source)[1]).expanduser()
                 source, last = str(path), _file_name(path)
             yield Submission(_name(name or last), source)
 

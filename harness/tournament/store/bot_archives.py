@@ -30,11 +30,13 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import adapter_options, archive, build_cache, zip_archive
+from referee.harness.programs import adapter_options, archive, build_cache, kinds, zip_archive
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.spec import Entrant, entrants, image_entrant, name_of, split_name
+from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import split_name
+from referee.harness.programs.spec import entrants, image_entrant, name_of
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
@@ -42,10 +44,6 @@ UNPACKED = "bundles"
 """The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
 STAMP = (2020, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that equal content gives equal archives."""
-
-
-LOCAL = ("cmd:", "original:", kaggle_spec.PREFIX, *engine_spec.PREFIXES, llm_spec.PREFIX)
-"""Prefixes of bots that cannot travel, because they name files or environment variables of this machine."""
 
 
 class Found(Struct, frozen=True):
@@ -90,7 +88,7 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     if rest.startswith(image.PREFIX):
         path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
         return Found(Entry(name, "", ident, image.PREFIX + path.name), image=path)
-    if rest.startswith(LOCAL):
+    if not kinds.kind_of(rest).travels:
         return Found(Entry(name, "", _command_hash(rest, game), rest, cwd=os.getcwd()))
     path = path.resolve()
     if path.is_dir():
@@ -112,10 +110,11 @@ def _file(path: Path, folder: Path) -> archive.File:
 
 def check_travel(entries: Iterable[Entry]) -> None:
     """Raises UsageError for bots that cannot travel."""
-    staying = [entry.name for entry in entries if entry.bot.startswith(LOCAL)]
+    staying = [entry.name for entry in entries if not kinds.kind_of(entry.bot).travels]
     if staying:
+        local = kinds.prefixes(lambda kind: kind.in_series and not kind.travels)
         raise UsageError(
-            f"{', '.join(staying)}: {', '.join(LOCAL)} stay on this machine; a cluster takes folders and files"
+            f"{', '.join(staying)}: {', '.join(local)} stay on this machine; a cluster takes folders and files"
         )
 
 
@@ -266,18 +265,18 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
     """
     if is_image(entry):
         return _image_program(entry, folder, limits)
-    if entry.bot.startswith(("@", *LOCAL)):
+    if not kinds.is_path(entry.bot):
         spec = entry.bot
     elif folder is None:
         spec = str(home_of(entry) / entry.inside)
     else:
         spec = str(_installed(entry, _archive(folder, entry)) / entry.inside)
-    if not entry.bot.startswith(("@", *LOCAL)):  # its archive has what `bundle` names
+    if kinds.is_path(entry.bot):  # its archive has what `bundle` names
         seen = (*limits.isolation.readable, str(home_of(entry)))
         limits = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
-    argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
+    argv = found.argv if not kinds.kind_of(entry.bot).travels else working_in_a_copy(found.argv)
     return msgspec.structs.replace(found, name=entry.name, argv=argv)
 
 

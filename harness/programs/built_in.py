@@ -1,0 +1,82 @@
+"""`@NAME`: a built-in opponent."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from referee.harness.errors import UsageError
+from referee.harness.opponents import OPPONENTS, Opponent, opponents
+from referee.harness.paths import HOME
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.kinds import split_name
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Returns the opponent that `@NAME` names. UsageError if there is none, with the name that was probably meant."""
+    name, known = spec.removeprefix("@"), opponents(game)
+    if name not in known:
+        playing = [each for each, found in known.items() if game is None or found.any_game or game in found.seats]
+        near = get_close_matches(name, playing, 1)
+        hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
+        raise UsageError(f"unknown opponent {spec!r}; {hint}")
+    opponent = known[name]
+    return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
+
+
+def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
+    return (sys.executable, "-m", opponent.path, *opponent.args)
+
+
+def _opponent_folder(opponent: Opponent) -> Path:
+    """Returns the folder that the program needs. UsageError if a game's package names a module that is missing."""
+    if opponent.package:
+        return HOME
+    module = find_spec(opponent.module)
+    if module is None or module.origin is None:
+        raise UsageError(f"there is no module {opponent.module}, which the game's package names as an opponent")
+    return Path(module.origin).parents[opponent.module.count(".")]
+
+
+def entrant_in_game(entrant: Entrant, game: str) -> Entrant:
+    """Replaces `@random` by the engine in games for which it has no program; returns any other entrant unchanged."""
+    if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
+        return msgspec.structs.replace(entrant, argv=("@random",), engine=True)
+    return entrant
+
+
+def built_in_entrant(argv: Sequence[str], game: str) -> Entrant | None:
+    """Returns the built-in opponent with this command, which any Python may have run; None for another program."""
+    if tuple(argv) == ("@random",):
+        return _built("@random", game)
+    for name, opponent in opponents(game).items():
+        if tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
+            return _built(f"@{name}", game)
+    return None
+
+
+def _built(spec: str, game: str) -> Entrant:
+    name, build = parse(spec, game)
+    return build(BuildContext(name=name))
+
+
+def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
+    """UsageError if a built-in opponent does not play the game, or not at its place in `specs`.
+
+    `every_seat`: each bot will take every seat.
+    """
+    for player, spec in enumerate(specs):
+        name = split_name(spec)[1]
+        opponent = opponents(game).get(name.removeprefix("@")) if name.startswith("@") else None
+        if opponent is None or (opponent.any_game and game not in opponent.seats):
+            continue
+        if game not in opponent.seats:
+            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
+        seat = opponent.seats[game]
+        if seat is not None and (seat != player or every_seat):
+            why = "here it would take every seat" if every_seat else f"it was named for seat {player}"
+            raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")

@@ -1,0 +1,89 @@
+"""A player of a match, as the bot spec says it: its name, its command and its folder."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from referee.harness.adapters.wasm import runner
+from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Image
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.records import ModelSettings
+from referee.protocol.text import printable
+
+NAME_CHARACTERS = 100
+"""Longer names are cut off."""
+
+
+class Entrant(Struct, frozen=True, cache_hash=True):
+    """A program that takes part in a match."""
+
+    name: str
+    argv: tuple[str, ...]
+    cwd: Path
+    """Where it runs: the bot's own folder, so that it finds its files by relative names. Of an image, its root."""
+    injects: bool = False
+    """A built-in cheat that may act out of turn."""
+    engine: bool = False
+    """Not a program: the engine's own answers are played (`referee.harness.seats.engine.EngineSeat`)."""
+    human: bool = False
+    """Not a program: a person (`referee.harness.seats.person.Person`), without a clock."""
+    script: bool = False
+    """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
+    remote: bool = False
+    """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
+    function: Any = None
+    """Not a program: a Python function in this process (`referee.harness.seats.function`)."""
+    model: ModelSettings | None = None
+    """How its language model is asked: the program makes the prompts. Never taken from a replay, which could name a
+    service and a variable of its own to get a secret."""
+    image: Image | None = None
+    """How its container image runs: then `argv` names a program in the image."""
+    named: tuple[str, ...] | None = None
+    """The beginning of `argv` that is the user's or ours, and may name files that the bot reads. None = all of it.
+
+    What a submission says in its `bot.toml` is no part of this: there, a path is a plain string.
+    """
+
+    @property
+    def named_words(self) -> tuple[str, ...]:
+        """`named`, or the whole command."""
+        return self.argv if self.named is None else self.named
+
+    @property
+    def metered(self) -> bool:
+        """It is a module of WebAssembly, whose time is counted in fuel."""
+        return self.image is None and runner.is_metered(self.named_words)
+
+
+Build = Callable[[BuildContext], Entrant]
+"""Builds a bot whose spec has been checked already."""
+Parsed = tuple[str, Build]
+"""A bot's name, and how it is built."""
+
+
+def with_unique_names(bots: Iterable[Entrant]) -> Iterator[Entrant]:
+    """Numbers bots of the same name, as in `@random 2`."""
+    taken: set[str] = set()
+    for bot in bots:
+        first = shown_name(bot.name)
+        numbered = (f"{first} {number}" for number in count(2))
+        name = next(name for name in chain([first], numbered) if name not in taken)
+        taken.add(name)
+        yield msgspec.structs.replace(bot, name=name)
+
+
+def shown_name(name: str) -> str:
+    """Returns a bot's name as terminals, replays and pages can show it: a submission chooses its own name."""
+    return printable(name, NAME_CHARACTERS)
+
+
+def check_utf8(*paths: str) -> None:
+    """UsageError for a path that is not UTF-8, which no replay and no JSON can hold."""
+    for path in paths:
+        if not path.isascii() and path != path.encode("utf-8", "replace").decode():
+            raise UsageError(f"{printable(path)}: this path is not UTF-8; rename it")
