@@ -16,7 +16,6 @@ from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
-from referee.harness.match.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
@@ -26,6 +25,7 @@ from referee.harness.programs.spec import SERVICES, entrants, refuse_people
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
+from referee.harness.rerun.fork import fork_match, path_of
 
 
 def fork(
