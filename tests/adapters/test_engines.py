@@ -337,7 +337,9 @@ def test_what_names_no_legal_move_or_several_is_none(text: str) -> None:
     assert board(WHITE_CASTLES).action_of(text) is None
 
 
-@pytest.mark.parametrize("text", ["a7b8q", "a7b8Q", "a7b8=Q", "a7b8/Q", "axb8=Q", "axb8Q+", "axb8=q#", "a7xb8(Q)", "A7B8Q"])
+@pytest.mark.parametrize(
+    "text", ["a7b8q", "a7b8Q", "a7b8=Q", "a7b8/Q", "axb8=Q", "axb8Q+", "axb8=q#", "a7xb8(Q)", "A7B8Q"]
+)
 def test_a_promotion_is_read_in_capitals_and_with_signs(text: str) -> None:
     position = board(["a2a4", "b7b5", "a4b5", "a7a6", "b5a6", "h7h6", "a6a7", "h6h5"])
     assert position.in_notation(text) == "a7b8q"
