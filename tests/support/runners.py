@@ -25,6 +25,7 @@ class Runner:
         options = [TARGET + each for each in targets]
         usual = (*runner.PYTHON, runner.RUNNER, *options, str(code), "first", "second")
         commands = {(*usual[:3], f"{MEMORY}{memory_bytes}", *usual[3:]), runner.started(usual, memory_bytes)}
+        assert len(commands) == (1 if runner.runner_in_c() is None else 2)
         self.errors = [folder / f"stderr.{place}" for place, _ in enumerate(commands)]
         self.processes = [_started(each, errors) for each, errors in zip(commands, self.errors, strict=True)]
         ends = [(each.stdout, each.stdin) for each in self.processes]

@@ -1,5 +1,5 @@
 // Runs a compiled module as a bot, as `run.py` does in Python, at a tenth of the cost:
-// `run [--memory=BYTES] CODE [ARGUMENT …]`. Tests compare the two.
+// `run [--memory=BYTES] [--target=ENGINE] CODE [ARGUMENT …]`. Tests compare the two.
 
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -11,6 +11,7 @@ enum { STACK_BYTES = 2 << 20, MOST_TABLES = 4, MOST_TABLE_ELEMENTS = 1 << 16 }; 
 
 static void *engine, *module, *linker;
 static int64_t memory_bytes = -1;
+static const char *target; // null: this machine
 
 // Sends how an instance has ended, in the last line of a message of wasmtime. Deletes the message.
 static void send_cause(const char *what, Text text, uint64_t units) {
@@ -93,8 +94,18 @@ static uint64_t run(uint64_t seed, Header first) {
     return next_seed;
 }
 
+// Ends the program, with a message of wasmtime, if there is an error.
+static void need(const char *what, Error *error) {
+    if (error == NULL) return;
+    Text text;
+    wasmtime_error_message(error, &text);
+    fprintf(stderr, "%s: %.*s\n", what, (int)text.size, text.data);
+    exit(1);
+}
+
 static void load(const char *code) {
     void *config = wasm_config_new();
+    if (target != NULL) need(target, wasmtime_config_target_set(config, target));
     wasmtime_config_consume_fuel_set(config, true);
     wasmtime_config_cranelift_nan_canonicalization_set(config, true);
     wasmtime_config_memory_init_cow_set(config, false);
@@ -109,13 +120,7 @@ static void load(const char *code) {
     wasmtime_config_wasm_function_references_set(config, false);
     wasmtime_config_cranelift_opt_level_set(config, OPTIMISE_FOR_SPEED);
     engine = wasm_engine_new_with_config(config);
-    Error *error = wasmtime_module_deserialize_file(engine, code, &module);
-    if (error != NULL) {
-        Text text;
-        wasmtime_error_message(error, &text);
-        fprintf(stderr, "%s: %.*s\n", code, (int)text.size, text.data);
-        exit(1);
-    }
+    need(code, wasmtime_module_deserialize_file(engine, code, &module));
     linker = wasmtime_linker_new(engine);
     List imports;
     wasmtime_module_imports(module, &imports);
@@ -123,15 +128,17 @@ static void load(const char *code) {
         const Text *name = wasm_importtype_name(imports.data[i]);
         void *type = wasm_externtype_as_functype(wasm_importtype_type(imports.data[i]));
         char *own = strndup(name->data, name->size);
-        error = wasmtime_linker_define_func(
+        Error *error = wasmtime_linker_define_func(
             linker, WASI, strlen(WASI), name->data, name->size, type, called, own, free);
         if (error != NULL) wasmtime_error_delete(error); // it is there: a module may import a function twice
     }
 }
 
 int main(int count, char **word) {
-    word++, count--;
-    if (count > 0 && strncmp(*word, "--memory=", 9) == 0) memory_bytes = atoll(*word + 9), word++, count--;
+    for (word++, count--; count > 0 && strncmp(*word, "--", 2) == 0; word++, count--) {
+        if (strncmp(*word, "--memory=", 9) == 0) memory_bytes = atoll(*word + 9);
+        if (strncmp(*word, "--target=", 9) == 0) target = *word + 9;
+    }
     if (count < 1) return 2;
     load(*word);
     *word = "bot"; // the arguments follow

@@ -91,10 +91,10 @@ def metering(argv: Sequence[str]) -> Metering:
 def started(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
     """Returns the command that a metered bot is started with: it says where the memory ends.
 
-    The runner in C takes the place of the one in Python, if there is a C compiler. Pulley runs by Python only.
+    The runner in C takes the place of the one in Python, if there is a C compiler.
     """
     end = () if memory_bytes is None else (f"{MEMORY}{memory_bytes}",)
-    runner = None if argv[3].startswith(TARGET) else runner_in_c()
+    runner = runner_in_c()
     return (*(argv[:3] if runner is None else (str(runner),)), *end, *argv[3:])
 
 

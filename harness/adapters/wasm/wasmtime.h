@@ -20,6 +20,7 @@ typedef Trap *(*Function)(void *name, Caller *, const Value *, size_t, Value *, 
 enum { I32 = 0, OPTIMISE_FOR_SPEED = 1, TRAP_OUT_OF_FUEL = 11 };
 
 void *wasm_config_new(void), *wasm_engine_new_with_config(void *config);
+Error *wasmtime_config_target_set(void *, const char *);
 void wasmtime_config_consume_fuel_set(void *, bool), wasmtime_config_cranelift_nan_canonicalization_set(void *, bool);
 void wasmtime_config_memory_init_cow_set(void *, bool), wasmtime_config_max_wasm_stack_set(void *, size_t);
 void wasmtime_config_wasm_threads_set(void *, bool), wasmtime_config_wasm_relaxed_simd_set(void *, bool);
