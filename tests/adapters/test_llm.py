@@ -5,7 +5,9 @@ import socket
 import ssl
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
@@ -36,6 +38,7 @@ from referee.harness.paths import LLM_RUNNER, PROMPTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant, entrants
+from referee.harness.records import ModelSettings
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.reports.figures import model_use
@@ -158,6 +161,16 @@ async def test_an_answer_is_json_alone_or_in_one_fenced_block(arena: Arena, serv
     assert replay(arena)[2]["answers"] == {"0": json.loads(FIRST)}
 
 
+LONG = [
+    (say(" " * 2_000_000), "your answer is empty"),
+    (say("<think>" * 300_000), "your answer has 2,100,000 characters; expected at most 100,000"),
+    (say("```a\n" * 400_000), "your answer has 1,999,999 characters; expected at most 100,000"),
+    (say("```" + "\t" * 2_000_000), "is not valid JSON"),
+    (say("[" + "[]," * 600_000 + "[]]"), "your answer has 1,800,004 characters; expected at most 100,000"),
+]
+"""Each took a time that grows with the square of the length, or a frame that is too long."""
+
+
 @pytest.mark.trio
 @pytest.mark.parametrize(
     ("act", "problem"),
@@ -171,6 +184,7 @@ async def test_an_answer_is_json_alone_or_in_one_fenced_block(arena: Arena, serv
         (say(None, refusal="I do not play."), "you refused to answer: 'I do not play.'"),
         (say("", finish="content_filter"), "the service's filter removed your answer"),
         (say(FIRST[:9], finish="length"), "your answer was cut off"),
+        *LONG,
     ],
 )
 async def test_a_refused_answer_is_quoted_and_may_be_given_again(
@@ -354,6 +368,32 @@ async def test_a_number_of_tokens_that_cannot_be_is_estimated(arena: Arena, serv
     use = verdict.seats[0].model
     assert (use.estimated, use.reasoning_tokens) == (1, 0)
     assert 0 < use.tokens < 10**6
+
+
+WIDE = "[" + "[]," * 1_200_000 + "[]]"
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("status", "content"),
+    [
+        (200, f'{{"choices": [{{"message": {{"content": "x", "reasoning": {WIDE}}}}}], "usage": {WIDE}}}'),
+        (404, f'{{"error": {WIDE}}}'),
+    ],
+)
+async def test_a_response_takes_little_more_memory_than_its_length(
+    service: ModelService, status: int, content: str
+) -> None:
+    service.acts = (send(status, content.encode()),)
+    asked = relay.Relay(ModelSettings("stub", service.url))
+    tracemalloc.start()
+    try:
+        with suppress(relay.Trouble):
+            await asked.complete([{"role": "user", "content": "{}"}], {}, 1, None)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(content) < peak < 5 * len(content)
 
 
 @pytest.mark.trio

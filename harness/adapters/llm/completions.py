@@ -1,4 +1,7 @@
-"""Reads the answer in a completion: the whole text is JSON, or it has exactly one fenced block, which is."""
+"""Reads the answer in a completion: the whole text is JSON, or it has exactly one fenced block, which is.
+
+A service writes megabytes if it wants to, so each text is read in one pass.
+"""
 
 import re
 from typing import Any
@@ -9,9 +12,12 @@ from msgspec import Struct
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
-THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-"""Reasoning at the beginning, which some services leave in the text."""
-FENCED = re.compile(r"^```[ \t]*\w*[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+THOUGHTS = "<think>", "</think>"
+"""Around the reasoning at the beginning, which some services leave in the text."""
+FENCE = "```"
+LANGUAGE = re.compile(r"\w*")
+ANSWER_CHARACTERS = 100_000
+"""The longest answer that is decoded. No game has a longer one."""
 QUOTED = 200
 """Characters of a completion that a refusal quotes."""
 
@@ -44,10 +50,14 @@ def answer_in(completion: Completion) -> Any:
         raise Unreadable(f"you refused to answer: {refusal}", f"completion was a refusal: {refusal}")
     if completion.finish == "content_filter":
         raise Unreadable("the service's filter removed your answer", "completion was removed by the service's filter")
-    text = THOUGHTS.sub("", completion.text, count=1).strip()
-    blocks = FENCED.findall(text)
+    text = _without_thoughts(completion.text)
+    blocks = _fenced(text)
+    answer = blocks[0] if len(blocks) == 1 else text
+    if len(answer) > ANSWER_CHARACTERS:
+        long = f"{len(answer):,} characters; expected at most {ANSWER_CHARACTERS:,}"
+        raise Unreadable(f"your answer has {long}", f"completion had {long}: {_quoted(answer)}")
     try:
-        return _decoded(blocks[0] if len(blocks) == 1 else text)
+        return _decoded(answer)
     except (msgspec.MsgspecError, RemoteProtocolError, RecursionError, ValueError) as error:
         if completion.finish == "length":
             raise Unreadable(
@@ -65,6 +75,29 @@ def answer_in(completion: Completion) -> Any:
         raise Unreadable(
             f"{where} is not valid JSON ({error}): {_quoted(text)}", f"completion was no JSON: {_quoted(text)}"
         ) from None
+
+
+def _without_thoughts(text: str) -> str:
+    begin, end = THOUGHTS
+    text = text.strip()
+    thoughts, found, rest = text.partition(end)
+    return rest.strip() if found and thoughts.startswith(begin) else text
+
+
+def _fenced(text: str) -> list[str]:
+    """Returns the contents of the fenced blocks. The first line of one may name a language."""
+    blocks, lines = list[str](), list[str]()
+    is_open = False
+    for line in text.split("\n"):
+        rest = line.removeprefix(FENCE).strip(" \t") if line.startswith(FENCE) else None
+        if is_open and rest == "":
+            blocks.append("\n".join(lines))
+            lines, is_open = [], False
+        elif is_open:
+            lines.append(line)
+        else:
+            is_open = rest is not None and LANGUAGE.fullmatch(rest) is not None
+    return blocks
 
 
 def _decoded(text: str) -> Any:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import trio
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from referee.harness.adapters.llm.completions import Completion
 from referee.harness.records import ModelSettings
@@ -43,6 +43,9 @@ MAX_TOKENS = 10**9
 BYTES_A_TOKEN = 4
 """For services that count no tokens."""
 MESSAGE_CHARACTERS = 300
+USAGE_BYTES = ERROR_BYTES = 10_000
+"""Longer counts of tokens or errors are not parsed: 8 MiB of empty lists would take 200 MiB."""
+NULL = Raw(b"null")
 HIDDEN = "[key]"
 """Stands for the key, if a service repeats it."""
 
@@ -59,19 +62,19 @@ class Trouble(Exception):
 class _Said(Struct):
     content: str | None = None
     refusal: str | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
+    reasoning_content: Raw = NULL
+    reasoning: Raw = NULL
     """The newer name of the same."""
 
 
 class _Choice(Struct):
     message: _Said
-    finish_reason: Any = None
+    finish_reason: Raw = NULL
 
 
 class _Response(Struct):
     choices: list[_Choice]
-    usage: Any = None
+    usage: Raw = NULL
 
 
 class Received(NamedTuple):
@@ -216,13 +219,12 @@ class Relay:
             choice = response.choices[0]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError) as error:
             raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
-        message, usage = choice.message, response.usage
-        thoughts = message.reasoning_content or message.reasoning
+        message, usage, finish = choice.message, _parsed(response.usage), _text(choice.finish_reason)
         completion = Completion(
             text=_without(message.content or "", key),
-            finish=self._plain(choice.finish_reason, key) if isinstance(choice.finish_reason, str) else "stop",
+            finish="stop" if finish is None else self._plain(finish, key),
             refusal=_without(message.refusal or "", key),
-            reasoning=_without(thoughts, key) if isinstance(thoughts, str) else "",
+            reasoning=_without(_text(message.reasoning_content) or _text(message.reasoning) or "", key),
         )
         prompt, said = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
         estimated = not prompt or said is None
@@ -246,6 +248,20 @@ class _Refused(Exception):
 
 def _without(text: str, key: str) -> str:
     return text.replace(key, HIDDEN) if key else text
+
+
+def _parsed(usage: Raw) -> Any:
+    """Returns what a service counted as plain values; None if that cannot be read."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(usage) if len(bytes(usage)) <= USAGE_BYTES else None
+    return None
+
+
+def _text(member: Raw) -> str | None:
+    """Returns a text, and None for anything else."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(member, type=str)
+    return None
 
 
 def _count(usage: Any, *path: str) -> int | None:
@@ -281,10 +297,11 @@ def _tokens(size: int) -> int:
 
 def _message(content: bytes) -> str:
     """Returns what a service says about an error: OpenAI's `error.message`, or the beginning of the text."""
+    beginning = content[:ERROR_BYTES]
     try:
-        answer = msgspec.json.decode(content)
+        answer = msgspec.json.decode(beginning)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return content.decode("utf-8", "replace")
+        return beginning.decode("utf-8", "replace")
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = error.get("message", error) if isinstance(error, dict) else error
     return message if isinstance(message, str) else msgspec.json.encode(message).decode()
