@@ -1,19 +1,10 @@
-"""Finds the Python modules that a bot of an original competition imports, without running it."""
+"""Finds the Python modules that an agent imports, without running it."""
 
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from referee.harness.paths import RUNNER
-
-PROVIDED = {
-    "aiarena21": {"aiarena21"},
-    "reantics": {path.stem for path in (RUNNER.parent / "modules").glob("*.py")},
-}
-"""Modules that the runner provides."""
-
 
 MAX_SOURCE_BYTES, MAX_CODE_BYTES = 4 << 20, 512 << 10
 """A larger file, or one with more outside of strings and comments, is no source that somebody wrote. A syntax tree
@@ -39,14 +30,14 @@ def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
         return None
 
 
-def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
+def imported_by(agent: Path, provided: Iterable[str] = ()) -> tuple[Path, ...]:
     """Returns the Python files that an agent imports, directly or indirectly, from its folder or the one above.
 
-    The result is sorted. `agent` is a real path. A link that leads out of the agent's folder does not count: its
-    target may belong to another person.
+    The result is sorted. `agent` is a real path. `provided`: the modules that the program which runs it provides. A
+    link that leads out of the agent's folder does not count: its target may belong to another person.
     """
     own, above = agent.parent, agent.parent.parent
-    skipped = {*sys.stdlib_module_names, *PROVIDED.get(game, ())}
+    skipped = {*sys.stdlib_module_names, *provided}
     modules: set[Path] = set()
     waiting = [agent]
     while waiting:
@@ -61,11 +52,6 @@ def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
                 if files:
                     break
     return tuple(sorted(modules - {agent}))
-
-
-def modules_above(agent: Path, game: str) -> tuple[Path, ...]:
-    """Returns the imported modules in the folder above the agent's."""
-    return tuple(file for file in imported_by(agent, game) if agent.parent not in file.parents)
 
 
 def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:

@@ -10,6 +10,7 @@ import pytest
 from contests import games, tournament
 from scripted import Arena
 
+from referee.harness.adapters.originals.spec import modules_of
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
@@ -18,7 +19,6 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.paths import KAGGLE_RUNNER as KAGGLE
 from referee.harness.paths import RUNNER as ORIGINALS
 from referee.harness.process.limits import Limits
-from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.tournament.store.bot_archives import finding
@@ -187,7 +187,7 @@ def test_no_link_makes_a_file_outside_visible(tmp_path: Path) -> None:
     (project / "package").symlink_to(home / "package")
     (project / "AI" / "beside.py").symlink_to(project / "notes.txt")
     (project / "AI" / "inside.py").symlink_to("real.py")
-    assert imported_by(project / "AI" / "agent.py", "reantics") == (project / "AI" / "inside.py",)
+    assert modules_of(project / "AI" / "agent.py", "reantics") == (project / "AI" / "inside.py",)
     bot = written(tmp_path / "bot", {"bot.toml": "original = 'AI/agent.py'\n"})
     (bot / "AI").symlink_to(home)
     with pytest.raises(
@@ -224,7 +224,7 @@ def test_imports_of_every_kind_are_found(tmp_path: Path, statement: str, found: 
     project = written(tmp_path / "project", dict.fromkeys(names.split(), "") | {"cycle.py": "import cycle"})
     written(project, {"AI/agent.py": statement})
     agent = project / "AI" / "agent.py"
-    assert [file.relative_to(project).as_posix() for file in imported_by(agent, "reantics")] == found
+    assert [file.relative_to(project).as_posix() for file in modules_of(agent, "reantics")] == found
 
 
 @pytest.mark.trio

@@ -11,7 +11,6 @@ import platform
 import posixpath
 import re
 import tarfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,14 +19,8 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from referee.harness.adapters.images.tree import (
-    HEADER_BYTES,
-    MAX_STREAM_BYTES,
-    LayerStream,
-    Refused,
-    Source,
-    Tree,
-)
+from referee.harness.adapters.images.tree import MAX_STREAM_BYTES, Tree
+from referee.harness.programs.tar_stream import BROKEN, GZIP, HEADER_BYTES, Refused, Source, TarStream
 
 T = TypeVar("T")
 MAX_JSON_BYTES = 4 << 20
@@ -36,15 +29,10 @@ MAX_ENTRIES, MAX_LAYERS = 4096, 127
 """Limits of an archive's list of contents, and of Docker's layers."""
 MAX_NESTED = 4
 """Most manifests between the index and the image."""
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+ZSTD = b"\x28\xb5\x2f\xfd"
 DIGEST = re.compile("sha256:[0-9a-f]{64}")
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "ppc64le": "ppc64le", "s390x": "s390x"}
 """The names that images use for processors."""
-BROKEN = (
-    *(tarfile.TarError, gzip.BadGzipFile, zlib.error),
-    *(EOFError, ValueError, ArithmeticError, LookupError, RecursionError),
-)
-"""What Python's readers raise for a broken archive."""
 
 
 class Settings(Struct, frozen=True):
@@ -205,7 +193,7 @@ class ImageArchive:
     def verify(self) -> None:
         """Reads all layers. Refused for a damaged one."""
         for name, digest in self._digests():
-            if LayerStream(self._layer(name), MAX_STREAM_BYTES).digest() != digest:
+            if TarStream(self._layer(name), MAX_STREAM_BYTES).digest() != digest:
                 raise Refused(f"{name} is damaged: its digest is not that of the configuration")
 
     def _digests(self) -> Iterator[tuple[str, str]]:

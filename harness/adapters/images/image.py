@@ -12,12 +12,13 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.adapters.images.archive import Config, ImageArchive, Settings, opened
-from referee.harness.adapters.images.tree import MAX_PATH_BYTES, File, Folder, Node, Refused, Tree
+from referee.harness.adapters.images.tree import MAX_PATH_BYTES, File, Folder, Node, Tree
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.layers.namespaces import BASE, OUTSIDE_IMAGE
 from referee.harness.isolation.plan import Image, Isolation, obstacle_to_images
 from referee.harness.paths import expanded
 from referee.harness.programs import build_cache
+from referee.harness.programs.tar_stream import Refused
 
 PREFIX = "oci:"
 TREE, DRAFT, RUN_FILE = "tree", "draft", "image.json"

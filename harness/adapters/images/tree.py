@@ -5,45 +5,31 @@ folders, then the files, then the links. So no write can pass through a link, wh
 link is followed as in the container: `/` and `..` never leave the root.
 """
 
-import io
 import os
 import tarfile
-from collections.abc import Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
-MAX_BYTES, MAX_FILES = 1 << 30, 50_000
+from referee.harness.programs.tar_stream import HEADER_BYTES, MAX_DEPTH, UNPACKED_BYTES, Refused, Source, TarStream
+
+MAX_BYTES, MAX_FILES = UNPACKED_BYTES, 50_000
 """The limits of an image: the content of all layers, and their files, folders and links. Deleted ones count too."""
-MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_DEPTH = 255, 2000, 100
+MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 2000
 MAX_LINKS = 40
 """Most links on the way to a file, as in the kernel."""
 MAX_STEPS = 5_000_000
 """Most look-ups of names: a small image can ask for many."""
-HEADER_BYTES = 1 << 18
-"""Most bytes that describe one file. `tarfile` reads them into memory."""
 ENTRY_BYTES = 1 << 12
 """More than the headers and the padding of a file take on average."""
 MAX_STREAM_BYTES = MAX_BYTES + MAX_FILES * ENTRY_BYTES
-PIECE_BYTES = 1 << 16
 WHITEOUT, OPAQUE, PRIVATE = ".wh.", ".wh..wh..opq", ".wh..wh."
 """Markers of deleted files: `.wh.NAME` deletes NAME of the layers below, `.wh..wh..opq` all in its folder."""
 DEVICES = "dev"
 """The folder whose devices are left out. The sandbox has its own."""
 LATEST_S = 1 << 32
-
-
-class Refused(Exception):
-    """The image is broken or hostile. The message says what is wrong, without the image's name."""
-
-
-class Source(Protocol):
-    """A readable file."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 class File(Struct, eq=False):
@@ -73,52 +59,6 @@ class Folder(Struct, eq=False):
 Node = File | Link | Folder
 
 
-class LayerStream:
-    """An uncompressed layer, read once from front to back, with the methods that `tarfile` calls."""
-
-    def __init__(self, source: Source, most_bytes: int) -> None:
-        self._source = source
-        self._most_bytes = most_bytes
-        self._at = 0
-        self._hash = sha256()
-        self.header_bytes = HEADER_BYTES
-        """Bytes that may still be read to find the next entry."""
-
-    def tell(self) -> int:
-        return self._at
-
-    def read(self, size: int = -1) -> bytes:
-        """Reads a part of a header. Refused if that takes too much."""
-        self.header_bytes -= size
-        if size < 0 or self.header_bytes < 0:
-            raise Refused("an entry has a header that is too long")
-        return b"".join(self.pieces(size))
-
-    def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
-        """Skips to a later position."""
-        if whence != io.SEEK_SET or position < self._at:
-            raise Refused("an entry has an impossible size")
-        for _ in self.pieces(position - self._at):
-            pass
-        return self._at
-
-    def pieces(self, size: int) -> Iterator[bytes]:
-        """Reads `size` bytes, or what is left of them."""
-        while size > 0 and (data := self._source.read(min(size, PIECE_BYTES))):
-            size -= len(data)
-            self._at += len(data)
-            if self._at > self._most_bytes:
-                raise Refused(f"unpacks to more than {MAX_BYTES:,} bytes")
-            self._hash.update(data)
-            yield data
-
-    def digest(self) -> str:
-        """Returns the SHA-256 of the whole layer, in hexadecimal."""
-        for _ in self.pieces(self._most_bytes + 1):
-            pass
-        return self._hash.hexdigest()
-
-
 class Tree:
     """The files of the layers so far."""
 
@@ -135,7 +75,7 @@ class Tree:
     def apply(self, source: Source) -> str:
         """Applies a layer. Returns its digest. Refused for an entry that no image needs or that exceeds a limit."""
         self._layer += 1
-        stream = LayerStream(source, MAX_STREAM_BYTES - self._read_bytes)
+        stream = TarStream(source, MAX_STREAM_BYTES - self._read_bytes)
         with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
             while (member := tar.next()) is not None:
                 tar.members.clear()  # they would be kept
@@ -155,7 +95,7 @@ class Tree:
         if self._left_files < 0:
             raise Refused(f"its layers have more than {MAX_FILES:,} files and folders")
 
-    def _add(self, member: tarfile.TarInfo, stream: LayerStream) -> None:
+    def _add(self, member: tarfile.TarInfo, stream: TarStream) -> None:
         names = _names(member.name, "")
         if not names:  # the root itself
             return
@@ -178,7 +118,7 @@ class Tree:
         else:
             folder.children[name] = Folder({}, self._layer)
 
-    def _leaf(self, member: tarfile.TarInfo, stream: LayerStream) -> Node:
+    def _leaf(self, member: tarfile.TarInfo, stream: TarStream) -> Node:
         if member.issym():
             if not member.linkname or "\0" in member.linkname or len(os.fsencode(member.linkname)) > MAX_PATH_BYTES:
                 raise Refused("is a link without a proper target")
@@ -194,7 +134,7 @@ class Tree:
             raise Refused("is of a kind that images do not have")
         return self._file(member, stream)
 
-    def _file(self, member: tarfile.TarInfo, stream: LayerStream) -> File:
+    def _file(self, member: tarfile.TarInfo, stream: TarStream) -> File:
         self._left_bytes -= member.size
         if self._left_bytes < 0:
             raise Refused(f"unpacks to more than {MAX_BYTES:,} bytes, the most that an image may have")

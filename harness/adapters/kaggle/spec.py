@@ -13,11 +13,18 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from referee.harness.adapters.images.archive import BROKEN, GZIP
-from referee.harness.adapters.images.tree import HEADER_BYTES, MAX_DEPTH, LayerStream, Refused
 from referee.harness.errors import UsageError
 from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
+from referee.harness.programs.tar_stream import (
+    BROKEN,
+    GZIP,
+    HEADER_BYTES,
+    MAX_DEPTH,
+    UNPACKED_BYTES,
+    Refused,
+    TarStream,
+)
 
 PREFIX = "kaggle:"
 GAMES = ("connectfour", "tictactoe")
@@ -25,7 +32,7 @@ OPTIONS = {"--python": True, "--seed": True}
 MAIN = "main.py"
 """The file with the agent, in a folder or an archive."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
-MAX_BYTES, MAX_FILES = 1 << 30, 20_000
+MAX_BYTES, MAX_FILES = UNPACKED_BYTES, 20_000
 """The limits of an archive. Kaggle's own limit for submissions is lower."""
 KIT = b"referee_kit"
 
@@ -121,7 +128,7 @@ def _unpack(path: Path, folder: Path) -> None:
         with path.open("rb") as file:
             is_compressed = file.read(len(GZIP)) == GZIP
             file.seek(0)
-            stream = LayerStream(gzip.GzipFile(fileobj=file) if is_compressed else file, MAX_BYTES)
+            stream = TarStream(gzip.GzipFile(fileobj=file) if is_compressed else file, MAX_BYTES)
             with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as archive:  # type: ignore[call-overload]
                 _write_members(archive, stream, path, folder)
     except (*BROKEN, Refused, OSError) as error:
@@ -132,7 +139,7 @@ def _unpack(path: Path, folder: Path) -> None:
         )
 
 
-def _write_members(archive: tarfile.TarFile, stream: LayerStream, path: Path, folder: Path) -> None:
+def _write_members(archive: tarfile.TarFile, stream: TarStream, path: Path, folder: Path) -> None:
     """Writes the files of an archive below a folder. UsageError for one with anything else."""
     made: set[PurePosixPath] = set()
     while (member := archive.next()) is not None:

@@ -24,6 +24,11 @@ SIGNS = {
 }
 """The names by which a bot of each game is recognised: all of one set, in the module or in one of its classes."""
 GAMES = tuple(SIGNS)
+PROVIDED = {
+    "aiarena21": {"aiarena21"},
+    "reantics": {path.stem for path in (RUNNER.parent / "modules").glob("*.py")},
+}
+"""Modules that the runner provides, by game."""
 AGENT = "agent.py"
 """The file of a card game's agent, in its folder."""
 OPTIONS = {"--python": True, "--seed": True, "--folder": True, "--original-ids": False}
@@ -76,7 +81,13 @@ class Original(Struct, frozen=True):
         if self.root is not None and self.root != own_folder:
             yield f"{ROOT}{self.root}"
         elif self.root is None and self.path.is_file():
-            yield from (f"{MODULE}{file}" for file in agent_imports.modules_above(self.path, game))
+            modules = modules_of(self.path, game)
+            yield from (f"{MODULE}{file}" for file in modules if own_folder not in file.parents)
+
+
+def modules_of(agent: Path, game: str) -> tuple[Path, ...]:
+    """Returns the Python files that an agent imports, sorted."""
+    return agent_imports.imported_by(agent, PROVIDED.get(game, ()))
 
 
 def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from referee.harness.adapters.images import image
 from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.originals import spec as original_spec
-from referee.harness.adapters.originals.spec import bot_in, recognised, working_in_a_copy
+from referee.harness.adapters.originals.spec import bot_in, modules_of, recognised, working_in_a_copy
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
@@ -31,7 +31,6 @@ from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import adapter_options, archive, build_cache, kinds, zip_archive
-from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
@@ -96,7 +95,7 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     if path.exists() and not path.is_file():
         raise UsageError(f"{rest} is a pipe or a device; expected a file or a folder")
     is_agent = recognised(path, game) or kaggle_spec.agent_in(path, game) is not None
-    modules = imported_by(path, game) if is_agent else ()
+    modules = modules_of(path, game) if is_agent else ()
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
     hash = _sha256(content.identity, version())  # the referee brings its kit
