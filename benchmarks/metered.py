@@ -37,8 +37,8 @@ from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import sized_command
 from referee.harness.programs.spec import entrant
-from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.messages import Encoding
 from referee.tools.toolchains import missing
@@ -84,7 +84,7 @@ async def calls(bots: dict[str, Entrant]) -> dict[str, list[tuple[float, float, 
 async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
     game, seat = registry.game("connectfour"), await roster.start(bot)
     driver = Driver(game, Setup(1, ("a", "b"), game.options()), TimeControl(per_call_s=5.0))
-    driver.seats += [seat, EngineSeat()]
+    driver.seats += [seat, RandomSeat()]
     await driver.greet(0, roster.limits, (Encoding.JSON,), 1)
     driver.state.opening()
     return seat, driver
@@ -110,7 +110,7 @@ async def memory_bound(folder: Path, most_steps: int) -> float:
             seat = await roster.start(entrant(str(module)))
             game = registry.game("connectfour")
             driver = Driver(game, Setup(1, ("a", "b"), game.options()), TimeControl(per_call_s=5.0))
-            driver.seats += [seat, EngineSeat()]
+            driver.seats += [seat, RandomSeat()]
             started = time.perf_counter()
             await driver.greet(0, roster.limits, (Encoding.JSON,), 1)
             costs.append((time.perf_counter() - started, driver.costs[0].fuel or 0))

@@ -83,7 +83,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         rival = await roster.start(Entrant("rival", (*PYTHON, str(program), f"{mark}-rival"), folder / "rival"))
         secret = int((await _first_line(rival)) or 0)
         targets = Targets(
-            victim=rival.account().process.pid or 0,
+            victim=rival.status().process.pid or 0,
             mark=mark,
             secret=secret,
             referee=os.getpid(),
@@ -130,7 +130,7 @@ def _harm(rival: Bot) -> str | None:
     if forged := rival.transport.pending():
         return f"the rival's output contains {forged[:20]!r}"
     try:
-        state = psutil.Process(rival.account().process.pid).status()
+        state = psutil.Process(rival.status().process.pid).status()
     except psutil.NoSuchProcess:
         return "the rival has ended"
     return f"the rival is {state}" if state in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) else None

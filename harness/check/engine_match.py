@@ -21,8 +21,8 @@ from referee.harness.process.limits import exit_words
 from referee.harness.process.usage import living_below
 from referee.harness.records import CallCost
 from referee.harness.seats.chaos import Chaos
-from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol import messages
 from referee.protocol.codec import JSON
@@ -166,7 +166,7 @@ class CheckedSeat(Seat):
         super().__init__()
         self.bot = bot
         self.result = result
-        self.engine = EngineSeat() if shadow else None
+        self.engine = RandomSeat() if shadow else None
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self.context = context
@@ -200,7 +200,7 @@ async def _greeted(plan: GamePlan, seat: Seat, result: EngineGame) -> Driver:
     request, setup = plan.request, plan.setup
     driver = Driver(request.game, setup, request.time)
     driver.intervention = _Enough(driver, plan, result)
-    driver.seats += [seat if player == plan.seat else EngineSeat() for player in range(len(setup.names))]
+    driver.seats += [seat if player == plan.seat else RandomSeat() for player in range(len(setup.names))]
     for player in range(len(setup.names)):
         luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
         await driver.greet(player, request.limits, plan.encodings, luck)
@@ -229,7 +229,7 @@ class _Enough(Intervention):
         return True
 
 
-class _Measured(EngineSeat):
+class _Measured(RandomSeat):
     """The engine at the bot's seat: records the size of the params of every call."""
 
     def __init__(self, result: EngineGame) -> None:

@@ -132,7 +132,7 @@ class Trial:
             if defect is not None:
                 rule = "exit" if says_exit else "end-of-file"
                 level, text = self.weighed(Level.ERROR, defect.text, rule, defect.delay)
-                self.report(level, text, plan, stderr=bot.account().process.last_lines, rule=rule)
+                self.report(level, text, plan, stderr=bot.status().process.last_lines, rule=rule)
         return game, bot
 
     # Costs.
@@ -142,7 +142,7 @@ class Trial:
         if not self._call_times:
             self.startup_s = max(self.startup_s, game.startup_s)
         self._call_times += [(max(0.0, call.wall_s - call.waited_s), call.method) for call in game.calls]
-        self.peak_bytes = max(self.peak_bytes, bot.account().process.usage.peak_memory_bytes)
+        self.peak_bytes = max(self.peak_bytes, bot.status().process.usage.peak_memory_bytes)
 
     def costs(self) -> Costs | None:
         """Returns the costs of all games; None if the bot answered no call."""
@@ -222,7 +222,7 @@ class Trial:
         elif game.calls and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
             rule = "answers-every-call"  # the handshake itself was fine
         level, text = self.weighed(level, f"{prefix}{fault.kind}: {fault.detail}", rule, game.delay)
-        self.report(level, text, plan, game, bot.account().process.last_lines, rule)
+        self.report(level, text, plan, game, bot.status().process.last_lines, rule)
 
     def report_match(self, verdict: Verdict, seat: Player, rival: str) -> None:
         """Adds findings for the bot's faults in a whole match. RunError if a built-in opponent is at fault."""

@@ -72,7 +72,7 @@ def fork(
     instead = shlex.join(["referee", "fork", str(file), "--turn", str(turn), *words])
     agree(file, game, seated, options, instead)
     with nullcontext(replay) if replay is not None else claim_file(path_of(before, turn)) as path:
-        series = Series(msgspec.structs.replace(match, replay=path, bundles=True))
+        series = Series(msgspec.structs.replace(match, replay=path, fault_reports=True))
         screen = Screen(series, json, verbose)
         if not json:
             where = "the opening" if turn == 0 else f"turn {turn}"

@@ -193,7 +193,7 @@ def match(
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with replays.claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
-        first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
+        first = Match(played, programs, seed, options, time, encodings, path, fault_reports=True)
         first = msgspec.structs.replace(first, transcripts=replays.transcripts)
         command = setup.command(played, encoding=encoding, chaos=chaos)
         series = Series(first, games, swap, first_to, chaos, again=command, bots=bots)

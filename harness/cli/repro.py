@@ -81,7 +81,7 @@ def _named_bot() -> Iterator[None]:
 
 
 async def _wait(program: Entrant, seat: Seat) -> None:
-    pid = process_of(seat.account().process.pid)
+    pid = process_of(seat.status().process.pid)
     if pid is None:
         return
     err.print(f"process {pid}; attach: {attach_command(pid, program)}")

@@ -22,7 +22,7 @@ from referee.harness.isolation.removal import remove
 from referee.harness.isolation.supervisor import (
     DEFAULT_SIGNALS,
     FAREWELL,
-    Program,
+    LaunchedProgram,
     Request,
     kill,
     reap,
@@ -187,7 +187,7 @@ def supervise(request: Request, descriptors: list[int], mark: str) -> None:
     """Runs one bot to its end. Never returns."""
     bot = BotProcesses(mark, children=True)
 
-    def start(request: Request, streams: list[int]) -> Program:
+    def start(request: Request, streams: list[int]) -> LaunchedProgram:
         set_rlimits(request["rlimits"])
         pid = subprocess.Popen(
             request["argv"],
@@ -199,7 +199,7 @@ def supervise(request: Request, descriptors: list[int], mark: str) -> None:
             start_new_session=True,
         ).pid
         bot.sessions.add(pid)
-        return Program(pid, 0, None)
+        return LaunchedProgram(pid, 0, None)
 
     control = descriptors.pop()
     run_program(request, descriptors, control, wakeup_pipe(), start, lambda: end_all(bot), bot.look)

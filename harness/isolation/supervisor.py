@@ -88,7 +88,7 @@ FAREWELL = Request(argv=[], cwd="", env={}, rlimits={}, launcher=[], groups=[], 
 """The last request of a referee that exits normally."""
 
 
-class Program(NamedTuple):
+class LaunchedProgram(NamedTuple):
     """A program that runs."""
 
     pid: int
@@ -226,7 +226,7 @@ def run_program(
     streams: list[int],
     control: int,
     wakeup: int,
-    start: Callable[[Request, list[int]], Program],
+    start: Callable[[Request, list[int]], LaunchedProgram],
     end_all: Callable[[], int],
     look: Callable[[], None] | None = None,
 ) -> bool:
@@ -261,11 +261,11 @@ def children_cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def start(request: Request, streams: list[int]) -> Program:
+def start(request: Request, streams: list[int]) -> LaunchedProgram:
     """Starts the bot in a session of its own, which Ctrl-C in our terminal does not reach."""
     argv, launcher = request["argv"], request["launcher"]
     if not launcher:
-        return Program(spawn(argv, request, streams), 0, None)
+        return LaunchedProgram(spawn(argv, request, streams), 0, None)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # each message carries the pid of its sender
     with theirs:
@@ -300,7 +300,7 @@ def set_rlimits(limits: dict[str, int]) -> None:
         resource.setrlimit(number, (limit, limit))
 
 
-def await_launcher(status: socket.socket, child: int) -> Program:
+def await_launcher(status: socket.socket, child: int) -> LaunchedProgram:
     """Waits until the sandbox launcher has become the bot, perhaps in a process namespace. OSError if it has failed."""
     pid, runs = child, False
     while True:
@@ -313,18 +313,18 @@ def await_launcher(status: socket.socket, child: int) -> Program:
         elif message == b"runs":
             runs = True
         elif message == b"started":
-            return Program(pid, sender, status)
+            return LaunchedProgram(pid, sender, status)
         elif not message:
             status.close()
             if not runs:
                 raise OSError("the launcher ended before the bot was started")
-            return Program(pid, 0, None)
+            return LaunchedProgram(pid, 0, None)
 
 
 def watch(
     control: int,
     wakeup: int,
-    program: Program,
+    program: LaunchedProgram,
     look: Callable[[], None] | None = None,
     until_empty: bool = False,
 ) -> tuple[int, dict[str, Any]]:

@@ -18,7 +18,7 @@ from referee.harness.records import CallCost
 from referee.harness.replay.fault_report import Evidence, details_of, fault_report_folder, frame_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
 from referee.harness.replay.writer import ReplayWriter
-from referee.harness.seats.seat import SeatAccount
+from referee.harness.seats.seat import SeatStatus
 from referee.protocol.messages import Encoding
 
 _SECTIONS = {FaultKind.PROTOCOL: "16", FaultKind.ERROR: "11"}
@@ -64,12 +64,12 @@ class FaultReports(Listener):
         if seat.fault is not None:
             self.closed.add(player)
         if self.counts[player] <= FULL_REPORTS:
-            account = seat.account()
-            report = self._report(ruling, method, cost, slowed, account)
+            status = seat.status()
+            report = self._report(ruling, method, cost, slowed, status)
             if self.replay is not None and player not in self.people:  # a person's fault cannot be reproduced
                 folder = fault_report_folder(self.replay, player, self.counts[player])
                 report = msgspec.structs.replace(report, bundle=str(folder))
-                self.evidence.append(self._evidence_of(report, account))
+                self.evidence.append(self._evidence_of(report, status))
             self.reports.append(report)
 
     def _is_slowed(self, ruling: Ruling, cost: CallCost) -> bool:
@@ -81,8 +81,8 @@ class FaultReports(Listener):
         totals = self.driver.seats[ruling.player].totals
         return self.header.limits["on_noise"] != OnNoise.FORGIVE and lacked_time(totals.wall_s, totals.waited_s)
 
-    def _report(self, ruling: Ruling, method: str, cost: CallCost, slowed: bool, account: SeatAccount) -> FaultReport:
-        driver, process = self.driver, account.process
+    def _report(self, ruling: Ruling, method: str, cost: CallCost, slowed: bool, status: SeatStatus) -> FaultReport:
+        driver, process = self.driver, status.process
         return FaultReport(
             player=ruling.player,
             name=driver.setup.names[ruling.player],
@@ -92,7 +92,7 @@ class FaultReports(Listener):
             turn=self.record.turns,
             call=driver.seats[ruling.player].totals.calls,
             method=method,
-            frame=_request_text(account),
+            frame=_request_text(status),
             wall_s=cost.wall_s,
             cpu_s=cost.cpu_s,
             peak_memory_bytes=process.usage.peak_memory_bytes,
@@ -100,24 +100,24 @@ class FaultReports(Listener):
             last_words=process.last_lines,
             waited_s=cost.waited_s,
             host_noise=slowed,
-            answer=_answer_text(account),
+            answer=_answer_text(status),
             position=self.position,
             rules=rules_of(ruling.fault.kind, driver.game, method),
             said=last_lines(process.stderr_of_call),
             fuel=cost.fuel,
         )
 
-    def _evidence_of(self, report: FaultReport, account: SeatAccount) -> Evidence:
-        process = account.process
+    def _evidence_of(self, report: FaultReport, status: SeatStatus) -> Evidence:
+        process = status.process
         details = msgspec.structs.replace(
             details_of(report, self.header),
             program=self.driver.seats[report.player].program_name or "",
-            encoding=account.encoding,
+            encoding=status.encoding,
             encodings=self.encodings,
             isolation=process.isolation,
             curve=process.curve,
         )
-        return Evidence(details, account.sent, account.received, account.answer, process.stderr_of_call)
+        return Evidence(details, status.sent, status.received, status.answer, process.stderr_of_call)
 
 
 def rules_of(kind: FaultKind, game: Game, method: str) -> str:
@@ -127,15 +127,15 @@ def rules_of(kind: FaultKind, game: Game, method: str) -> str:
     return f"SPEC.md, {_SECTIONS.get(kind, '17')}"
 
 
-def _request_text(account: SeatAccount) -> str:
-    if account.encoding == Encoding.JSON:
-        return account.request.decode().rstrip("\n")
-    return account.request.hex(" ")
+def _request_text(status: SeatStatus) -> str:
+    if status.encoding == Encoding.JSON:
+        return status.request.decode().rstrip("\n")
+    return status.request.hex(" ")
 
 
-def _answer_text(account: SeatAccount) -> str:
+def _answer_text(status: SeatStatus) -> str:
     """Returns the bytes of an answer as printable text, or as hexadecimal digits of MessagePack."""
-    cut = account.answer[:ANSWER_CHARACTERS]
-    text = frame_text(cut, account.encoding)
-    shortened = len(account.answer) > len(cut) or len(text) > ANSWER_CHARACTERS
+    cut = status.answer[:ANSWER_CHARACTERS]
+    text = frame_text(cut, status.encoding)
+    shortened = len(status.answer) > len(cut) or len(text) > ANSWER_CHARACTERS
     return text[:ANSWER_CHARACTERS] + ("…" if shortened else "")

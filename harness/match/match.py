@@ -70,7 +70,7 @@ class Match(Struct, frozen=True):
     replay: Path | None = None
     again: tuple[str, ...] = ()
     """The command line that plays the match again."""
-    bundles: bool = False
+    fault_reports: bool = False
     """Write a folder for every fault, next to the replay, with all that is known of it."""
     transcripts: bool = False
     """Keep the prompts and completions of language models in the replay."""
@@ -105,7 +105,7 @@ async def play(
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
             if match.replay is not None:
                 _remove_files_of_seats(match.replay, len(match.entrants))
-                if match.bundles:
+                if match.fault_reports:
                     remove_fault_reports(match.replay, len(match.entrants))
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
@@ -187,7 +187,7 @@ class _Referee(Listener):
         self.functions = tuple(player for player, entrant in enumerate(match.entrants) if entrant.function)
         for player in self.people + self.functions:
             driver.clocks[player] = Clock(TimeControl())
-        replay = match.replay if match.bundles else None
+        replay = match.replay if match.fault_reports else None
         self.faults = FaultReports(driver, record, match.encodings, evidence, replay, self.people)
         driver.listeners += [self, self.faults]
 
@@ -287,20 +287,20 @@ class _Referee(Listener):
     def seat_result(self, player: Player, result: Result) -> SeatSummary:
         """Returns a seat's part in the match, when it is over."""
         seat, entrant, faults = self.seats[player], self.entrants[player], self.faults
-        account = seat.account(brief=True)
-        totals, process = seat.totals, account.process
+        status = seat.status(brief=True)
+        totals, process = seat.totals, status.process
         return SeatSummary(
             name=entrant.name,
             program=seat.program_name,
             command=entrant.argv,
-            encoding=account.encoding,
+            encoding=status.encoding,
             rank=result.ranks[player],
             score=result.scores[player],
             calls=totals.calls,
             wall_s=totals.wall_s,
             cpu_s=process.usage.cpu_s,
             peak_memory_bytes=process.usage.peak_memory_bytes,
-            late_answers=account.late_answers,
+            late_answers=status.late_answers,
             stderr=None if process.stderr is None else str(process.stderr),
             waited_s=totals.waited_s,
             noisy_calls=totals.slowed,

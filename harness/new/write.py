@@ -31,7 +31,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Clock, Encoding, Initialize
@@ -257,7 +257,7 @@ def first_call(game: Game, seat: Player = 0) -> bytes:
 
     async def play() -> None:
         for player in range(len(names)):
-            driver.seats.append(scribe if player == seat else EngineSeat())
+            driver.seats.append(scribe if player == seat else RandomSeat())
             await driver.greet(player, Limits(), (Encoding.JSON,), driver.setup.seed)
         await driver.play()
 

@@ -25,7 +25,7 @@ from referee.harness.isolation.supervisor_messages import Message
 from referee.harness.process import scratch
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits, crashed, kernel_fault, passed_limit
 from referee.harness.process.stderr import StderrLog
-from referee.harness.process.transport import ProcessAccount
+from referee.harness.process.transport import ProcessStatus
 from referee.harness.process.usage import SAMPLE_EVERY_S, Curve, Meter
 from referee.protocol.errors import LocalProtocolError
 from referee.protocol.text import mebibytes
@@ -166,9 +166,9 @@ class Program:
         if self.state is State.ENDING:
             self.happens("gone")
 
-    def account(self, brief: bool = False) -> ProcessAccount:
+    def status(self, brief: bool = False) -> ProcessStatus:
         """Returns what the process has used and written so far. `brief`: without readings and standard error."""
-        return ProcessAccount()
+        return ProcessStatus()
 
 
 SUPERVISOR_S = 0.5
@@ -421,14 +421,14 @@ class BotProcess(Program):
                 self.happens("exit")
         return message
 
-    def account(self, brief: bool = False) -> ProcessAccount:
+    def status(self, brief: bool = False) -> ProcessStatus:
         log = self.log
         usage, isolation = self.meter.usage, self.isolation
         if brief:
-            return ProcessAccount(usage, (), self.exit_code, self.pid, isolation, log.written)
+            return ProcessStatus(usage, (), self.exit_code, self.pid, isolation, log.written)
         self.log.catch_up(self.stderr)
         curve = self._curve.moments()
-        return ProcessAccount(usage, curve, self.exit_code, self.pid, isolation, log.written, log.of_call(), log.end())
+        return ProcessStatus(usage, curve, self.exit_code, self.pid, isolation, log.written, log.of_call(), log.end())
 
     async def _watch_usage(self, report: Callable[[Fault], None]) -> None:
         while True:

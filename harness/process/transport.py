@@ -1,4 +1,4 @@
-"""The interface for the bytes of the conversation with a bot, and the account of its process."""
+"""The interface for the bytes of the conversation with a bot, and the status of its process."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,7 @@ class Transport(ABC):
         return True
 
 
-class ProcessAccount(Struct, frozen=True):
+class ProcessStatus(Struct, frozen=True):
     """The usage and the output of a bot's process in a match. `usage` goes on changing."""
 
     usage: Usage = field(default_factory=Usage)

@@ -29,7 +29,7 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     injects: bool = False
     """A built-in cheat that may act out of turn."""
     engine: bool = False
-    """Not a program: the engine's own answers are played (`referee.harness.seats.engine.EngineSeat`)."""
+    """Not a program: the engine's own answers are played (`referee.harness.seats.random_seat.RandomSeat`)."""
     human: bool = False
     """Not a program: a person (`referee.harness.seats.person.Person`), without a clock."""
     script: bool = False

@@ -27,7 +27,7 @@ from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.replay.lines import Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
-from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import Reply, Seat
 from referee.protocol.messages import Encoding
@@ -117,7 +117,7 @@ async def reproduce(
             result = reproduction.result(str(path), last)
         finally:
             await roster.end([seat], orderly=seat.fault is None)
-        code = seat.account().process.exit_code
+        code = seat.status().process.exit_code
     if waits is None and code is not None and died_of_error(exit_words(code)):
         return msgspec.structs.replace(result, backtrace=await _backtrace(report, replay, entrant, limits))
     if waits is None and result.now.startswith(f"{FaultKind.TIMEOUT}: "):
@@ -161,14 +161,14 @@ async def _again(
                 reproduction = _Reproduction(report, replay, seat, None)
                 reproduction.on_late = None if on_late is None else partial(on_late, seat)
                 await reproduction.run()
-                return seat.account().process.stderr_of_call
+                return seat.status().process.stderr_of_call
             finally:
                 await roster.end([seat], orderly=False)
     return None
 
 
 async def _dump(program: Entrant, seat: Seat) -> None:
-    dump(seat.account().process.pid, program.argv)
+    dump(seat.status().process.pid, program.argv)
     await trio.sleep(DUMP_S)
 
 
@@ -189,7 +189,7 @@ class _Reproduction:
         self.seat = seat
         self.waits = waits
         self.driver = Driver(replay.game, replay.header.setup, replay.header.time)
-        self.driver.seats.extend(EngineSeat() for _ in replay.header.setup.names)  # they are never asked
+        self.driver.seats.extend(RandomSeat() for _ in replay.header.setup.names)  # they are never asked
         self.driver.seats[self.fault.player] = seat
         self.limits = recorded_limits(replay.header.limits)
         self.limit_s = inf
@@ -276,7 +276,7 @@ class _Reproduction:
 
     def result(self, path: str, last: _LastCall) -> Reproduced:
         """Returns what the bot did, compared with the replay at `path`."""
-        fault, process = self.fault, self.seat.account().process
+        fault, process = self.fault, self.seat.status().process
         now = self._judged(last, process.usage)
         at_fault = isinstance(now, Fault)
         same_call = last.call == fault.call or fault.method in ("exit", "", "initialize")

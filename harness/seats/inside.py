@@ -23,7 +23,7 @@ from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits, crashed
 from referee.harness.process.stderr import StderrLog
-from referee.harness.process.transport import ProcessAccount, Transport
+from referee.harness.process.transport import ProcessStatus, Transport
 from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import Seat
@@ -133,8 +133,8 @@ class InsideBot(Transport, Program):
     async def leave(self, patience_s: float) -> int | None:
         return self._exit_code
 
-    def account(self, brief: bool = False) -> ProcessAccount:
-        return ProcessAccount(exit_code=self._exit_code)
+    def status(self, brief: bool = False) -> ProcessStatus:
+        return ProcessStatus(exit_code=self._exit_code)
 
 
 class _Frames:

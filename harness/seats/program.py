@@ -22,7 +22,7 @@ from referee.harness.seats.seat import (
     MatchContext,
     Reply,
     Seat,
-    SeatAccount,
+    SeatStatus,
     no_answer,
 )
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
@@ -286,7 +286,7 @@ class Bot(Seat):
 
     def _seems_idle(self) -> bool:
         """Returns whether the bot has used little CPU time, so that its answer may be in a buffer."""
-        return self.program.account(brief=True).usage.cpu_s < IDLE_SHARE * self.limits.startup_s
+        return self.program.status(brief=True).usage.cpu_s < IDLE_SHARE * self.limits.startup_s
 
     def _extended(self, started: float, limit_s: float) -> float:
         """Returns the new deadline of a late call whose bot had no core for part of the limit. Else Late.
@@ -339,12 +339,12 @@ class Bot(Seat):
         self.program.kill()
         return fault
 
-    def account(self, brief: bool = False) -> SeatAccount:
-        process = self.program.account(brief)
+    def status(self, brief: bool = False) -> SeatStatus:
+        process = self.program.status(brief)
         if brief:
-            return SeatAccount(self.wire.encoding, self.wire.late, process=process)
+            return SeatStatus(self.wire.encoding, self.wire.late, process=process)
         received = b"".join(self._pieces) if self._received else b""
-        return SeatAccount(
+        return SeatStatus(
             encoding=self.wire.encoding,
             late_answers=self.wire.late,
             sent=tuple(self._sent),

@@ -37,9 +37,9 @@ from referee.harness.programs.process_start import (
     start_hint,
 )
 from referee.harness.programs.spec import PREFIX
-from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.function import FunctionSeat
 from referee.harness.seats.program import Bot
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.script import ScriptSeat
 from referee.harness.seats.seat import Seat
@@ -116,7 +116,7 @@ class Roster(Struct, eq=False):
 
     async def _new_seat(self, entrant: Entrant) -> Seat:
         if entrant.engine:
-            return EngineSeat()
+            return RandomSeat()
         if entrant.script:
             return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
         seat = self._make_seat(entrant, self.limits)

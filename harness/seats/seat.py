@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.harness.nurseries import ungrouped
-from referee.harness.process.transport import ProcessAccount
+from referee.harness.process.transport import ProcessStatus
 from referee.harness.records import NO_COST, CallCost, ModelUse
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
@@ -43,7 +43,7 @@ class CallTotals(Struct):
     """None unless it is a language model."""
 
 
-class SeatAccount(Struct, frozen=True):
+class SeatStatus(Struct, frozen=True):
     """A seat's part in a match so far, besides its `totals`. The usage goes on changing."""
 
     encoding: str = ""
@@ -58,7 +58,7 @@ class SeatAccount(Struct, frozen=True):
     """The last frame that asked for something."""
     answer: bytes = b""
     """The bytes that came back."""
-    process: ProcessAccount = ProcessAccount()
+    process: ProcessStatus = ProcessStatus()
 
 
 class OutOfTurn(Struct, frozen=True):
@@ -177,9 +177,9 @@ class Seat(ABC):
         The second time, it does nothing.
         """
 
-    def account(self, brief: bool = False) -> SeatAccount:
-        """Returns what is known of the match so far. `brief`: without frames, and as in `Program.account`."""
-        return SeatAccount()
+    def status(self, brief: bool = False) -> SeatStatus:
+        """Returns what is known of the match so far. `brief`: without frames, and as in `Program.status`."""
+        return SeatStatus()
 
 
 class LocalSeat(Seat):

@@ -218,7 +218,7 @@ class Bridge:
 
     def _at_fault(self, fault: Fault) -> RunError:
         """Returns the error that ends the engine, with what the bot wrote last to standard error."""
-        lines = () if self._seat is None else self._seat.account().process.last_lines
+        lines = () if self._seat is None else self._seat.status().process.last_lines
         return RunError("\n".join([f"{self._conditions.bot.name}: {fault.kind}: {fault.detail}", *lines]))
 
     def _response(self, words: Sequence[str]) -> str:

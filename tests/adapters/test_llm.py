@@ -27,7 +27,7 @@ from referee.games.game import TimeControl
 from referee.harness.adapters.llm import relay
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION
-from referee.harness.adapters.llm.run import Seat
+from referee.harness.adapters.llm.run import Prompter
 from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import isolation
@@ -130,7 +130,7 @@ async def test_a_rivals_name_is_in_no_prompt(arena: Arena, service: ModelService
 
 def test_notices_in_a_prompt_are_few_and_short() -> None:
     """A rival may have chosen their text."""
-    seat = Seat()
+    seat = Prompter()
     match = {"title": "T", "about": "", "seat": 0, "seats": 2, "options": {}, "rules": "", "frame": "", "legend": ""}
     seat.handle(PREPARE, {"base": PROMPTS.read_text(), "own": "", **match})
     for number in range(1000):
@@ -646,7 +646,7 @@ async def test_the_key_is_sent_to_the_service_and_written_nowhere(
         say(FIRST),
         send(418, echo),
     )
-    verdict = await played(arena, service, f"--rethinks 5 --key-from {VARIABLE}", transcripts=True, bundles=True)
+    verdict = await played(arena, service, f"--rethinks 5 --key-from {VARIABLE}", transcripts=True, fault_reports=True)
     assert {headers["Authorization"] for headers in service.headers} == {f"Bearer {KEY}"}
     assert verdict.faults[0].kind is FaultKind.ERROR
     written = [file.read_bytes() for file in arena.folder.rglob("*") if file.is_file()]

@@ -87,8 +87,8 @@ async def end_in_a_cancelled_task(process: BotProcess) -> None:
 
 async def look(process: BotProcess) -> None:
     process.measure()
-    process.account()
-    process.account(brief=True)
+    process.status()
+    process.status(brief=True)
     await trio.sleep(0.001)
 
 

@@ -132,7 +132,7 @@ async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay
     match = arena.match(arena.bot(body), rival, time=TimeControl(per_call_s=1.0))
     limits = Limits(startup_s=60.0, on_noise=OnNoise.REPLAY, isolation=OFF)
     with burners(16):
-        outcome = await play_series(Series(msgspec.structs.replace(match, bundles=True)), limits)
+        outcome = await play_series(Series(msgspec.structs.replace(match, fault_reports=True)), limits)
     (verdict,) = outcome.matches
     told = {Path(fault.bundle).name for fault in verdict.faults if fault.bundle is not None}
     assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told

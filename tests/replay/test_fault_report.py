@@ -171,7 +171,7 @@ async def test_a_fault_report_that_cannot_be_written_does_not_replace_what_ended
     """Neither a cancellation nor an interrupt. A match that is played to its end still says what failed."""
     stubborn, thrower = (arena.bot(f"greet()\nwhile True: throw('{throw}')", name=throw) for throw in ("stone", "rock"))
     match = arena.match(stubborn, thrower, game="rounds", rounds=400)  # long enough to notice
-    match = msgspec.structs.replace(match, bundles=True)
+    match = msgspec.structs.replace(match, fault_reports=True)
     (arena.folder / "match.seat0.fault1").mkdir()
     turns = 0
     async with open_roster(Limits(isolation=OFF)) as roster:
@@ -203,7 +203,7 @@ answer(call(), {}); put('NW'); put('NW'); call()
 """
     rival = "greet(reuse=True); put('C'); put('E'); answer(call(), {}); " + RIVAL.removeprefix("greet(); ")
     match = arena.match(arena.bot(body), arena.bot(rival, name="rival"))
-    match = msgspec.structs.replace(match, bundles=True)
+    match = msgspec.structs.replace(match, fault_reports=True)
     outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
     (fault,) = outcome.matches[1].faults
     assert fault.bundle is not None

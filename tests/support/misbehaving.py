@@ -188,7 +188,7 @@ class Ring:
         bot = self.arenas("bot").bot(program.body, name=program.name)
         rival = self.arenas("rival").bot(LOSER if wanted.wins else RIVAL, str(log), name="rival")
         match = self.arena.match(bot, rival, time=TimeControl(per_call_s=wanted.call_s))
-        match = msgspec.structs.replace(match, bundles=True)
+        match = msgspec.structs.replace(match, fault_reports=True)
         started = time.monotonic()
         async with open_roster(limits) as roster:
             verdict = await play(match, roster)

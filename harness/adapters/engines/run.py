@@ -24,7 +24,7 @@ END_S = 5.0
 """How long an engine may take to end. The referee usually allows less."""
 
 
-class Seat:
+class EngineBot:
     """One engine, in match after match."""
 
     def __init__(self, protocol: str, settings: Settings, command: Sequence[str]) -> None:
@@ -78,7 +78,7 @@ def main(words: list[str]) -> None:
     own = tuple((name, value if equals else None) for name, equals, value in parts)
     settings = Settings(given.nodes, given.depth, given.movetime, own, given.overhead, given.debug)
     try:
-        seat = Seat(given.protocol, settings, words[place + 1 :])
+        seat = EngineBot(given.protocol, settings, words[place + 1 :])
     except OSError as error:
         sys.exit(f"the engine cannot be started: {error}")
     serve_matches(seat.begin)

@@ -33,7 +33,7 @@ EXAMPLES = {
 }
 
 
-class Seat(Struct, frozen=True):
+class NamedEngine(Struct, frozen=True):
     """An engine that the user named."""
 
     runner: tuple[str, ...]
@@ -42,7 +42,7 @@ class Seat(Struct, frozen=True):
     """The engine's path or command line, as typed."""
 
 
-def read(spec: str, game: str | None) -> Seat:
+def read(spec: str, game: str | None) -> NamedEngine:
     """Parses a bot spec. UsageError if anything is wrong with it, or with the game."""
     protocol, _, text = spec.partition(":")
     if game is not None and not game.startswith(GAMES):
@@ -64,17 +64,17 @@ def read(spec: str, game: str | None) -> Seat:
         if name in BOUNDS and int(value) == 0:
             raise UsageError(f"{spec}: {name} {value}: expected 1 or more")
         words += [name] if name == DEBUG else [name, value]
-    return Seat((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
+    return NamedEngine((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
 
 
-def path_of(seat: Seat) -> Path | None:
+def path_of(seat: NamedEngine) -> Path | None:
     """Returns the engine's file or folder; None for a command line, and for a program on PATH that is only named."""
     path = adapter_options.existing(Path(), seat.command)
     is_named = "/" not in seat.command and toolchains.find(seat.command) is not None
     return None if is_named else path
 
 
-def command_line(seat: Seat, spec: str) -> tuple[str, list[str]]:
+def command_line(seat: NamedEngine, spec: str) -> tuple[str, list[str]]:
     """Returns the program of an engine's command line, and its arguments.
 
     UsageError if there is no such program. RunError, with the command that installs it, for one that is known.

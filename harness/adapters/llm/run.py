@@ -27,7 +27,7 @@ NOTICE_CHARACTERS = 2000
 """A longer notice is cut: a rival may have chosen its text."""
 
 
-class Seat:
+class Prompter:
     """One match: the prompts, and what has happened since the last call."""
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class Seat:
         return self.prompts.refusal(params["problem"])
 
 
-FUNCTIONS = {PREPARE: Seat.prepare, QUESTION: Seat.question, READ: Seat.read, RETHINK: Seat.rethink}
+FUNCTIONS = {PREPARE: Prompter.prepare, QUESTION: Prompter.question, READ: Prompter.read, RETHINK: Prompter.rethink}
 
 
 def main(model: str) -> None:
     """Plays until standard input ends."""
 
     def begin(match: Initialize) -> tuple[Handler, str]:
-        return Seat().handle, model
+        return Prompter().handle, model
 
     serve_matches(begin)
 

@@ -30,7 +30,7 @@ from referee.harness.process.transport import Transport
 from referee.harness.records import CallCost, Exchange, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatAccount
+from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStatus
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
 
@@ -292,10 +292,10 @@ class ModelBot(Bot):
         self._system_shown = True
         return Exchange(messages, completion.text, use, completion.finish, problem, completion.reasoning)
 
-    def account(self, brief: bool = False) -> SeatAccount:
-        """Returns the account with what the model said as the answer: the frames are those of the prompt's program."""
-        account = super().account(brief)
-        return account if brief or self._said is None else msgspec.structs.replace(account, answer=self._said)
+    def status(self, brief: bool = False) -> SeatStatus:
+        """Returns the status with what the model said as the answer: the frames are those of the prompt's program."""
+        status = super().status(brief)
+        return status if brief or self._said is None else msgspec.structs.replace(status, answer=self._said)
 
 
 def _schema(answer_type: Any) -> dict[str, Any]:

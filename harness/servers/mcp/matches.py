@@ -200,7 +200,7 @@ class MatchTable:
             self._begun[game.name] += 1
             ident = f"{game.name}-{self._begun[game.name]}"
             replay = self._replay(ident) if conditions.keeps else None
-            first = Match(game, programs, seed, values, conditions.time(game.time), replay=replay, bundles=True)
+            first = Match(game, programs, seed, values, conditions.time(game.time), replay=replay, fault_reports=True)
             rule_options.first_position(game, first.setup)
             self._forget()
             match = self._matches[ident] = ClientMatch(ident, game, player)

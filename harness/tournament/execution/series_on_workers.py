@@ -72,7 +72,7 @@ class _SeriesGames(Runner):
                 match.seed,
                 plain=True,
                 replay=match.replay and match.replay.absolute(),
-                bundles=match.bundles,
+                fault_reports=match.fault_reports,
                 again=match.again,
             )
 

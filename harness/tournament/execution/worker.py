@@ -105,7 +105,7 @@ class Player:
             self.contest.encodings,
             game.replay,
             game.again,
-            game.bundles,
+            game.fault_reports,
             self.contest.transcripts,
         )
         if game.plain:

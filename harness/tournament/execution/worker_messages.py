@@ -56,7 +56,7 @@ class Assignment(Struct, frozen=True):
     """The game belongs to no tournament: the worker reports the verdict as JSON instead of a ledger line."""
     replay: Path | None = None
     """The replay file of a plain game."""
-    bundles: bool = False
+    fault_reports: bool = False
     """Whether every fault of a plain game gets a fault report."""
     again: tuple[str, ...] = ()
     """The command line that reproduces a plain game."""

@@ -13,7 +13,7 @@ from referee.harness.match.turn import shown_limits
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.spec import entrant
-from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.seat import MatchContext, Reply
 from referee.protocol.messages import Encoding, Initialize
 
@@ -49,7 +49,7 @@ async def test_the_engine_plays_every_game_to_its_end(name: str) -> None:
     names = tuple("abcd"[: game.seats.start])
     setup = Setup(5, names, game.options())
     context = MatchContext(game.new(setup))
-    seats = [EngineSeat(Dice(derive_seed(5, player))) for player in range(len(names))]
+    seats = [RandomSeat(Dice(derive_seed(5, player))) for player in range(len(names))]
     for player, seat in enumerate(seats):
         limits = shown_limits(Limits(), game, game.time)
         hello = Initialize(1, name, setup.options, player, names, tuple(Encoding), limits, 1)

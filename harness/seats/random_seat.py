@@ -1,4 +1,4 @@
-"""The engine at a seat."""
+"""A seat that answers at random, as the engine draws: `@random` in most games."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
 
 
-class EngineSeat(LocalSeat):
+class RandomSeat(LocalSeat):
     """Answers with any legal answer, as `State.sample` draws it, in every game."""
 
     def __init__(self, dice: Dice | None = None) -> None:
