@@ -8,8 +8,8 @@ import msgspec
 
 from referee.games.contract import FaultKind
 from referee.games.dice import derive_seed
-from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
+from referee.harness.adapters.wasm.play_again import by_engine
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.check.engine_match import EngineGame, GamePlan, params_sizes, play_engine_game
 from referee.harness.check.findings import Level
@@ -198,11 +198,7 @@ async def metered(trial: Trial) -> str:
     plan = trial.plan(calls=FEW_CALLS)
     first, _ = await trial.play(plan)
     pieces, _ = await trial.play(plan, Manner(cuts=9, pause_s=0.001))
-    context = BuildContext(trial.limits)
-    command = runner.command(runner.module_of(bot.argv), context, (), PULLEY)
-    argv = (*command, *runner.arguments_of(bot.argv))
-    program = msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
-    interpreted, _ = await trial.play(plan, program=program)
+    interpreted, _ = await trial.play(plan, program=by_engine(bot, BuildContext(trial.limits), PULLEY))
     for how, game in (("in pieces", pieces), ("by the interpreter", interpreted)):
         for number, (one, other) in enumerate(zip(first.calls, game.calls, strict=False), 1):
             if one != other:

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from referee.harness.adapters.wasm.play_again import keep_modules
+from referee.harness.adapters.wasm.kept_modules import keep_modules
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     MORE,

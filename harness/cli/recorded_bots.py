@@ -14,15 +14,14 @@ from cyclopts import Parameter
 from referee.games.contract import Player
 from referee.harness.adapters.images.image import unpacked_at
 from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.play_again import kept_module
+from referee.harness.adapters.wasm import kept_modules, runner
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, check_recorded, recorded_limits
-from referee.harness.programs import archive, build_cache
+from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
@@ -75,7 +74,7 @@ def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], f
     if who := _nobody(replay, player, command):
         raise UsageError(f"{who} played at {seat}; name a bot with {option}")
     if runner.is_metered(command):
-        program = _module(replay, player, command, folder)
+        program = kept_modules.recorded_entrant(replay, player, command, folder, BuildContext(Limits(), building))
     elif folder and (unpacked := unpacked_at(Path(folder))) is not None:
         program = image_entrant(name, unpacked)
     else:
@@ -113,21 +112,6 @@ def _paths(word: str) -> list[str]:
     if word.startswith("/"):
         return word.split(":")
     return [word] if Path(word).suffix in FILES else []
-
-
-def _module(replay: Replay, player: Player, command: tuple[str, ...], folder: str) -> Entrant | None:
-    """Returns the metered bot, compiled here; None if nothing with the recorded hash is left."""
-    recorded = replay.header.metered.get(player)
-    places = [kept_module(replay.path, player)]
-    if runner.in_cache(command):
-        places.append(runner.module_of(command))
-    if folder and os.path.isdir(folder):
-        places += sorted(Path(folder).glob(f"*{runner.SUFFIX}"))
-    for place in places:
-        if recorded is not None and place.is_file() and archive.sha256(place) == recorded.sha256:
-            argv = runner.command(place.resolve(), BuildContext(Limits(), building), runner.arguments_of(command))
-            return Entrant(replay.header.setup.names[player], argv, place.resolve().parent)
-    return None
 
 
 def is_foreign(program: Entrant, game: str) -> bool:

@@ -9,7 +9,6 @@ import msgspec
 from rich.text import Text
 
 from referee.games.ending import headline
-from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
@@ -20,7 +19,6 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.formats import originals
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
@@ -64,7 +62,8 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
 
 def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     """Lets the metered bots of a replay play it again."""
-    from referee.harness.adapters.wasm.play_again import found_modules, play_again  # needed for --play alone
+    from referee.harness.adapters.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
+    from referee.harness.adapters.wasm.play_again import play_again
 
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
@@ -76,11 +75,11 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
     modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
     context = BuildContext(Limits(), building)
     target = PULLEY if engine == "pulley" else ""
-    programs = {}
-    for player, module in modules.items():
-        arguments = runner.arguments_of(replay.header.commands[player])  # the rest could start any program
-        argv = runner.command(module.resolve(), context, arguments, target)
-        programs[player] = Entrant(replay.header.setup.names[player], argv, module.resolve().parent)
+    seated, commands = replay.header.setup.names, replay.header.commands
+    programs = {
+        player: module_entrant(seated[player], each, commands[player], context, target)
+        for player, each in modules.items()
+    }
     try:
         calls = run(play_again, replay, programs)
     except Difference as difference:

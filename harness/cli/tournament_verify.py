@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 
 from referee.games.contract import Result
-from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import PULLEY
-from referee.harness.adapters.wasm.play_again import play_again
+from referee.harness.adapters.wasm.play_again import by_engine, play_again
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import counted, printable
@@ -24,7 +23,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.worker import content
-from referee.harness.tournament.model import Plan, read_plan
+from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Line
 
@@ -51,7 +50,10 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
     if play:
         with progress() as report:
             _, ready = organise.programs(plan, folder, progress=report)
-        programs = {ident: _by_engine(bot, plan, engine) for ident, bot in ready.items() if bot.metered}
+        programs = {ident: bot for ident, bot in ready.items() if bot.metered}
+        if engine == "pulley":
+            context = BuildContext(plan.limits)
+            programs = {ident: by_engine(bot, context, PULLEY) for ident, bot in programs.items()}
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
     differing = verified = without = 0
@@ -79,15 +81,6 @@ def _percent(text: str) -> float:
     if found is None or not 0 < float(found[1]) <= 100:
         raise UsageError(f"--sample {text}: expected a share above zero, such as 5% or 100%")
     return float(found[1]) / 100
-
-
-def _by_engine(bot: Entrant, plan: Plan, engine: Engine) -> Entrant:
-    """Returns a metered bot that plays by that engine."""
-    if engine == "wasmtime":
-        return bot
-    module, arguments = runner.module_of(bot.argv), runner.arguments_of(bot.argv)
-    command = runner.command(module, BuildContext(plan.limits), (), PULLEY)
-    return msgspec.structs.replace(bot, argv=(*command, *arguments), named=bot.named and command)
 
 
 def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:

@@ -18,6 +18,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
 from referee.harness.records import Exchange, Metering, Model, ModelUse
+from referee.protocol.messages import Encoding
 from referee.protocol.text import printable
 
 REPLAY_VERSION = 1
@@ -63,7 +64,7 @@ class Header(Struct, frozen=True):
     """How the referee found a bot's processes: the kernel's `children files`, or the slower `psutil`."""
     again: tuple[str, ...] = ()
     """The command line that plays the match again, with paths as they were given; empty = there is none."""
-    encodings: tuple[str, ...] = ()
+    encodings: tuple[Encoding, ...] = ()
     """What the bots could choose from; empty = the replay's version does not say."""
     metered: Mapping[Player, Metering] = {}
     """The metered bots, by seat. Their times are fuel."""

@@ -98,6 +98,8 @@ class Replay:
             )
         if len(raw.setup.names) not in self.game.seats:
             raise UsageError(f"{path} is not a replay: line 1: {raw.game} is not played by {len(raw.setup.names)} bots")
+        if problem := _problem_of_seats(raw):
+            raise UsageError(f"{path} is not a replay: line 1: {problem}")
         self.path = path
         self.header = msgspec.structs.replace(raw, setup=msgspec.structs.replace(raw.setup, options=options))
         try:
@@ -125,3 +127,13 @@ class Replay:
             return msgspec.json.decode(self.lines[-1], type=Ending)
         except UNDECODABLE:
             return None
+
+
+def _problem_of_seats(header: Header) -> str:
+    """Returns what is wrong with the seats that a header names; empty if nothing is."""
+    seats = range(len(header.setup.names))
+    for player in (*header.people, *header.functions, *header.metered, *header.models):
+        if player not in seats:
+            return f"names seat {player}; the seats are 0 to {seats[-1]}"
+    without = next((player for player in header.metered if player >= len(header.commands)), None)
+    return "" if without is None else f"has no command of seat {without}, which is metered"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from modules import SPIN, bot, saved
 
-from referee.harness.adapters.wasm.play_again import kept_module
+from referee.harness.adapters.wasm.kept_modules import kept_module
 from referee.harness.cli.main import main
 
 TOKEN = '{"action":"putToken","column":"C"}'
@@ -67,6 +67,25 @@ def test_a_replay_without_a_rate_of_fuel_is_refused(replay: Path, capsys: pytest
     altered(replay, '{"replay":', lambda line: line["metered"]["0"].update(fuel_per_ms=0))
     assert main(["replay", "show", str(replay), "--calls", "--plain"]) == 2
     assert "Expected `int` >= 1 - at `$.metered[...].fuel_per_ms`" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda line: line["metered"].update({"9": line["metered"]["0"]}), "names seat 9; the seats are 0 to 1"),
+        (lambda line: line["metered"].update({"-1": line["metered"]["0"]}), "names seat -1; the seats are 0 to 1"),
+        (lambda line: line.update(people=[2]), "names seat 2; the seats are 0 to 1"),
+        (lambda line: line.update(functions=[2]), "names seat 2; the seats are 0 to 1"),
+        (lambda line: line.update(commands=[]), "has no command of seat 0, which is metered"),
+        (lambda line: line.update(encodings=["morse"]), "Invalid enum value 'morse'"),
+    ],
+)
+def test_a_header_that_names_what_there_is_not_is_refused(
+    replay: Path, change: Callable[[dict[str, Any]], None], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    altered(replay, '{"replay":', change)
+    assert verify(replay) == 2
+    assert problem in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,13 @@ import msgspec
 from referee.games.contract import Call, Fault, Player
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.transport import GUARD
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, recorded_limits
 from referee.harness.process.pipes import Pipes
+from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
@@ -27,48 +28,18 @@ from referee.harness.replay.writer import MemoryReplayWriter
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
-from referee.protocol.messages import Clock, Encoding, Initialize
+from referee.protocol.messages import Clock, Initialize
 
 CHAOS_OPTION = "--chaos"
 RECORDED = "recorded:"
 """The command of a seat whose answers are taken from the replay."""
 
 
-def kept_module(replay: Path, player: Player) -> Path:
-    """Returns where the module of a seat is kept, next to the replay."""
-    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{runner.SUFFIX}")
-
-
-def keep_modules(replay: Replay) -> None:
-    """Copies the modules of the metered bots next to the replay. RunError if that fails."""
-    for player in replay.header.metered:
-        module, kept = runner.module_of(replay.header.commands[player]), kept_module(replay.path, player)
-        try:
-            kept.write_bytes(module.read_bytes())
-        except OSError as error:
-            raise RunError(f"the module {module} cannot be kept at {kept}: {error.strerror}") from error
-
-
-def found_modules(replay: Replay) -> dict[Player, Path]:
-    """Returns the modules of a replay's metered bots: next to it, or in this machine's cache.
-
-    UsageError if one is missing, or if no bot was metered.
-    """
-    if not replay.header.metered:
-        raise UsageError(f"{replay.path}: no bot was metered, so no other run must give the same match")
-    modules = {}
-    for player in sorted(replay.header.metered):
-        kept, command = kept_module(replay.path, player), replay.header.commands[player]
-        in_cache = runner.module_of(command) if runner.in_cache(command) else None
-        found = kept if kept.is_file() else in_cache
-        if found is None:
-            name = replay.header.setup.names[player]
-            raise UsageError(
-                f"{replay.path}: the module of {name} (seat {player}) is neither at {kept} nor in the cache; "
-                "name the modules of the metered seats after the replay"
-            )
-        modules[player] = found
-    return modules
+def by_engine(bot: Entrant, context: BuildContext, target: str) -> Entrant:
+    """Returns a metered bot whose module another engine runs."""
+    command = runner.command(runner.module_of(bot.argv), context, (), target)
+    argv = (*command, *runner.arguments_of(bot.argv))
+    return msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
 
 
 async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
@@ -92,8 +63,7 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
         else Entrant(name, (RECORDED, str(player)), Path.cwd())
         for player, name in enumerate(header.setup.names)
     )
-    encodings = tuple(Encoding(name) for name in header.encodings)
-    match = Match(replay.game, entrants, header.setup.seed, header.setup.options, header.time, encodings)
+    match = Match(replay.game, entrants, header.setup.seed, header.setup.options, header.time, header.encodings)
     shared = 0 if header.origin is None else header.origin.turn
     if header.origin is not None:
         before = tuple(step for step in steps if not isinstance(step, Turn) or step.turn <= shared)
