@@ -12,7 +12,7 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.games.contract import Player
-from referee.harness.adapters.images.image import unpacked_at
+from referee.harness.adapters.images.image import image_entrant, unpacked_at
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.wasm import kept_modules, runner
 from referee.harness.cli.limit_options import isolation
@@ -26,7 +26,7 @@ from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.source_file import SOURCES
-from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD, image_entrant
+from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD
 from referee.harness.replay.reader import Replay
 
 FILES = frozenset({*SOURCES, runner.SUFFIX, ".jar", ".pyz"})

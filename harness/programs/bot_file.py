@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.wasm import runner
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import toolchains
@@ -23,6 +22,7 @@ from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
+from referee.harness.programs.kinds import function, kind_of_suffix
 
 MAX_BYTES = 1 << 20
 """Limit of the size of a `bot.toml`."""
@@ -130,13 +130,13 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> B
         inside, name = folder.relative_to(files.folder), bot.name or folder.name
         top = build_folder(files, bot.build, inside.as_posix(), spec, name, context)
         folder = top / inside
-    if bot.run[0].endswith(runner.SUFFIX):
+    if (kind := kind_of_suffix(os.path.splitext(bot.run[0])[1])) is not None:
         module, place = folder / bot.run[0], f"{spec}/{BOT_FILE}"
         if not is_inside(os.path.realpath(module), archive.real_paths(top, *readable)):
             raise BuildError(place, f"run names {bot.run[0]!r}, which lies outside of the bot's folder")
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
-        command = runner.command(module, context)
+        command = function(kind.build)(module, context)
         return Built((*command, *bot.run[1:]), folder, command)
     program = _program(bot.run[0], folder, spec)
     real = os.path.realpath(program)

@@ -1,62 +1,202 @@
-"""The kinds of players that a bot spec can name: how each is written, and where it may play.
+"""The kinds of players: how each is named, where it may play, and how its seat is made.
 
-`KINDS` is the registry. A kind is one `Kind` in it; help, the docs' table and all refusals read it.
+To add a kind, make the folder `adapters/NAME/` with a `kind.py` that holds `KINDS`, a tuple of `Kind`. The registry
+finds it there. Help, the docs' table, recordings and all refusals read the registry, so nothing else changes, except
+for the docs' table, which a test compares.
+
+A kind names its functions as "module:function". They are imported when they are needed: a `kind.py` imports this module
+and nothing else that is slow.
 """
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 from msgspec import Struct
 
 from referee.harness.programs.entrant import Parsed
+
+ADAPTERS = "referee.harness.adapters"
+"""The package whose folders are searched for kinds."""
+MODULE = "kind"
+"""The name of the module in such a folder."""
 
 
 class Kind(Struct, frozen=True, eq=False, kw_only=True):
     """A kind of player."""
 
     name: str
-    """In the plural, for refusals."""
-    parse: Callable[[str, str | None], Parsed]
-    """Takes a bot spec without `NAME=` and the game; UsageError for a wrong spec."""
-    help: str
-    """How it is named, in the help of BOTS."""
-    rows: tuple[tuple[str, str], ...]
-    """Its rows in the docs' table: what it is, in Markdown, and an example."""
+    """In the singular. It stands for the kind in an `Entrant`."""
+    plural: str
+    """For refusals."""
+    place: int = 1000
+    """Its place in the help, and among the kinds that recognise a path: the lowest comes first."""
+
+    # How it is named.
     prefixes: tuple[str, ...] = ()
-    """The beginnings of its bot specs. The kind without any is a path."""
+    """The beginnings of its bot specs."""
     word: str = ""
     """Its whole bot spec, if it has no prefix."""
+    names_file: bool = False
+    """A file follows the prefix, which a team can hand in."""
+    help: str = ""
+    """How it is named, in the help of BOTS. Empty: the user cannot name it."""
+    rows: tuple[tuple[str, str], ...] = ()
+    """Its rows in the docs' table: what it is, in Markdown, and an example."""
+    parse: str = ""
+    """Takes a bot spec without `NAME=` and the game; returns a `Parsed`. UsageError for a wrong spec."""
+    recognise: str = ""
+    """Takes a path without a prefix and the game; returns a `Parsed`, or None if it is no player of this kind."""
+    bot_file: str = ""
+    """Takes `original` of a `bot.toml`, its folder, the place for messages and the game; returns a `Parsed`."""
+    suffix: str = ""
+    """Files with this suffix are of this kind, also those that `run` of a `bot.toml` names."""
+    build: str = ""
+    """Takes such a file and a `BuildContext`; returns the command of its program."""
+
+    # Where it may play.
     travels: bool = False
     """It can be copied to another machine and into a package."""
     in_series: bool = True
     """It plays wherever a bot is named; otherwise single matches only."""
     for_clients: bool = False
     """A client may name it over MCP."""
-    names_file: bool = False
-    """A file follows the prefix, which a team can hand in."""
 
     def matches(self, spec: str) -> bool:
         """Returns whether a bot spec without `NAME=` is of this kind."""
-        return spec == self.word != "" or spec.startswith(self.prefixes)
+        return bool(self.parse) and (spec == self.word != "" or spec.startswith(self.prefixes))
 
 
-KINDS: list[Kind] = []
-"""In the order of the help. `spec` adds the first ones."""
+PATH = Kind(
+    name="program",
+    plural="programs",
+    place=0,
+    help="PATH (an executable, a folder with bot.toml, a zip file or a source file)",
+    rows=(
+        ("an executable", "`./mybot`"),
+        ("a source file with a known suffix: `{suffixes}`", "`./mybot.cpp`"),
+        ("a folder with a `bot.toml`, or a zip file of one", "`starter_kits/java/examples/reantics`, `team.zip`"),
+        ("a version that a tournament or `referee improve` keeps", "`tournaments/cup/bots/HASH.zip`"),
+    ),
+    parse="referee.harness.programs.files:parse",
+    travels=True,
+    for_clients=True,
+)
+PERSON = Kind(
+    name="person",
+    plural="people",
+    place=40,
+    word="human",
+    help="human (you, in this terminal)",
+    rows=(("you, in the terminal or on a page", "`human`"),),
+    parse="referee.harness.programs.spec:person",
+    in_series=False,
+)
+SCRIPT = Kind(
+    name="script",
+    plural="scripts",
+    place=50,
+    prefixes=("script:",),
+    help="script:FILE (an answer a line, then the first legal ones)",
+    rows=(("a file with one answer on each line", "`script:opening.txt`"),),
+    parse="referee.harness.programs.spec:script",
+    in_series=False,
+)
+SERVICE = Kind(
+    name="web service",
+    plural="web services",
+    place=900,
+    prefixes=("http:", "https:"),
+    help="http:// or https://ADDRESS (a team's web service, for the Arena's games)",
+    rows=(("a team's web service, for games of the Arena", "`http://127.0.0.1:5000`"),),
+    parse="referee.harness.programs.spec:service",
+    in_series=False,
+)
+CORE = (
+    PATH,
+    Kind(
+        name="built-in bot",
+        plural="built-in bots",
+        place=20,
+        prefixes=("@",),
+        help="@random (built in)",
+        rows=(("a built-in bot", "`@random`, `@baseline`, `@advanced`, `@C_AI_TELEPORT`"),),
+        parse="referee.harness.programs.built_in:parse",
+        travels=True,
+        for_clients=True,
+    ),
+    Kind(
+        name="command line",
+        plural="command lines",
+        place=30,
+        prefixes=("cmd:",),
+        help="cmd:'COMMAND LINE'",
+        rows=(("a command line", "`cmd:'python3 -u mybot.py --depth 4'`"),),
+        parse="referee.harness.programs.spec:command",
+    ),
+    PERSON,
+    SCRIPT,
+    SERVICE,
+)
+"""The kinds that are no adapter's."""
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """Returns all kinds, in the order of the help."""
+    found = list(CORE)
+    for folder in import_module(ADAPTERS).__path__:
+        for name in sorted(os.listdir(folder)):
+            if os.path.isfile(f"{folder}/{name}/{MODULE}.py"):
+                found += import_module(f"{ADAPTERS}.{name}.{MODULE}").KINDS
+    return tuple(sorted(found, key=lambda kind: kind.place))
+
+
+@cache
+def function(name: str) -> Any:
+    """Returns what "module:function" names."""
+    return resolve_name(name)
 
 
 def kind_of(spec: str) -> Kind:
     """Returns the kind of a bot spec without `NAME=`: that of a path if it has no prefix."""
-    return next((kind for kind in KINDS if kind.matches(spec)), KINDS[0])
+    return next((kind for kind in kinds() if kind.matches(spec)), PATH)
+
+
+def kind_of_suffix(suffix: str) -> Kind | None:
+    """Returns the kind of the files with this suffix; None if they are source files or programs."""
+    return next((kind for kind in kinds() if kind.suffix == suffix != ""), None)
+
+
+def suffixes() -> tuple[str, ...]:
+    """Returns the suffixes of files that are players of a kind of their own."""
+    return tuple([kind.suffix for kind in kinds() if kind.suffix])
+
+
+def recognised(path: Path, game: str | None) -> Parsed | None:
+    """Returns the player of another kind that a path without a prefix is; None for a program.
+
+    UsageError for a folder with several players.
+    """
+    for kind in kinds():
+        if kind.recognise and (parsed := function(kind.recognise)(path, game)) is not None:
+            found: Parsed = parsed
+            return found
+    return None
 
 
 def is_path(spec: str) -> bool:
     """Returns whether a bot spec without `NAME=` is a path, without a prefix."""
-    return kind_of(spec) is KINDS[0]
+    return kind_of(spec) is PATH
 
 
 def prefixes(of: Callable[[Kind], bool] = lambda kind: True) -> tuple[str, ...]:
     """Returns the prefixes of some kinds, or of all."""
-    return tuple([prefix for kind in KINDS if of(kind) for prefix in kind.prefixes])
+    return tuple([prefix for kind in kinds() if of(kind) for prefix in kind.prefixes])
 
 
 def split_name(spec: str) -> tuple[str | None, str]:
@@ -76,14 +216,14 @@ def split_file(spec: str) -> tuple[str, str]:
 
 def bots_help() -> str:
     """Returns the help of BOTS."""
-    forms = ", ".join(kind.help for kind in KINDS)
+    forms = ", ".join(kind.help for kind in kinds() if kind.help)
     return f"One for each seat: {forms}. NAME= before it names the bot."
 
 
-def table() -> Iterator[str]:
+def table(source_suffixes: str) -> Iterator[str]:
     """Yields the lines of the table in `docs/reference/bots-and-limits.md`."""
     yield "| a bot is | for example |"
     yield "| --- | --- |"
-    for kind in KINDS:
-        yield from (f"| {what} | {example} |" for what, example in kind.rows)
+    for kind in kinds():
+        yield from (f"| {what.format(suffixes=source_suffixes)} | {example} |" for what, example in kind.rows)
     yield "| any of these, with a name | `old=./mybot-1.0` |"

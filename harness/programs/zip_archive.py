@@ -6,11 +6,10 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from referee.harness.adapters.kaggle import spec as kaggle_spec
-from referee.harness.adapters.originals import spec as original_spec
 from referee.harness.errors import UsageError
 from referee.harness.programs import build_cache
 from referee.harness.programs.archive import sha256
+from referee.harness.programs.kinds import recognised
 
 SUFFIX = ".zip"
 MAX_BYTES, MAX_FILES = 64 << 20, 2000
@@ -167,8 +166,7 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
         return spec
     folder = named_folder(path, scratch)
     bot = unpack(path, folder)
-    is_agent = original_spec.bot_in(bot, game) or kaggle_spec.agent_in(bot, game)
-    if bot.is_dir() and not (bot / "bot.toml").is_file() and not is_agent:
+    if bot.is_dir() and not (bot / "bot.toml").is_file() and recognised(bot, game) is None:
         raise UsageError(f"{path}: {_no_bot_file(path)}")
     return prefix + str(bot)
 

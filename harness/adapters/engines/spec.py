@@ -11,13 +11,17 @@ import shlex
 import sys
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.adapters.engines.options import BOUNDS, COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
 from referee.harness.errors import RunError, UsageError
 from referee.harness.languages import packages, toolchains
 from referee.harness.paths import ENGINE_RUNNER
-from referee.harness.programs import adapter_options
+from referee.harness.programs import adapter_options, files
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.spec import command_line as parse_command_line
 
 PREFIXES = tuple(f"{protocol}:" for protocol in PROTOCOLS)
 GAMES = "openspiel:"
@@ -89,3 +93,19 @@ def command_line(seat: NamedEngine, spec: str) -> tuple[str, list[str]]:
     if advice := packages.how_to_install(words[:1]):
         raise RunError(f"{spec} needs {words[0]}, which is not on this machine{advice}")
     raise UsageError(f"{spec}: there is no program {words[0]!r}; check the path, or put it on PATH")
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Finds an engine as any bot, or on PATH, and puts the program that runs it in front of its command."""
+    seat = read(spec, game)
+    path = path_of(seat)
+    name, build = parse_command_line(*command_line(seat, spec)) if path is None else files.parse(str(path), None)
+
+    def built(context: BuildContext) -> Entrant:
+        engine = build(context)
+        if engine.metered:
+            raise UsageError(f"{spec}: an engine is a program of this machine, not a module of WebAssembly")
+        named = None if engine.named is None else (*seat.runner, *engine.named)
+        return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv), named=named)
+
+    return name, built

@@ -18,6 +18,7 @@ from referee.harness.isolation.layers.namespaces import BASE, OUTSIDE_IMAGE
 from referee.harness.isolation.plan import Image, Isolation, obstacle_to_images
 from referee.harness.paths import expanded
 from referee.harness.programs import build_cache
+from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.tar_stream import Refused
 
 PREFIX = "oci:"
@@ -46,6 +47,24 @@ class Unpacked(Struct, frozen=True):
 
     root: Path
     run: Run
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Parses a bot spec. UsageError if there is no such file."""
+    path = path_of(spec)
+    return path.stem, lambda context: image_entrant(path.stem, unpack(spec, context.limits.isolation))
+
+
+def recognise(path: Path, game: str | None) -> Parsed | None:
+    """Returns None for whatever is no archive. UsageError for one, which an image and a Kaggle agent may be."""
+    if path.suffix == ".tar" and path.is_file() and not os.access(path, os.X_OK):
+        raise UsageError(f"{path} is no bot of this game; name a container image as {PREFIX}{path}")
+    return None
+
+
+def image_entrant(name: str, unpacked: Unpacked) -> Entrant:
+    """Returns the program of an image in the cache."""
+    return Entrant(name, unpacked.run.argv, unpacked.root, image=unpacked.run.image)
 
 
 def path_of(spec: str) -> Path:

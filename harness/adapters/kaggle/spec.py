@@ -16,6 +16,8 @@ from msgspec import Struct
 from referee.harness.errors import UsageError
 from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.tar_stream import (
     BROKEN,
     GZIP,
@@ -60,6 +62,25 @@ class Agent(Struct, frozen=True):
         file = unpacked(self.path) / MAIN if _is_archive(self.path) else self.path
         seed = [] if self.seed is None else ["--seed", str(self.seed)]
         return (self.python, str(KAGGLE_RUNNER), *seed, str(file)), file.parent
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Parses a bot spec. UsageError if anything is wrong with it."""
+    return _parsed(read(spec.removeprefix(PREFIX), Path.cwd(), game))
+
+
+def recognise(path: Path, game: str | None) -> Parsed | None:
+    """Returns the agent that a file or folder is by its shape; None if it is none."""
+    agent = None if game is None else agent_in(path, game)
+    return None if agent is None else _parsed(agent)
+
+
+def _parsed(agent: Agent) -> Parsed:
+    def built(context: BuildContext) -> Entrant:
+        argv, folder = agent.program()
+        return Entrant(agent.name, argv, folder, named=argv[:-1] if agent.whole else None)
+
+    return agent.name, built
 
 
 def read(text: str, base: Path, game: str | None) -> Agent:

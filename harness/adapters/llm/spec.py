@@ -20,8 +20,9 @@ import msgspec
 
 from referee.games.game import Game
 from referee.harness.errors import UsageError
-from referee.harness.paths import LLM_RUNNER, PROMPTS, game_file
+from referee.harness.paths import HOME, LLM_RUNNER, PROMPTS, game_file
 from referee.harness.programs import adapter_options
+from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.records import Model, ModelSettings
 
 PREFIX = "llm:"
@@ -41,8 +42,14 @@ def is_model(argv: Sequence[str]) -> bool:
     return str(LLM_RUNNER) in argv[1:3]
 
 
-def read(spec: str) -> ModelSettings:
+def parse(spec: str, game: str | None) -> Parsed:
     """Parses a bot spec. UsageError if anything is wrong with it."""
+    settings = read(spec)
+    return settings.model, lambda context: Entrant(settings.model, command(settings.model), HOME, model=settings)
+
+
+def read(spec: str) -> ModelSettings:
+    """Parses the options and the name in a bot spec. UsageError if anything is wrong with them."""
     given, model = adapter_options.split(spec.removeprefix(PREFIX), dict.fromkeys(OPTIONS, True), spec)
     if not model:
         raise UsageError(f"{spec}: expected the name of a model, as in {PREFIX}gpt-oss-20b")

@@ -16,6 +16,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import MODULE, ROOT
 from referee.harness.paths import RUNNER
 from referee.harness.programs import adapter_options, agent_imports
+from referee.harness.programs.entrant import Entrant, Parsed
 
 SIGNS = {
     "aiarena21": [{"play_powerup", "play_turn", "play_auction", "play_transport"}, {"import aiarena21"}],
@@ -93,6 +94,33 @@ def modules_of(agent: Path, game: str) -> tuple[Path, ...]:
 def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:
     """Makes the command of an original bot work in a copy of its folder. Returns any other command unchanged."""
     return (*argv[:-1], "--copy", argv[-1]) if argv[1:2] == (str(RUNNER),) else argv
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Parses a bot spec. UsageError if anything is wrong with it."""
+    return _parsed(read(spec.removeprefix("original:"), Path.cwd()), game)
+
+
+def recognise(path: Path, game: str | None) -> Parsed | None:
+    """Returns the original bot that a path is or contains; None if there is none. UsageError for several."""
+    if game is None or (bot := bot_in(path, game)) is None:
+        return None
+    return _parsed(Original(bot, root=path if path.is_dir() else None), game)
+
+
+def parse_bot_file(text: str, folder: Path, place: str, game: str | None) -> Parsed:
+    """Parses `original` in the `bot.toml` of a folder; `place` names the file."""
+    return _parsed(of_folder(text, folder, place), game)
+
+
+def _parsed(bot: Original, game: str | None) -> Parsed:
+    if game is None:
+        raise UsageError(f"original:{bot.path}: needs the game that it plays")
+    bot = bot.located(game)
+    folder = bot.path if bot.path.is_dir() else bot.path.parent
+    name, argv = bot.name, bot.argv(game)
+    named = None if bot.root is None else argv[:-1]  # the file is one of the folder that the user has named
+    return name, lambda context: Entrant(name, argv, folder, named=named)
 
 
 def read(text: str, base: Path) -> Original:

@@ -35,7 +35,7 @@ from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import split_name
-from referee.harness.programs.spec import entrants, image_entrant, name_of
+from referee.harness.programs.spec import entrants, name_of
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
@@ -285,7 +285,7 @@ def _image_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant
         unpacked = image.unpack(f"{image.PREFIX}{_archive(folder, entry)}", limits.isolation)
     if unpacked is None:
         raise RunError(f"{entry.name}: its image was removed from the cache")
-    return image_entrant(entry.name, unpacked)
+    return image.image_entrant(entry.name, unpacked)
 
 
 def _archive(folder: Path, entry: Entry) -> Path:

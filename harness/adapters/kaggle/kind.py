@@ -1,0 +1,16 @@
+"""Kaggle agents as a kind of player."""
+
+from referee.harness.programs.kinds import Kind
+
+KINDS = (
+    Kind(
+        name="Kaggle agent",
+        plural="Kaggle agents",
+        place=80,
+        prefixes=("kaggle:",),
+        help="kaggle:PATH (a Kaggle agent)",
+        rows=(("a Kaggle agent", "`kaggle:submission.py`, `submission.tar.gz`"),),
+        parse="referee.harness.adapters.kaggle.spec:parse",
+        recognise="referee.harness.adapters.kaggle.spec:recognise",
+    ),
+)

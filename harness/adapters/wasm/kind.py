@@ -1,0 +1,14 @@
+"""Modules of WebAssembly as a kind of player."""
+
+from referee.harness.programs.kinds import Kind
+
+KINDS = (
+    Kind(
+        name="module",
+        plural="modules of WebAssembly",
+        place=10,
+        rows=(("a [module of WebAssembly](../explanation/metered.md)", "`./mybot.wasm`"),),
+        suffix=".wasm",
+        build="referee.harness.adapters.wasm.runner:command",
+    ),
+)
