@@ -174,6 +174,14 @@ class ListedEncoding(FiniteEncoding):
         return self.answers[number]
 
 
+def number_in(action: Any, part: str) -> int:
+    """Returns a number of an action that has several. ValueError if the action has no such number."""
+    try:
+        return int(action[part])
+    except (TypeError, ValueError, LookupError, OverflowError):
+        raise ValueError(f"action {action!r}: expected {part!r} with a number, as in the action space") from None
+
+
 def encoding_of(game: Game, options: Any) -> Encoding:
     """Returns the encoding of a game. UsageError if it has none."""
     module = game.encoding or f"{__package__}.encodings.{game.name}"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv, ParallelEnv
 
 from referee.games.contract import Player, Setup
@@ -28,8 +29,6 @@ Spaces = dict[Agent, spaces.Space[Any]]
 class _Table:
     """What both kinds of environments have: spaces, seeds and the match."""
 
-    episode: Episode
-
     def __init__(
         self, game: Game, encoding: Encoding, setup: Setup, max_cycles: int | None, render_mode: str | None
     ) -> None:
@@ -47,6 +46,14 @@ class _Table:
         self.observation_spaces: Spaces = {agent: encoding.observation_space() for agent in self.possible_agents}
         self.action_spaces: Spaces = {agent: encoding.action_space() for agent in self.possible_agents}
         self._seeds = Seeds()
+        self._episode: Episode | None = None
+
+    @property
+    def episode(self) -> Episode:
+        """The match. ResetNeeded before the first."""
+        if self._episode is None:
+            raise ResetNeeded("call reset before anything else")
+        return self._episode
 
     def observation_space(self, agent: Agent) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -67,7 +74,7 @@ class _Table:
         """Does nothing: a match in this process holds no resources."""
 
     def _begin(self, seed: int | None) -> None:
-        self.episode = Episode(self.game, self.encoding, with_seed(self.setup, self._seeds.next(seed)))
+        self._episode = Episode(self.game, self.encoding, with_seed(self.setup, self._seeds.next(seed)))
         self.agents = self.possible_agents[:]
 
 
@@ -91,18 +98,19 @@ class MatchAEC(_Table, AECEnv[Agent, Observation, Any]):
         self._select()
 
     def observe(self, agent: Agent) -> Observation:
-        player = self.seats[agent]
-        return self.episode.observation(player, answered=player in self._answers)
+        episode, player = self.episode, self.seats[agent]
+        return episode.observation(player, answered=player in self._answers)
 
     def legal(self, agent: Agent) -> list[Any]:
-        return [] if self.seats[agent] in self._answers else super().legal(agent)
+        legal = super().legal(agent)
+        return [] if self.seats[agent] in self._answers else legal
 
     def step(self, action: Any) -> None:
-        agent = self.agent_selection
+        episode, agent = self.episode, self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        player, episode = self.seats[agent], self.episode
+        player = self.seats[agent]
         self._answers[player] = self.encoding.answer(action, episode.decisions[player])
         self._cumulative_rewards[agent] = 0.0
         self._acted[agent] += 1
@@ -157,6 +165,8 @@ class MatchParallel(_Table, ParallelEnv[Agent, Observation, Any]):
     ]:
         episode, agents, answer = self.episode, self.agents, self.encoding.answer
         names = self.possible_agents
+        if not agents:
+            raise ResetNeeded("the match is over: call reset before step")
         if missing := [names[player] for player in episode.decisions if names[player] not in actions]:
             raise UsageError(f"there is no action for {', '.join(missing)}; expected one for every agent that is asked")
         episode.play({player: answer(actions[names[player]], each) for player, each in episode.decisions.items()})

@@ -126,7 +126,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         """Returns a seed for each match. UsageError for another number of seeds, and for what is no seed."""
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, Sequence | np.ndarray) and np.ndim(seed) == 1:
+        if isinstance(seed, list | tuple | range) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
             seeds = [None if each is None else check_seed(each) for each in seed]
             if len(seeds) != self.num_envs:
                 raise UsageError(f"seed: expected one for each of the {self.num_envs} matches; got {len(seeds)}")
@@ -193,6 +193,8 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         if self._mask is None:
             return [False] * self.num_envs
         numbers = np.asarray(actions)
+        if numbers.shape != (self.num_envs,):
+            return [False] * self.num_envs
         if numbers.dtype.kind not in "iu":
             numbers = numbers.astype(int)  # as `FiniteEncoding.answer` reads them
         chosen: list[bool] = self._mask[self._numbers, numbers].tolist()

@@ -116,6 +116,15 @@ def test_observations_of_all_seats_are_inside_their_space(name: str) -> None:
             assert np.array_equal(values, np.stack([observation[key] for observation in single]))
 
 
+def test_a_tunnel_on_which_an_enemy_stays_is_inside_the_space() -> None:
+    """Its `captureHealth` goes below zero, without end (reantics.md, 6)."""
+    arrays = encoding("reantics")
+    state = [*positions("reantics", 4)][-1]
+    state.tunnel_health[:] = [-7, -8]  # type: ignore[attr-defined]
+    assert "-8" in msgspec.json.encode(state.view(0)).decode()
+    assert all(arrays.observation(state.view(player), player, None) in arrays.observation_space() for player in (0, 1))
+
+
 @pytest.mark.parametrize("name", ["aibg5", "aiarena21", "cardgame", "reantics"])
 def test_what_is_hidden_from_a_seat_changes_nothing_that_it_observes(name: str) -> None:
     """`copy(seed)` deals again what the seats that are asked cannot know: hands, decks, layouts and all luck."""

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -163,7 +164,23 @@ def test_an_environment_of_one_seat_after_the_other_is_not_called_parallelizable
         aec_to_parallel(referee.rl.aec("connectfour"))
 
 
-SEEDS = [-1, 1 << 64, 1.5, "1", [1], [1, 2, 3], [1, -2], [1, "2"], np.array([1, 2, 3]), np.array([0.5, 1]), {}, np.nan]
+SEEDS = [
+    -1,
+    1 << 64,
+    1.5,
+    "1",
+    b"12",
+    [1],
+    [[1], [2, 3]],
+    np.ones((1, 2), int),
+    [1, 2, 3],
+    [1, -2],
+    [1, "2"],
+    np.array([1, 2, 3]),
+    np.array([0.5, 1]),
+    {},
+    np.nan,
+]
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=repr)
@@ -207,6 +224,39 @@ def test_a_number_that_is_no_action_is_a_value_error(action: Any) -> None:
     env.reset(seed=1)
     with pytest.raises(ValueError, match="expected 0 to 9"):
         env.step([action])
+
+
+@pytest.mark.parametrize(
+    "action", [None, 3, "x", [], [1], {}, {"move": 0}, np.zeros(3), {"power_up": np.nan}], ids=repr
+)
+@pytest.mark.parametrize("name", ["aiarena21", "reantics"])
+def test_an_action_without_the_parts_of_its_space_is_a_value_error(name: str, action: Any) -> None:
+    env = referee.rl.aec(name)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"action .*: expected '(power_up|move|from)' with a number"):
+        env.step(action)
+
+
+def test_actions_in_another_shape_are_judged_too() -> None:
+    env = referee.rl.vector("tictactoe", 2)
+    env.reset(seed=1)
+    for actions in ([[9], [9]], iter([9, 9])):  # the flip is illegal now
+        with suppress(ValueError):  # recent versions of numpy take no array for a number
+            _, gains, *_ = env.step(actions)
+            assert gains.tolist() == [-1.0, -1.0]
+
+
+@pytest.mark.parametrize("make", [referee.rl.aec, referee.rl.parallel])
+def test_an_environment_of_pettingzoo_asks_for_reset_before_and_after_a_match(make: Any) -> None:
+    env = make("tictactoe", max_cycles=1, render_mode="ansi")
+    for act in (lambda: env.step(0), lambda: env.legal("player_0"), env.render):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
+            act()
+    if make is referee.rl.parallel:
+        env.reset(seed=1)
+        env.step({"player_0": 0})
+        with pytest.raises(gymnasium.error.ResetNeeded, match="the match is over: call reset"):
+            env.step({"player_0": 0, "player_1": 1})
 
 
 def test_an_illegal_action_is_judged_by_the_rules() -> None:

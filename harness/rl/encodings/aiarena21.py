@@ -22,7 +22,7 @@ from referee.games.aiarena21 import (
 )
 from referee.games.contract import Player
 from referee.games.game import Game
-from referee.harness.rl.encoding import Encoding
+from referee.harness.rl.encoding import Encoding, number_in
 from referee.harness.seats.decision import Decision
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class AIArena21Arrays(Encoding):
     def answer(self, action: Mapping[str, Any], decision: Decision) -> Any:
         method = decision.call.method
         if method is PLAY_POWERUP:
-            number = int(action["power_up"])
+            number = number_in(action, "power_up")
             if not 0 <= number < len(POWER_UPS):
                 raise ValueError(f"power_up {number}: expected 0 to {len(POWER_UPS) - 1}")
             return POWER_UPS[number]
         if method is PLAY_AUCTION:
-            return int(action["bid"])
-        row, col = divmod(int(action["cell"]), self.plane[1])
+            return number_in(action, "bid")
+        row, col = divmod(number_in(action, "cell"), self.plane[1])
         return f"{row},{col}"
 
     def legal(self, decision: Decision) -> list[dict[str, int]]:

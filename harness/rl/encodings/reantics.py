@@ -24,7 +24,7 @@ from referee.games.reantics import (
     GameState,
     Move,
 )
-from referee.harness.rl.encoding import Encoding
+from referee.harness.rl.encoding import Encoding, number_in
 from referee.harness.seats.decision import Decision
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class ReAnticsArrays(Encoding):
             for building in inventory.constrs:
                 x, y = building.coords
                 plane = _BUILDINGS + 2 * rival + (building.type != ANTHILL)
-                planes[plane, y, x] = 1 if building.captureHealth is UNSET else building.captureHealth
+                health = building.captureHealth  # an enemy that stays on a tunnel lowers it without end
+                planes[plane, y, x] = 1 if health is UNSET else max(0, health)
         for construction in view.inventories[2].constrs:
             x, y = construction.coords
             planes[_GRASS if construction.type == GRASS else _FOOD, y, x] = 1
@@ -87,7 +88,8 @@ class ReAnticsArrays(Encoding):
 
     def answer(self, action: Mapping[str, Any], decision: Decision) -> Any:
         """Of the paths that lead from one tile to the other, takes the first of `State.legal`."""
-        kind, start, end = int(action["move"]), _coords(action["from"]), _coords(action["to"])
+        kind = number_in(action, "move")
+        start, end = _coords(number_in(action, "from")), _coords(number_in(action, "to"))
         method = decision.call.method
         if method is GET_ATTACK:
             return end
@@ -118,11 +120,10 @@ def _action(kind: int, start: tuple[int, int], end: tuple[int, int]) -> dict[str
     return {"move": kind, "from": BOARD_LENGTH * start[1] + start[0], "to": BOARD_LENGTH * end[1] + end[0]}
 
 
-def _coords(tile: Any) -> tuple[int, int]:
-    number = int(tile)
-    if not 0 <= number < _TILES:
+def _coords(tile: int) -> tuple[int, int]:
+    if not 0 <= tile < _TILES:
         raise ValueError(f"tile {tile}: expected 0 to {_TILES - 1}")
-    return number % BOARD_LENGTH, number // BOARD_LENGTH
+    return tile % BOARD_LENGTH, tile // BOARD_LENGTH
 
 
 def _ends_of(move: Move) -> tuple[tuple[int, int], tuple[int, int]] | None:
