@@ -13,7 +13,7 @@ import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData
-from hypercorn.protocol import ProtocolWrapper
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState
@@ -44,7 +44,7 @@ class RequestLimits(Struct, frozen=True):
     idle_s: int = 15
     """How long a connection may take for the head of its next request."""
     connections: int = 2000
-    """Open at a time. Further ones are closed at once."""
+    """Open at a time. For a further one, the connection is closed that has waited longest without a whole request."""
 
 
 def listen(host: str, port: int = 0) -> socket.socket:
@@ -99,7 +99,7 @@ class _Server:
         """Serves a connection until it is closed."""
         connection = _Connection(self, stream)
         try:
-            if len(self._open) < self._limits.connections:
+            if self._has_room():
                 self._open.add(connection)
                 await connection.serve()
         except* Exception:
@@ -122,11 +122,30 @@ class _Server:
             while self._open:
                 await trio.sleep(0.01)
 
+    def _has_room(self) -> bool:
+        """Tells whether one more connection may be open. Closes another for it, unless requests are open at all."""
+        if len(self._open) < self._limits.connections:
+            return True
+        idle = [connection for connection in self._open if not connection.answers]
+        if not idle:
+            return False
+        oldest = min(idle, key=lambda connection: connection.active_at)
+        self._open.discard(oldest)
+        oldest.stream.socket.close()
+        return True
+
     def _close_idle_for(self, idle_s: float) -> None:
         until = trio.current_time() - idle_s
         for connection in self._open:
             if not connection.requests and connection.active_at <= until:
                 connection.stream.socket.close()
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1. Nobody needs HTTP/2 here, whose frames of a few bytes keep the loop from everybody else."""
+
+    async def _check_protocol(self, event: object) -> None:
+        pass
 
 
 class _Connection:
@@ -142,10 +161,12 @@ class _Connection:
         """When the last request ended."""
         self.requests = 0
         """The number of open requests."""
+        self.answers = False
+        """A request has arrived whole, and its response has not ended."""
         self._server = server
         self._head = b""  # of a response, which waits for the body
         self._sending = trio.Lock()  # held while the socket is full
-        self._protocol: ProtocolWrapper
+        self._protocol: _Protocol
 
     async def serve(self) -> None:
         """Serves requests until one side closes the connection."""
@@ -153,10 +174,7 @@ class _Connection:
         us, client = (parse_socket_addr(ends.family, name) for name in (ends.getsockname(), ends.getpeername()))
         app, state = ASGIWrapper(self._app), ConnectionState({})  # type: ignore[arg-type]
         async with TaskGroup() as tasks:
-            self._protocol = ProtocolWrapper(
-                app, server.config, server.context, tasks, state, False, client, us, self._send
-            )
-            await self._protocol.initiate()
+            self._protocol = _Protocol(app, server.config, server.context, tasks, state, False, client, us, self._send)
             data: bytes | bytearray = b"-"
             while data:
                 try:
@@ -173,6 +191,7 @@ class _Connection:
         try:
             await self._server.app(scope, receive, send)
         finally:
+            self.answers = False
             self.requests -= 1
             self.active_at = trio.current_time()
 
@@ -214,7 +233,6 @@ def _config(limits: RequestLimits) -> Config:
     config.include_server_header = False
     config.h11_max_incomplete_size = limits.head_bytes
     config.keep_alive_max_requests = 1 << 30
-    config.h2_max_concurrent_streams = 1  # nobody needs HTTP/2 here
     config.websocket_max_message_size = limits.body_bytes
     config.websocket_ping_interval = 20.0
     return config
@@ -245,6 +263,7 @@ def _limited(app: ASGIApp, limits: RequestLimits) -> ASGIApp:
         async def receive_whole() -> Message:
             return messages.pop() if messages else await receive()
 
+        scope[CONNECTION].answers = True
         return await app(scope, receive_whole, send)
 
     return limited

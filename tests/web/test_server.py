@@ -9,7 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
 import httpx
@@ -315,12 +315,43 @@ def test_a_connection_without_a_request_is_closed(request_text: str) -> None:
             pass
 
 
-def test_connections_beyond_the_limit_are_closed_at_once() -> None:
+@pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\n%bContent-Length: 9\r\n\r\n"])
+def test_connections_without_a_whole_request_keep_nobody_out(start: bytes) -> None:
+    """The connection is closed that has waited longest."""
+    with served(connections=3) as port, ExitStack() as stack:
+        head = f"Host: 127.0.0.1:{port}\r\n".encode()
+        waiting = []
+        for _ in range(3):
+            waiting.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=4)))
+            waiting[-1].sendall(start.replace(b"%b", head))
+            time.sleep(0.05)
+        assert asked(port)[0] == 200
+        assert waiting[0].recv(12) == b""
+        waiting[2].settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            waiting[2].recv(12)
+
+
+def test_a_connection_beyond_the_limit_is_closed_if_all_others_are_answered() -> None:
     with served(connections=1) as port, socket.create_connection(("127.0.0.1", port), timeout=4) as first:
-        first.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-        assert first.recv(12) == b"HTTP/1.1 200"
+        first.sendall(f"GET /pieces?sizes=3 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        time.sleep(SLOW_S / 2)
         with socket.create_connection(("127.0.0.1", port), timeout=4) as second:
             assert second.recv(12) == b""
+        assert first.recv(12) == b"HTTP/1.1 200"
+
+
+H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM\r\n"
+
+
+@pytest.mark.parametrize("upgrade", [b"", H2C])
+def test_no_client_gets_http_2(upgrade: bytes) -> None:
+    """A flood of its frames held up all others for seconds."""
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0" * 100
+    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+        head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()
+        raw.sendall(head + upgrade + b"\r\n" if upgrade else preface)
+        assert raw.recv(12) == (b"HTTP/1.1 200" if upgrade else b"HTTP/1.1 403")
 
 
 def test_a_port_in_use_is_reported_in_one_line() -> None:
