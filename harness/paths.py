@@ -13,16 +13,6 @@ HOME = Path(__file__).resolve().parent.parent
 KITS = HOME / "starter_kits"
 MAPS = HOME / "maps"
 RULES = HOME / "docs" / "reference" / "rules"
-RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
-"""The program that runs agents of the original competitions."""
-KAGGLE_RUNNER = HOME / "harness" / "adapters" / "kaggle" / "run.py"
-"""The program that runs Kaggle agents."""
-ENGINE_RUNNER = HOME / "harness" / "adapters" / "engines" / "run.py"
-"""The program that runs engines of other protocols."""
-LLM_RUNNER = HOME / "harness" / "adapters" / "llm" / "run.py"
-"""The program that makes prompts for language models and reads their completions."""
-PROMPTS = HOME / "harness" / "adapters" / "llm" / "prompt.md.jinja"
-"""The template of the prompts."""
 REPLAYS = Path("replays")
 """The default folder of replays."""
 TOURNAMENTS = Path("tournaments")

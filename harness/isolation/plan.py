@@ -177,7 +177,7 @@ class SandboxSpec(Struct, frozen=True):
     scratch: Path
     """The scratch folder of all bots, or what stands for it in the plan (`shares_scratch`)."""
     whole: tuple[str, ...]
-    """Folders of builds: a bot that needs a file of one may read all of it."""
+    """Folders of builds, since a bot that needs a file of one may read all of it, and what its kind of player needs."""
     memory_bytes: int | None
     processes: int | None
     scratch_bytes: int | None

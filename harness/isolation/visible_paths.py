@@ -5,13 +5,12 @@ Home folders, other bots, replays and the sockets of services are outside of the
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.harness.adapters.engines.options import COMMAND, OPTION
-from referee.harness.paths import ENGINE_RUNNER, HOME, KITS, RUNNER
+from referee.harness.paths import HOME, KITS
 
 MACHINE_FOLDERS = ("/sys/devices/system", "/sys/kernel/mm")
 """The processors and the memory. The rest of /sys shows devices, network traffic, and the control groups of others."""
@@ -22,8 +21,6 @@ SYSTEM_FOLDERS = (
 )
 INSTALLATION = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
 """Files and folders next to `bin` that its programs need."""
-ROOT, MODULE = "--root=", "--module="
-"""Options of the runner of original agents: the bot's folder; a module of the folder above the agent's."""
 VERSION_MANAGER = "shims"
 """A folder of this name on PATH holds scripts that start programs of its sibling folders (pyenv, asdf, rbenv, mise)."""
 MAX_LINKS, MAX_STEPS = 16, 256
@@ -35,15 +32,15 @@ def required_paths(named: tuple[str, ...], cwd: Path, path: str, extra: tuple[st
     """Returns the files and folders that a program needs, as real paths without links.
 
     `named`: the command, without the words that a stranger has chosen. A path among the others is the user's wish.
+    `extra`: what else the user and its kind of player show it.
 
     Cached, since it runs while other bots are at play.
     """
-    paths = [*SYSTEM_FOLDERS, str(KITS), *own_paths(str(cwd)), *paths_of_original(named), *extra]
-    program, settings = engine_of(named)
-    for word in (*named[1:], *settings):
-        paths += _named_folders(word)
-    for each in (sys.executable, *named[:1], *program):
-        paths += _installation(each)
+    paths = [*SYSTEM_FOLDERS, str(KITS), *own_paths(str(cwd)), *extra]
+    for word in named[1:]:
+        paths += named_folders(word)
+    for each in (sys.executable, *named[:1]):
+        paths += installation(each)
     if any(map(_is_own_python, named[:1])):
         paths += _packages()
     for folder in path.split(os.pathsep):
@@ -58,22 +55,6 @@ def own_paths(folder: str) -> list[str]:
         return [folder]
     with os.scandir(folder) as entries:
         return [entry.path for entry in entries if entry.is_file()]
-
-
-def paths_of_original(argv: Sequence[str]) -> list[str]:
-    """Returns the paths outside of its folder that an agent of an original competition may read."""
-    if str(RUNNER) not in argv:
-        return []
-    return [word.partition("=")[2] for word in argv if word.startswith((ROOT, MODULE))]
-
-
-def engine_of(argv: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Returns the program of an engine, and the values of the engine's options, some of which are paths."""
-    if str(ENGINE_RUNNER) not in argv:
-        return (), []
-    end = argv.index(COMMAND)
-    settings = [argv[place + 1].partition("=")[2] for place in range(end) if argv[place] == OPTION]
-    return tuple(argv[end + 1 : end + 2]), settings
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
@@ -120,7 +101,7 @@ def _links_on(path: str) -> list[tuple[str, str]]:
     return found
 
 
-def _named_folders(word: str) -> Iterator[str]:
+def named_folders(word: str) -> Iterator[str]:
     """Yields the folders of the files that an argument names, also as `@FILE` and `FOLDER:FILE`.
 
     A file of the referee needs the whole referee.
@@ -150,7 +131,7 @@ def _packages() -> Iterator[str]:
             yield os.path.dirname(os.path.dirname(spec.origin))
 
 
-def _installation(program: str) -> Iterator[str]:
+def installation(program: str) -> Iterator[str]:
     """Follows the links of a program, and yields each path with its installation.
 
     The interpreter of a virtual environment is a link into another installation.

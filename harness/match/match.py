@@ -13,10 +13,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
-from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
-from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.wasm.runner import metering
 from referee.harness.isolation.plan import common_layers, lost_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
@@ -32,6 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
+from referee.harness.records import Metering, Model
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,
@@ -316,6 +314,7 @@ class _Referee(Listener):
 
     def _header(self, limits: Limits) -> Header:
         match = self.match
+        records = [seat.record(match.game, match.seed, player) for player, seat in enumerate(self.seats)]
         layers = [seat.program.isolation for seat in self.seats if isinstance(seat, Bot)]
         return Header(
             replay=REPLAY_VERSION,
@@ -333,12 +332,8 @@ class _Referee(Listener):
             tree_read_by=TREE_READ_BY,
             again=match.again,
             encodings=match.encodings,
-            metered={player: metering(each.argv) for player, each in enumerate(self.entrants) if each.metered},
-            models={
-                player: llm_spec.record_of(each.model, match.game, derive_seed(match.seed, "seat", player))
-                for player, each in enumerate(self.entrants)
-                if each.model is not None
-            },
+            metered={player: each for player, each in enumerate(records) if isinstance(each, Metering)},
+            models={player: each for player, each in enumerate(records) if isinstance(each, Model)},
         )
 
 

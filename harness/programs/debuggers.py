@@ -11,11 +11,10 @@ from stat import S_ISREG
 import msgspec
 import psutil
 
-from referee.harness.adapters.engines.options import COMMAND
+from referee.harness.adapters.engines.command import engine_in
 from referee.harness.languages.language import Debugger
 from referee.harness.languages.native import NATIVE
 from referee.harness.languages.registry import BY_RUNTIME, LANGUAGES, run_by
-from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.text import printable
 
@@ -68,7 +67,7 @@ def attach_command(pid: int, entrant: Entrant) -> str:
 
 def crash_advice(argv: Sequence[str]) -> str:
     """Returns what to do about a crash of this command by a signal."""
-    if engine := _engine(argv):  # a child of the program that would run under gdb
+    if engine := engine_in(argv):  # a child of the program that would run under gdb
         return debugger(None, engine).crash
     known = debugger(None, argv)
     return known.crash + ("; `referee repro` shows where, if gdb is installed" if known.uses_gdb else "")
@@ -76,7 +75,7 @@ def crash_advice(argv: Sequence[str]) -> str:
 
 def traced(entrant: Entrant, log: Path) -> Entrant | None:
     """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
-    if shutil.which("gdb") is None or _engine(entrant.argv) or not debugger(None, entrant.argv).uses_gdb:
+    if shutil.which("gdb") is None or engine_in(entrant.argv) or not debugger(None, entrant.argv).uses_gdb:
         return None
     return msgspec.structs.replace(entrant, argv=("/bin/sh", "-c", GDB, "sh", str(log), *entrant.argv))
 
@@ -86,7 +85,7 @@ def dumping(entrant: Entrant, log: Path) -> Entrant | None:
 
     Python, Java and Go write it to standard error; of a native program, gdb writes it to `log`.
     """
-    if entrant.metered or _engine(entrant.argv):
+    if entrant.metered or engine_in(entrant.argv):
         return None
     known, (program, *rest) = debugger(None, entrant.argv), entrant.argv
     if known.dump_options is None:
@@ -130,11 +129,6 @@ def backtrace(log: Path) -> tuple[str, ...]:
         content = opened.read(LOG_BYTES) if S_ISREG(os.fstat(file).st_mode) else b""
     lines = content.decode("utf-8", "replace").splitlines()
     return tuple([line for line in lines if line.startswith(("Program received signal ", "#"))])
-
-
-def _engine(argv: Sequence[str]) -> Sequence[str]:
-    """Returns the engine's command within that of the program that runs it; empty for any other program."""
-    return argv[argv.index(COMMAND) + 1 :] if str(ENGINE_RUNNER) in argv else ()
 
 
 def debugger(pid: int | None, argv: Sequence[str]) -> Debugger:

@@ -10,6 +10,8 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
+from referee.harness.adapters.engines import command as engines
+from referee.harness.adapters.originals import command as originals
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.seat import MeteredBot, process_limits
 from referee.harness.adapters.wasm.transport import Metered, MeteredProcess
@@ -70,7 +72,7 @@ class Roster(Struct, eq=False):
     clear it."""
     _idle: dict[Entrant, list[Seat]] = {}
     _expected: tuple[Entrant, ...] = ()
-    _builds: dict[Entrant, tuple[str, ...]] = {}
+    _shown: dict[Entrant, tuple[str, ...]] = {}
     _plans: dict[Entrant, SandboxPlan] = {}
     _hidden_by_plans: tuple[HiddenFiles, tuple[str, ...]] | None = None
     _environment: dict[str, str] = field(default_factory=environment)
@@ -215,7 +217,7 @@ class Roster(Struct, eq=False):
 
     def _bot(self, process: BotProcess, entrant: Entrant) -> Bot:
         if isinstance(process, MeteredProcess):
-            return MeteredBot(Metered(process, self._make_pipes), process, self.limits)
+            return MeteredBot(Metered(process, self._make_pipes), process, self.limits, entrant.argv)
         pipes = self._make_pipes(process)
         if entrant.model is not None:
             from referee.harness.adapters.llm.seat import ModelBot  # loads an HTTP client, which takes 20 ms
@@ -246,15 +248,14 @@ class Roster(Struct, eq=False):
 
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
         limits = process_limits(self.limits) if entrant.metered else self.limits
-        if entrant not in self._builds:  # looked up once, because it searches folders
-            words = (*entrant.named_words, str(entrant.cwd)) if entrant.image is None else ()
-            self._builds[entrant] = build_cache.builds_in(words)
+        if entrant not in self._shown:  # looked up once, because it searches folders
+            self._shown[entrant] = () if entrant.image is not None else _shown(entrant)
         spec = SandboxSpec(
             named=sized_command(entrant.named_words, self.limits.memory_bytes, entrant.metered),
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
             scratch=self._folders.shared if entrant.image is None else Path(BASE),
-            whole=(*self._builds[entrant], *(runner.libraries() if entrant.metered else ())),
+            whole=(*self._shown[entrant], *(runner.libraries() if entrant.metered else ())),
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
@@ -263,6 +264,12 @@ class Roster(Struct, eq=False):
             image=entrant.image,
         )
         return plan.plan_sandbox(limits.isolation, spec)
+
+
+def _shown(entrant: Entrant) -> tuple[str, ...]:
+    """Returns what an entrant may read besides its own folder: the builds that its command names, and its kind's."""
+    words = entrant.named_words
+    return (*build_cache.builds_in((*words, str(entrant.cwd))), *engines.shown(words), *originals.shown(words))
 
 
 def _is_program(entrant: Entrant) -> bool:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from referee.harness.adapters.engines.command import RUNNER, shown
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import required_paths
 from referee.harness.languages import toolchains
 from referee.harness.languages.packages import how_to_install
-from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.tournament.store.bot_archives import check_travel, finding
@@ -30,7 +30,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def after_the_runner(bot: Entrant) -> tuple[str, ...]:
-    assert bot.argv[:3] == (sys.executable, "-P", str(ENGINE_RUNNER))
+    assert bot.argv[:3] == (sys.executable, "-P", str(RUNNER))
     return bot.argv[3:]
 
 
@@ -103,13 +103,24 @@ def test_a_missing_engine_is_named_with_the_command_that_installs_it(monkeypatch
     assert "apt-get install fairymax" in message and "\n" not in message
 
 
+def visible(argv: tuple[str, ...], cwd: Path) -> list[str]:
+    return required_paths(argv, cwd, "", tuple(shown(argv)))
+
+
 def test_isolation_shows_the_engines_folder_and_the_paths_among_its_options(engine: Path, tmp_path: Path) -> None:
     (tmp_path / "nets").mkdir()
     net = tmp_path / "nets" / "net.nnue"
     net.write_text("")
     bot = entrant(f"uci:--option EvalFile={net} {engine}", CHESS)
-    assert {str(engine.parent), str(net.parent)} <= {*required_paths(bot.argv, bot.cwd, "")}
-    assert str(net.parent) not in required_paths((*bot.argv[:4], "--", str(engine)), bot.cwd, "")
+    without = (*bot.argv[:4], "--", str(engine))
+    assert {str(engine.parent), str(net.parent)} <= {*visible(bot.argv, bot.cwd)}
+    assert str(net.parent) not in visible(without, bot.cwd)
+    assert str(engine) in shown(without)
+
+
+@pytest.mark.parametrize("words", [[], ["uci"], ["uci", "--option"], ["uci", "--option", "x"], ["--"]])
+def test_a_command_that_is_cut_off_shows_nothing_more(words: list[str]) -> None:
+    assert shown((sys.executable, "-P", str(RUNNER), *words)) == []
 
 
 def test_a_tournament_names_engines_as_a_match_does(engine: Path) -> None:

@@ -23,7 +23,6 @@ from referee.games.game import TimeControl
 from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.errors import UsageError
 from referee.harness.match.verdict import Verdict
-from referee.harness.paths import KAGGLE_RUNNER
 from referee.harness.programs import agent_imports, build_cache
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
@@ -266,7 +265,7 @@ TWO = "def my_agent(obs, config): return 0"
 def test_a_file_is_recognised_by_its_last_function(tmp_path: Path, source: str, recognised: bool) -> None:
     (tmp_path / "bot.py").write_text(source)
     argv = entrant(str(tmp_path / "bot.py"), "connectfour").argv
-    assert argv == (sys.executable, *([str(KAGGLE_RUNNER)] if recognised else []), str(tmp_path / "bot.py"))
+    assert argv == (sys.executable, *([str(kaggle_spec.RUNNER)] if recognised else []), str(tmp_path / "bot.py"))
     assert entrant(str(tmp_path / "bot.py"), "quoridor").argv == (sys.executable, str(tmp_path / "bot.py"))
 
 
@@ -283,13 +282,19 @@ def test_a_folder_and_a_zip_file_may_have_main_py(tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     assert entrant(bot_in(spec, tmp_path / "scratch", "connectfour"), "connectfour").argv[-1].endswith("team/main.py")
     (den / "bot.toml").write_text("run = ['python3', 'main.py']")
-    assert str(KAGGLE_RUNNER) not in entrant(str(den), "connectfour").argv
+    assert str(kaggle_spec.RUNNER) not in entrant(str(den), "connectfour").argv
 
 
 def test_options_come_before_the_path(tmp_path: Path) -> None:
     (tmp_path / "My Agent.py").write_text(TWO)
     found = entrant(f"kaggle:--python python3 --seed=7 {tmp_path / 'My Agent.py'}", "tictactoe")
-    assert found.argv == (shutil.which("python3"), str(KAGGLE_RUNNER), "--seed", "7", str(tmp_path / "My Agent.py"))
+    assert found.argv == (
+        shutil.which("python3"),
+        str(kaggle_spec.RUNNER),
+        "--seed",
+        "7",
+        str(tmp_path / "My Agent.py"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ from referee.harness.isolation.plan import isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
-from referee.harness.paths import LLM_RUNNER, PROMPTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant, entrants
@@ -132,7 +131,7 @@ def test_notices_in_a_prompt_are_few_and_short() -> None:
     """A rival may have chosen their text."""
     seat = Prompter()
     match = {"title": "T", "about": "", "seat": 0, "seats": 2, "options": {}, "rules": "", "frame": "", "legend": ""}
-    seat.handle(PREPARE, {"base": PROMPTS.read_text(), "own": "", **match})
+    seat.handle(PREPARE, {"base": llm_spec.PROMPTS.read_text(), "own": "", **match})
     for number in range(1000):
         seat.handle("event", {"number": number, "text": "x" * 5000})
     turn = {"board": "", "view": 1, "params": 1, "legal": [], "legal_complete": True}
@@ -692,8 +691,8 @@ async def test_the_program_of_the_seat_reaches_no_host_and_sees_no_key(
     with serving() as other:
         program = arena.folder / "nosy.py"
         ports = [service.port, other.port]
-        program.write_text(f"PORTS, RUNNER = {ports}, {str(LLM_RUNNER)!r}\n{NOSY}")
-        monkeypatch.setattr(llm_spec, "LLM_RUNNER", program)
+        program.write_text(f"PORTS, RUNNER = {ports}, {str(llm_spec.RUNNER)!r}\n{NOSY}")
+        monkeypatch.setattr(llm_spec, "RUNNER", program)
         verdict = await played(
             arena, service, f"--key-from {VARIABLE}", Limits(isolation=isolation("required:network"))
         )

@@ -10,14 +10,14 @@ import pytest
 from contests import games, tournament
 from scripted import Arena
 
+from referee.harness.adapters.kaggle.spec import RUNNER as KAGGLE
+from referee.harness.adapters.originals.command import RUNNER as ORIGINALS
 from referee.harness.adapters.originals.spec import modules_of
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.paths import KAGGLE_RUNNER as KAGGLE
-from referee.harness.paths import RUNNER as ORIGINALS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant

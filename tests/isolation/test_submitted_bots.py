@@ -11,9 +11,11 @@ import pytest
 from contests import DRAWS, PLAYER, environment
 from defects import bot
 
+from referee.harness.adapters.engines import command as engines
+from referee.harness.adapters.originals import command as originals
 from referee.harness.isolation.plan import isolation as parsed
 from referee.harness.isolation.plan import layer_by_guarantee
-from referee.harness.paths import ENGINE_RUNNER, HOME, RUNNER
+from referee.harness.paths import HOME
 
 pytestmark = [
     pytest.mark.slow,
@@ -83,10 +85,10 @@ ARGUMENTS: dict[str, Callable[[Contest], list[str]]] = {
     "a class path": lambda contest: [":".join(map(str, contest.secrets)), f"@{contest.secret}"],
     "everything": lambda contest: ["/"],
     "the runner of original bots": lambda contest: [
-        str(RUNNER), f"--root={contest.secret.parent}", f"--module={contest.rival}"
+        str(originals.RUNNER), f"--root={contest.secret.parent}", f"--module={contest.rival}"
     ],
     "the runner of engines": lambda contest: [
-        str(ENGINE_RUNNER), "--option", f"A={contest.secret}", "--", str(contest.secret)
+        str(engines.RUNNER), "--option", f"A={contest.secret}", "--", str(contest.secret)
     ],
 }  # fmt: skip
 

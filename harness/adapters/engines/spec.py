@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.engines.command import RUNNER
 from referee.harness.adapters.engines.options import BOUNDS, COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
 from referee.harness.errors import RunError, UsageError
 from referee.harness.languages import packages, toolchains
-from referee.harness.paths import ENGINE_RUNNER
 from referee.harness.programs import adapter_options, files
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
@@ -68,7 +68,7 @@ def read(spec: str, game: str | None) -> NamedEngine:
         if name in BOUNDS and int(value) == 0:
             raise UsageError(f"{spec}: {name} {value}: expected 1 or more")
         words += [name] if name == DEBUG else [name, value]
-    return NamedEngine((sys.executable, "-P", str(ENGINE_RUNNER), protocol, *words, COMMAND), command)
+    return NamedEngine((sys.executable, "-P", str(RUNNER), protocol, *words, COMMAND), command)
 
 
 def path_of(seat: NamedEngine) -> Path | None:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
-from referee.harness.paths import KAGGLE_RUNNER
+from referee.harness.paths import HOME
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
@@ -29,6 +29,8 @@ from referee.harness.programs.tar_stream import (
 )
 
 PREFIX = "kaggle:"
+RUNNER = HOME / "harness" / "adapters" / "kaggle" / "run.py"
+"""The program that runs agents. Replays name it."""
 GAMES = ("connectfour", "tictactoe")
 OPTIONS = {"--python": True, "--seed": True}
 MAIN = "main.py"
@@ -61,7 +63,7 @@ class Agent(Struct, frozen=True):
         """Returns the command that runs the agent, and its folder. Unpacks an archive. UsageError if it is broken."""
         file = unpacked(self.path) / MAIN if _is_archive(self.path) else self.path
         seed = [] if self.seed is None else ["--seed", str(self.seed)]
-        return (self.python, str(KAGGLE_RUNNER), *seed, str(file)), file.parent
+        return (self.python, str(RUNNER), *seed, str(file)), file.parent
 
 
 def parse(spec: str, game: str | None) -> Parsed:

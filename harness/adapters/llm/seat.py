@@ -15,8 +15,8 @@ import trio
 from msgspec import UNSET, Struct
 
 from referee.games import registry
-from referee.games.contract import Call, Fault, FaultKind
-from referee.games.dice import Dice
+from referee.games.contract import Call, Fault, FaultKind, Player
+from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness import rules
 from referee.harness.adapters.llm import spec as llm_spec
@@ -27,7 +27,7 @@ from referee.harness.errors import RunError
 from referee.harness.process.bot_process import Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
-from referee.harness.records import CallCost, Exchange, ModelSettings, ModelUse
+from referee.harness.records import CallCost, Exchange, Model, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStatus
@@ -111,6 +111,9 @@ class ModelBot(Bot):
         self._system = {"role": "system", "content": text}
         self.totals = CallTotals(model=ModelUse())
         return reply
+
+    def record(self, game: Game, seed: int, player: Player) -> Model:
+        return llm_spec.record_of(self.settings, game, derive_seed(seed, "seat", player))
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         if self.fault is not None or self.check_unasked() is not None:

@@ -20,12 +20,15 @@ import msgspec
 
 from referee.games.game import Game
 from referee.harness.errors import UsageError
-from referee.harness.paths import HOME, LLM_RUNNER, PROMPTS, game_file
+from referee.harness.paths import HOME, game_file
 from referee.harness.programs import adapter_options
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.records import Model, ModelSettings
 
 PREFIX = "llm:"
+FOLDER = HOME / "harness" / "adapters" / "llm"
+RUNNER, PROMPTS = FOLDER / "run.py", FOLDER / "prompt.md.jinja"
+"""The program that makes prompts and reads completions, which replays name; the template of the prompts."""
 SEEDS = 1 << 31
 """Services take seeds below this."""
 URL = "http://127.0.0.1:8000/v1"
@@ -34,12 +37,12 @@ URL = "http://127.0.0.1:8000/v1"
 
 def command(model: str) -> tuple[str, ...]:
     """Returns the command of the program that makes the prompts."""
-    return (sys.executable, "-P", str(LLM_RUNNER), model)
+    return (sys.executable, "-P", str(RUNNER), model)
 
 
 def is_model(argv: Sequence[str]) -> bool:
     """Whether a command, perhaps from a replay, is that of a model, which plays only with its settings."""
-    return str(LLM_RUNNER) in argv[1:3]
+    return str(RUNNER) in argv[1:3]
 
 
 def parse(spec: str, game: str | None) -> Parsed:

@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.adapters.originals.command import MODULE, ROOT, RUNNER
 from referee.harness.errors import UsageError
-from referee.harness.isolation.visible_paths import MODULE, ROOT
-from referee.harness.paths import RUNNER
 from referee.harness.programs import adapter_options, agent_imports
 from referee.harness.programs.entrant import Entrant, Parsed
 
@@ -89,11 +88,6 @@ class Original(Struct, frozen=True):
 def modules_of(agent: Path, game: str) -> tuple[Path, ...]:
     """Returns the Python files that an agent imports, sorted."""
     return agent_imports.imported_by(agent, PROVIDED.get(game, ()))
-
-
-def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Makes the command of an original bot work in a copy of its folder. Returns any other command unchanged."""
-    return (*argv[:-1], "--copy", argv[-1]) if argv[1:2] == (str(RUNNER),) else argv
 
 
 def parse(spec: str, game: str | None) -> Parsed:

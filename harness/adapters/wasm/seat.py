@@ -4,10 +4,13 @@ from math import inf
 
 import msgspec
 
-from referee.games.contract import Call, Fault, FaultKind
+from referee.games.contract import Call, Fault, FaultKind, Player
+from referee.games.game import Game
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
+from referee.harness.adapters.wasm.runner import metering
 from referee.harness.adapters.wasm.transport import RUNNER_BYTES, Metered, MeteredProcess
 from referee.harness.process.limits import Limits
+from referee.harness.records import Metering
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import MatchContext, Reply
 from referee.protocol.connection import AnswerDecoder, Connection
@@ -25,8 +28,12 @@ class MeteredBot(Bot):
 
     transport: Metered
 
-    def __init__(self, transport: Metered, program: MeteredProcess, limits: Limits) -> None:
+    def __init__(self, transport: Metered, program: MeteredProcess, limits: Limits, command: tuple[str, ...]) -> None:
         super().__init__(transport, program, limits)
+        self._command = command
+
+    def record(self, game: Game, seed: int, player: Player) -> Metering:
+        return metering(self._command)
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self.wire = Connection(self.limits.frame_bytes)

@@ -23,7 +23,8 @@ from referee.harness.adapters.images import image
 from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.originals import spec as original_spec
-from referee.harness.adapters.originals.spec import bot_in, modules_of, recognised, working_in_a_copy
+from referee.harness.adapters.originals.command import working_in_a_copy
+from referee.harness.adapters.originals.spec import bot_in, modules_of, recognised
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
