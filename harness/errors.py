@@ -1,5 +1,8 @@
 """The ways in which a run fails that are not a bot's fault. Each message is one line for the user."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class UsageError(Exception):
     """The request is invalid: an unknown game, a missing path, a bad option. Exit code 2."""
@@ -19,3 +22,12 @@ class NotIsolated(RunError):
 
 class NotTested(RunError):
     """The bot to be tested cannot be built or started. Exit code 125, with which `git bisect run` skips a commit."""
+
+
+@contextmanager
+def writing(what: object) -> Iterator[None]:
+    """Raises RunError in place of an OSError of the block: `what`, such as a path, cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{what} cannot be written: {error.strerror or error}") from error

@@ -47,6 +47,13 @@ def read_limited(path: Path, most_bytes: int = 16 << 20) -> bytes:
     return content
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file at once or not at all."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(content)
+    new.replace(path)
+
+
 def expanded(text: str) -> Path:
     """Returns a path with `~` and `~user` replaced, as far as they mean a folder. It may be no path at all."""
     try:

@@ -20,7 +20,7 @@ from referee.harness.check.findings import (
     RuleResult,
     Status,
 )
-from referee.harness.errors import RunError
+from referee.harness.errors import writing
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted
@@ -173,11 +173,9 @@ def was_tried(check: RuleResult) -> bool:
 
 def write(path: Path, content: bytes) -> None:
     """Writes a file. RunError if that fails."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _refuses(finding: Finding, strict: bool) -> bool:

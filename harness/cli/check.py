@@ -17,7 +17,7 @@ from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
@@ -164,8 +164,5 @@ def _near(path: Path) -> Path:
 def _append(variable: str, text: str) -> None:
     """Appends to the file that the variable names. RunError if that fails."""
     if path := os.environ.get(variable):
-        try:
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise RunError(f"{path} cannot be written: {error.strerror or error}") from error
+        with writing(path), open(path, "a", encoding="utf-8") as file:
+            file.write(text)

@@ -30,7 +30,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name
@@ -135,10 +135,8 @@ def _history(bot: str, game: Game, against: str, rounds: int, folder: Path, resu
 
 @contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror}") from error
     with claimed(folder):
         yield
 

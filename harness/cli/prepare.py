@@ -20,7 +20,7 @@ from referee.harness.cli.screen import print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import FormatOptions
 from referee.harness.cli.tournament_request import from_options
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError, writing
 from referee.harness.tournament import organise
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
@@ -136,13 +136,8 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
 
 def _write(report: CheckReport, path: Path) -> None:
     """Writes a report as text, for the bot's author."""
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            Console(file=file, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(
-                check_report(report)
-            )
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror}") from error
+    with writing(path), path.open("w", encoding="utf-8") as file:
+        Console(file=file, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))
 
 
 def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, folder: Path) -> Group:

@@ -16,7 +16,7 @@ from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import building, out, paged
 from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError, writing
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.replay.formats import originals
@@ -191,9 +191,7 @@ def replay_html(replay: Path, file: Path) -> int:
     """
     refuse_same_file(replay, file)
     content = page(read_record(replay))
-    try:
+    with writing(file):
         file.write_bytes(content)
-    except OSError as error:
-        raise RunError(f"{file} cannot be written: {error.strerror}") from error
     out.print(f"{file}  ({len(content) >> 10} KiB)")
     return PLAYED

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
@@ -107,19 +107,16 @@ def write_problem(
     tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
     sample = ProblemTest(dice.randrange(1 << 53), 0)
     texts = list(_texts(game, msgspec.structs.replace(terms, opponent=spec), sample, tests))
-    try:
-        with _drafted(folder) as draft:
-            for path, content in [*((path, text.encode()) for path, text in texts), *bots]:
-                _write(draft / path, content)
-            for name in ("build", "run"):
-                (draft / VALIDATOR / name).chmod(0o755)
-            if source is not None:
-                _copy(source, draft / VALIDATOR / OPPONENT / source.name)
-                _check(draft / VALIDATOR, spec, terms)
-            if solution is not None:
-                _copy(solution.resolve(), draft / ACCEPTED / solution.resolve().name)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
+    with writing(folder), _drafted(folder) as draft:
+        for path, content in [*((path, text.encode()) for path, text in texts), *bots]:
+            _write(draft / path, content)
+        for name in ("build", "run"):
+            (draft / VALIDATOR / name).chmod(0o755)
+        if source is not None:
+            _copy(source, draft / VALIDATOR / OPPONENT / source.name)
+            _check(draft / VALIDATOR, spec, terms)
+        if solution is not None:
+            _copy(solution.resolve(), draft / ACCEPTED / solution.resolve().name)
 
 
 def _kit_bot(game: Game) -> list[tuple[Path, bytes]]:

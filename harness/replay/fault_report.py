@@ -22,7 +22,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.harness import rules
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.installed import version
 from referee.harness.paths import read_limited
 from referee.harness.records import Moment
@@ -108,11 +108,8 @@ def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> No
         return  # the replay could not be written either, which is reported already
     for each in evidence:
         fault = each.details.fault
-        try:
+        with writing(f"the fault report {fault.bundle}"):
             _write(each, lines_up_to(lines, fault.turn))
-        except OSError as error:
-            cause = error.strerror or error
-            raise RunError(f"the fault report {fault.bundle} cannot be written: {cause}") from error
 
 
 def lines_up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:

@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from referee.harness.check.findings import CheckReport, Level
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError, writing
+from referee.harness.paths import replace_file
 from referee.harness.programs import archive
 from referee.harness.programs.entrant import shown_name
 from referee.harness.programs.kinds import split_name
@@ -95,12 +96,8 @@ class History(Struct, kw_only=True):
         folder = Path(self.ledger)
         schema = msgspec.json.schema(History)
         for name, content in ((FILE, msgspec.json.encode(self)), (SCHEMA, msgspec.json.encode(schema))):
-            new = folder / f"{name}.new"
-            try:
-                new.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
-                new.replace(folder / name)
-            except OSError as error:
-                raise RunError(f"{folder / name} cannot be written: {error.strerror}") from error
+            with writing(folder / name):
+                replace_file(folder / name, msgspec.json.format(content, indent=1) + b"\n")
 
 
 def read_history(folder: Path) -> History:

@@ -21,7 +21,7 @@ from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import UsageError
 from referee.harness.opponents import OPPONENTS
-from referee.harness.paths import read_limited
+from referee.harness.paths import read_limited, replace_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import shown_name
 from referee.harness.servers.arena.judge import judge_plan
@@ -435,9 +435,7 @@ def write_plan(plan: Plan, path: Path) -> None:
             lines.append(f"{name} = {_toml(value)}")
     for bot in values["bots"]:
         lines += ["", "[[bots]]", *(f"{name} = {_toml(value)}" for name, value in bot.items())]
-    new = path.with_suffix(".toml.new")
-    new.write_text("\n".join([*lines, ""]), "utf-8")
-    new.replace(path)
+    replace_file(path, "\n".join([*lines, ""]).encode())
 
 
 def read_plan(path: Path) -> Plan:

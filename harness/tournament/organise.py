@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError, writing
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant, shown_name
@@ -90,7 +90,7 @@ def arranged(
             plan = _plan(request, game, [each.entry for each in found])
             if travel:
                 check_travel(plan.bots)
-            try:
+            with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(claimed(folder))
                 if resume:
@@ -105,8 +105,6 @@ def arranged(
                 for each in found:
                     store(each, folder)
                 write_plan(plan, folder / PLAN)
-            except OSError as error:
-                raise RunError(f"{folder} cannot be written: {error.strerror}") from error
         yield plan
 
 

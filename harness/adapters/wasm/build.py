@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.adapters.wasm import runner
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError, writing
 from referee.harness.languages.registry import BY_SUFFIX
 from referee.harness.paths import expanded
 from referee.harness.programs.bot_file import build_bot, read_bot_file
@@ -52,7 +52,5 @@ def wasm_bot_file(text: str) -> str:
 
 def save(module: Path, file: Path) -> None:
     """Copies a module. RunError if that fails."""
-    try:
+    with writing(file):
         file.write_bytes(module.read_bytes())
-    except OSError as error:
-        raise RunError(f"{file} cannot be written: {error.strerror}") from error

@@ -11,7 +11,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError, writing
 from referee.harness.replay.formats import replay_txt
 from referee.harness.replay.lines import Step
 from referee.harness.replay.reader import Replay, original_game, read_content, refuse_same_file
@@ -105,8 +105,6 @@ def export(name: str, replay: Replay, path: Path) -> None:
     refuse_same_file(replay.path, path)
     verify(replay)
     content = form.content(positions(replay))
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    except OSError as error:
-        raise RunError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, writing
+from referee.harness.paths import replace_file
 from referee.harness.tournament.model import Entry
 
 FILE, REPORTS = "submissions.json", "reports"
@@ -37,12 +38,8 @@ class Record(Struct):
     def save(self, folder: Path) -> None:
         """Writes the record at once or not at all."""
         path = folder / FILE
-        new = path.with_suffix(".new")
-        try:
-            new.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
-            new.replace(path)
-        except OSError as error:
-            raise RunError(f"{path} cannot be written: {error.strerror}") from error
+        with writing(path):
+            replace_file(path, msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
 
 
 def read_record(folder: Path) -> Record | None:

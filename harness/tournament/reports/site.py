@@ -16,7 +16,7 @@ import jinja2
 from msgspec import Struct
 
 from referee.games.contract import Result
-from referee.harness.errors import RunError
+from referee.harness.errors import writing
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.model import Plan, same_programs
 from referee.harness.tournament.reports.author_links import secret, token
@@ -80,7 +80,7 @@ def write(
     shown = _shown_to(reader, plan, standings(plan, book))
     site = _Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
     site.history = history(plan, book)
-    try:
+    with writing(to):
         for part in ("bots", "games", "pairs", AUTHORS):
             shutil.rmtree(to / part, ignore_errors=True)
             (to / part).mkdir(parents=True)
@@ -90,8 +90,6 @@ def write(
             site.pair(pair, games)
         site.index()
         authors = site.authors() if reader is Reader.PUBLIC else {}
-    except OSError as error:
-        raise RunError(f"{to} cannot be written: {error.strerror or error}") from error
     return Written(len(site.written), authors)
 
 

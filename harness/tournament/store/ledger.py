@@ -18,7 +18,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.paths import replace_file
 from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
 
@@ -143,10 +144,8 @@ def pack_path(folder: Path, stem: str, number: int) -> Path:
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
     """Locks a tournament's folder. Raises UsageError if another run has it, RunError if it cannot be written."""
-    try:
+    with writing(folder):
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -234,10 +233,8 @@ class Ledger:
             os.close(self._pack)
         self._pack_number += 1
         path = pack_path(self.folder, self.file.stem, self._pack_number)
-        try:
+        with writing(path):
             self._pack = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise RunError(f"{path} cannot be written: {error.strerror}") from error
         self._pack_size = 0
 
     def _write(self, file: int, data: bytes) -> None:
@@ -297,7 +294,5 @@ def _copied(file: Path, to: Path) -> bool:
         )
     if to.exists() and len(data) <= len(old):
         return False
-    new = to.with_name(f".{to.name}.new")
-    new.write_bytes(data)
-    new.replace(to)
+    replace_file(to, data)
     return True
