@@ -11,11 +11,11 @@ from stat import S_ISREG
 import msgspec
 import psutil
 
-from referee.harness.adapters.engines.command import engine_in
 from referee.harness.languages.language import Debugger
 from referee.harness.languages.native import NATIVE
 from referee.harness.languages.registry import BY_RUNTIME, LANGUAGES, run_by
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import inner
 from referee.protocol.text import printable
 
 GDB = """log=$1; shift
@@ -67,7 +67,7 @@ def attach_command(pid: int, entrant: Entrant) -> str:
 
 def crash_advice(argv: Sequence[str]) -> str:
     """Returns what to do about a crash of this command by a signal."""
-    if engine := engine_in(argv):  # a child of the program that would run under gdb
+    if engine := inner(argv):  # a child of the program that would run under gdb
         return debugger(None, engine).crash
     known = debugger(None, argv)
     return known.crash + ("; `referee repro` shows where, if gdb is installed" if known.uses_gdb else "")
@@ -75,7 +75,7 @@ def crash_advice(argv: Sequence[str]) -> str:
 
 def traced(entrant: Entrant, log: Path) -> Entrant | None:
     """Returns the program under gdb, which writes a backtrace to `log` if a signal stops it; None if it cannot."""
-    if shutil.which("gdb") is None or engine_in(entrant.argv) or not debugger(None, entrant.argv).uses_gdb:
+    if shutil.which("gdb") is None or inner(entrant.argv) or not debugger(None, entrant.argv).uses_gdb:
         return None
     return msgspec.structs.replace(entrant, argv=("/bin/sh", "-c", GDB, "sh", str(log), *entrant.argv))
 
@@ -85,7 +85,7 @@ def dumping(entrant: Entrant, log: Path) -> Entrant | None:
 
     Python, Java and Go write it to standard error; of a native program, gdb writes it to `log`.
     """
-    if entrant.metered or engine_in(entrant.argv):
+    if entrant.metered or inner(entrant.argv):
         return None
     known, (program, *rest) = debugger(None, entrant.argv), entrant.argv
     if known.dump_options is None:

@@ -9,7 +9,7 @@ and nothing else that is slow.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +57,12 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     """Files with this suffix are of this kind, also those that `run` of a `bot.toml` names."""
     build: str = ""
     """Takes such a file and a `BuildContext`; returns the command of its program."""
+
+    # What a command says, perhaps one from a replay.
+    shown: str = ""
+    """Takes a command; returns the paths outside of its folder that it may read. None for another kind's."""
+    inner: str = ""
+    """Takes a command; returns that of the program which it runs, as an engine's. Empty for another kind's."""
 
     # Where it may play.
     travels: bool = False
@@ -187,6 +193,16 @@ def recognised(path: Path, game: str | None) -> Parsed | None:
             found: Parsed = parsed
             return found
     return None
+
+
+def shown(command: Sequence[str]) -> tuple[str, ...]:
+    """Returns the paths outside of its folder that a command of a kind may read."""
+    return tuple([path for kind in kinds() if kind.shown for path in function(kind.shown)(command)])
+
+
+def inner(command: Sequence[str]) -> tuple[str, ...]:
+    """Returns the command of the program that a command of a kind runs; empty if it runs none, as any other command."""
+    return next((found for kind in kinds() if kind.inner and (found := function(kind.inner)(command))), ())
 
 
 def is_path(spec: str) -> bool:

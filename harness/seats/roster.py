@@ -10,8 +10,6 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
-from referee.harness.adapters.engines import command as engines
-from referee.harness.adapters.originals import command as originals
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.seat import MeteredBot, process_limits
 from referee.harness.adapters.wasm.transport import Metered, MeteredProcess
@@ -29,7 +27,7 @@ from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.programs import build_cache
+from referee.harness.programs import build_cache, kinds
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import (
     SETTINGS,
@@ -269,7 +267,7 @@ class Roster(Struct, eq=False):
 def _shown(entrant: Entrant) -> tuple[str, ...]:
     """Returns what an entrant may read besides its own folder: the builds that its command names, and its kind's."""
     words = entrant.named_words
-    return (*build_cache.builds_in((*words, str(entrant.cwd))), *engines.shown(words), *originals.shown(words))
+    return (*build_cache.builds_in((*words, str(entrant.cwd))), *kinds.shown(words))
 
 
 def _is_program(entrant: Entrant) -> bool:

@@ -16,5 +16,6 @@ KINDS = (
         parse="referee.harness.adapters.originals.spec:parse",
         recognise="referee.harness.adapters.originals.spec:recognise",
         bot_file="referee.harness.adapters.originals.spec:parse_bot_file",
+        shown="referee.harness.adapters.originals.command:shown",
     ),
 )
