@@ -5,11 +5,12 @@ from typing import Literal
 from referee.games.game import TimeControl
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.limit_options import LimitOptions
-from referee.harness.cli.options import GameName, Seed, drawn, find_game
+from referee.harness.cli.options import GameName, Seed, drawn
 from referee.harness.cli.screen import building
 from referee.harness.cli.signals import run
 from referee.harness.cli.standard_streams import read_input, write_output
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.programs.built_in import check_seats, entrant_in_game
 from referee.harness.programs.spec import entrant
 

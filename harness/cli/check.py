@@ -12,12 +12,13 @@ from referee.harness.check.checks import check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, find_game, path_of
+from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, path_of
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats

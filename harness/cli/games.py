@@ -6,9 +6,10 @@ from rich.text import Text
 from referee.games import registry
 from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import GameName, find_family, find_game
+from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.screen import out, paged
+from referee.harness.known_games import find_family, find_game
 
 
 def games(name: str | None = None) -> int:

@@ -16,13 +16,14 @@ from rich.text import Text
 from referee.games.game import Game as Rules
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, find_game, one_of
+from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, one_of
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
+from referee.harness.known_games import find_game
 from referee.harness.records import total
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise

@@ -22,7 +22,7 @@ from referee.harness.check.request import Origin
 from referee.harness.cli.check import checked
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.gate import TermOptions, decided, varied
-from referee.harness.cli.options import MORE, POSITIVE, GameName, Seed, SetupOptions, find_game, path_of
+from referee.harness.cli.options import MORE, POSITIVE, GameName, Seed, SetupOptions, path_of
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
@@ -31,6 +31,7 @@ from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.known_games import find_game
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name

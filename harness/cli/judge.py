@@ -6,11 +6,12 @@ from pathlib import Path
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import PLAYED, SoFar
-from referee.harness.cli.options import GameName, Json, Seed, drawn, find_game
+from referee.harness.cli.options import GameName, Json, Seed, drawn
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import cut, printable
 from referee.harness.cli.screen import building, out, print_result, progress
 from referee.harness.cli.signals import run
+from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant

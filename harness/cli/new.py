@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import find_game
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import LANGUAGES
 from referee.harness.new import write as new

@@ -7,7 +7,6 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,11 +16,11 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
-from referee.games.game import Family, Game, TimeControl
+from referee.games.game import Game, TimeControl
 from referee.harness import maps
 from referee.harness.cli.limit_options import LimitOptions
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import extra_command
+from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.paths import expanded
@@ -125,39 +124,6 @@ def check_engine(engine: Engine, play: bool) -> None:
     """Raises UsageError for an engine without `--play`, which would be ignored."""
     if engine != "wasmtime" and not play:
         raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
-
-
-def find_game(name: str) -> Game:
-    """Returns the game with this name; the UsageError for an unknown one suggests a name or lists all."""
-    try:
-        return registry.game(name)
-    except KeyError as error:
-        near = _near(name)
-        hint = f"unknown game {name!r}; did you mean {near}?" if near else error.args[0]
-        raise UsageError(hint) from error
-    except registry.NotInstalled as error:
-        raise not_installed(error) from error
-
-
-def _near(name: str) -> str | None:
-    """Returns a name like this one; None for a game of a family, which suggests names itself."""
-    prefix, colon, rest = name.partition(":")
-    known = registry.families() if colon else [*registry.names(), *registry.families()]
-    near = get_close_matches(prefix, known, 1)
-    return None if prefix in known or not near else near[0] + colon + rest
-
-
-def find_family(name: str) -> Family:
-    """Returns the family of games with this name. RunError without its package."""
-    try:
-        return registry.family(name)
-    except registry.NotInstalled as error:
-        raise not_installed(error) from error
-
-
-def not_installed(error: registry.NotInstalled) -> RunError:
-    """Returns the error for a family of games whose package is missing."""
-    return RunError(f"{error.name} needs {error.family.package}: {extra_command(error.family.extra)}")
 
 
 def game_of(bots: Sequence[str], game: str | None) -> Game:

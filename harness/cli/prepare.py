@@ -12,7 +12,7 @@ from rich.text import Text
 
 from referee.harness.check.findings import UNDECIDED, CheckReport
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
-from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn, find_game
+from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import counted, printable
@@ -21,6 +21,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import FormatOptions
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.errors import UsageError, writing
+from referee.harness.known_games import find_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record

@@ -21,13 +21,14 @@ from rich.live import Live
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, find_game, given, one_of
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given, one_of
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.tournament_request import from_file, from_options
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End

@@ -13,11 +13,12 @@ from referee.harness import maps
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.match.rule_options import option_names
 from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
-from referee.harness.tournament.model import Plan, find_game
+from referee.harness.tournament.model import Plan
 from referee.harness.tournament.organise import Request
 
 _Value = str | bool | int

@@ -12,6 +12,7 @@ from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.paths import refuse_pipe
 from referee.harness.replay.lines import REPLAY_VERSION, UNDECODABLE, Ending, Header
 
@@ -83,10 +84,10 @@ class Replay:
             )
         try:
             raw = msgspec.json.decode(self.lines[0], type=Header)
-            self.game: Game = registry.game(raw.game)
+            self.game: Game = find_game(raw.game)
             options: Any = msgspec.convert(raw.setup.options, self.game.options)
-        except KeyError as error:
-            raise UsageError(f"{path} is not a replay: line 1: {error.args[0]}") from error
+        except UsageError as error:
+            raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         except UNDECODABLE as error:
             if content.startswith(HEADER) and len(self.lines) == 1 and self.breaks_off:
                 raise UsageError(f"{path} breaks off in line 1: a disk was full, or the run was killed") from error

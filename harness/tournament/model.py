@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games import registry
 from referee.games.dice import derive_seed
-from referee.games.game import Game, TimeControl
+from referee.games.game import TimeControl
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import read_limited, replace_file
 from referee.harness.process.limits import Limits
@@ -239,14 +239,6 @@ class Keys:
         """Returns the map of a game."""
         maps = self.plan.maps_of(game.stage)
         return maps[game.seed_group % len(maps)] if maps else None
-
-
-def find_game(name: str) -> Game:
-    """Returns the game of that name. Raises UsageError with the names of all games."""
-    try:
-        return registry.game(name)
-    except KeyError as error:
-        raise UsageError(error.args[0]) from error
 
 
 def default_games(format: str, seats: int) -> int:

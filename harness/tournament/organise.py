@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import NotIsolated, RunError, UsageError, writing
+from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant, shown_name
@@ -23,7 +24,6 @@ from referee.harness.tournament.model import (
     checked,
     default_games,
     default_seating,
-    find_game,
     identified,
     read_plan,
     with_versions,

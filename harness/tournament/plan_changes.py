@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
-from referee.harness.tournament.model import Entry, Plan, deciding, find_game
+from referee.harness.tournament.model import Entry, Plan, deciding
 from referee.harness.tournament.store.reader import played_idents
 
 SHOWN = 60

@@ -10,10 +10,10 @@ from stat import S_ISREG
 import msgspec
 from msgspec import Struct
 
-from referee.games import registry
 from referee.games.contract import Result
 from referee.games.ending import reason_in_words
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
+from referee.harness.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
 from referee.harness.replay.lines import Ending, Header, more_faults
@@ -264,8 +264,8 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
 def reason_of(game: str, result: Result, names: Sequence[str]) -> str:
     """Returns why a match ended, in words. The game need not be installed."""
     try:
-        endings = registry.game(game).presentation.endings
-    except KeyError:
+        endings = find_game(game).presentation.endings
+    except (UsageError, RunError):
         endings = {}
     return reason_in_words(endings, result, names)
 

@@ -292,16 +292,27 @@ def test_a_warning_of_openspiel_is_shown_once(tmp_path: Path) -> None:
     assert done.stderr.count("known issues") == 1
 
 
+HIDDEN = """
+import sys, importlib.util as util; real = util.find_spec
+util.find_spec = lambda name, *rest: None if name == "pyspiel" else real(name, *rest)
+"""
+"""Makes the package of OpenSpiel look as if it were not installed."""
+
+
 def test_without_openspiel_a_line_says_what_to_install(tmp_path: Path) -> None:
-    hidden = (
-        "import sys, importlib.util as util; real = util.find_spec\n"
-        "util.find_spec = lambda name, *rest: None if name == 'pyspiel' else real(name, *rest)\n"
-        "from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", hidden, "--game", "openspiel:chess", "@random", "@random"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 3
-    assert done.stderr.strip() == f"referee: openspiel needs pyspiel: {installed.extra_command('openspiel')}"
+    random = ["@random", "@random"]
+    play = ["--game", "openspiel:tic_tac_toe", *random, "--replay", "match.jsonl"]
+    assert subprocess.run([sys.executable, "-m", "referee.harness.cli.main", *play], cwd=tmp_path).returncode == 0
+    main = "from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    for words in (["--game", "openspiel:chess", *random], ["replay", "verify", "match.jsonl"]):
+        done = subprocess.run(
+            [sys.executable, "-c", HIDDEN + main, *words], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 3, done.stderr
+        assert done.stderr.strip() == f"referee: openspiel needs pyspiel: {installed.extra_command('openspiel')}"
+    api = "import referee\ntry: referee.game('openspiel:chess')\nexcept referee.RunError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", HIDDEN + api], capture_output=True, text=True)
+    assert done.stdout.startswith("openspiel needs pyspiel: "), done.stderr
 
 
 def test_importing_the_referee_loads_no_openspiel() -> None:

@@ -17,6 +17,7 @@ from referee.games.game import Game
 from referee.games.schemas import game_schema
 from referee.harness import maps, rules
 from referee.harness.errors import RunError, UsageError
+from referee.harness.known_games import find_game
 from referee.harness.opponents import opponents
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
@@ -293,17 +294,10 @@ async def call(matches: MatchTable, name: str, arguments: Any) -> dict[str, Any]
 # The games.
 
 
-def _game(name: str) -> Game:
-    try:
-        return registry.game(name)
-    except KeyError as error:
-        raise UsageError(error.args[0]) from error
-
-
 async def _list_games(matches: MatchTable, asked: ListGames) -> Games:
     if asked.game is None:
         return Games([_line(registry.game(name)) for name in registry.names()])
-    game = _game(asked.game)
+    game = find_game(asked.game)
     return Games([_line(game)], maps.names(game.name), _sections(game.name), game_schema(game))
 
 
@@ -313,7 +307,7 @@ def _line(game: Game) -> GameLine:
 
 
 async def _rules(matches: MatchTable, asked: Rules) -> RulesText:
-    name = _game(asked.game).name
+    name = find_game(asked.game).name
     listed = _sections(name)
     if asked.section is None:
         return RulesText(f"Rules of {registry.game(name).title}", "Ask for a section by its number.", listed)
@@ -332,7 +326,7 @@ def _sections(game: str) -> list[str]:
 
 
 async def _new_match(matches: MatchTable, asked: NewMatch) -> Position:
-    game = _game(asked.game)
+    game = find_game(asked.game)
     return _position(await matches.start(game, asked.opponents, asked.seat, asked.seed, asked.map, asked.options))
 
 

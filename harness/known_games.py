@@ -1,0 +1,43 @@
+"""Games and families of games by name, for every name that a user or a file may have wrong."""
+
+from referee.games import registry
+from referee.games.game import Family, Game
+from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import extra_command
+
+
+def find_game(name: str) -> Game:
+    """Returns the game with this name. RunError without its family's package.
+
+    The UsageError for an unknown name suggests one or lists all.
+    """
+    try:
+        return registry.game(name)
+    except KeyError as error:
+        near = _near(name)
+        hint = f"unknown game {name!r}; did you mean {near}?" if near else error.args[0]
+        raise UsageError(hint) from error
+    except registry.NotInstalled as error:
+        raise _not_installed(error) from error
+
+
+def _near(name: str) -> str | None:
+    """Returns a name like this one; None for a game of a family, which suggests names itself."""
+    from difflib import get_close_matches  # takes a moment, which only a mistake need spend
+
+    prefix, colon, rest = name.partition(":")
+    known = registry.families() if colon else [*registry.names(), *registry.families()]
+    near = get_close_matches(prefix, known, 1)
+    return None if prefix in known or not near else near[0] + colon + rest
+
+
+def find_family(name: str) -> Family:
+    """Returns the family of games with this name. KeyError if there is none, RunError without its package."""
+    try:
+        return registry.family(name)
+    except registry.NotInstalled as error:
+        raise _not_installed(error) from error
+
+
+def _not_installed(error: registry.NotInstalled) -> RunError:
+    return RunError(f"{error.name} needs {error.family.package}: {extra_command(error.family.extra)}")
