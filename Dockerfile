@@ -13,6 +13,7 @@ COPY viewer ./
 RUN npm run --silent build
 
 FROM python:3.12-slim-bookworm AS wheel
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev
 WORKDIR /src
 COPY . .
 COPY --from=viewer /src/harness/web/static harness/web/static

@@ -7,6 +7,7 @@ clone by Git on Windows, or an archive that was unpacked without links, has none
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,19 @@ def build_viewer() -> None:
             return
 
 
+def build_launcher(folder: Path) -> None:
+    """Compiles the sandbox launcher, if that can be linked for every Linux on this processor."""
+    program = folder / f"launcher-{platform.machine()}"  # as `launcher_build.SHIPPED`
+    source = "harness/isolation/launcher.c"
+    command = ["cc", "-std=c11", "-O2", "-static", "-s", "-o", str(program), source]
+    if (
+        sys.platform != "linux"
+        or not shutil.which("cc")
+        or subprocess.run(command, capture_output=True).returncode != 0
+    ):
+        print("the compiled sandbox launcher is left out: no C compiler that links static programs for Linux")
+
+
 MANUAL = "docs/referee.1"
 
 
@@ -75,6 +89,7 @@ class BuildWithData(build_py):
             target = Path(self.build_lib, "referee", file)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
+        build_launcher(Path(self.build_lib, "referee", "harness", "isolation"))
 
     def get_source_files(self) -> list[str]:
         """Adds the viewer's sources to a source distribution, so that npm can build it later."""

@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -203,6 +204,19 @@ def test_every_module_is_in_the_wheel(wheel: Path) -> None:
     }
     assert modules <= names
     assert {"referee/__init__.py", "referee/api.py"} <= names
+
+
+@needs("cc")
+def test_an_installation_brings_the_compiled_launcher(python: Path, tmp_path: Path) -> None:
+    """A machine without a C compiler starts bots as fast as one that has it."""
+    find = "from referee.harness.isolation import launcher_build as found; print(*found.command(), found.obstacle())"
+    done = subprocess.run(
+        [python, "-c", find], cwd=tmp_path, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    program, obstacle = done.stdout.split()
+    assert Path(program).name == f"launcher-{platform.machine()}" and obstacle == "None"
+    steps = [program, "setenv", "NAME", "value", "--", "/bin/sh", "-c", "echo $NAME"]
+    assert subprocess.run(steps, capture_output=True, text=True, check=True).stdout == "value\n"
 
 
 def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -> None:

@@ -39,7 +39,7 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
     parts = [source, *sorted(source.parent.glob("*.h"))]
     digest = sha256(b"".join([each.read_bytes() for each in parts]) + f"{platform.machine()}{options}".encode())
     program = folder / f"{name}-{digest.hexdigest()[:16]}"
-    if _is_trusted(program):
+    if is_trusted(program):
         return program
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
@@ -57,7 +57,7 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
     raise OSError("no C compiler that works")
 
 
-def _is_trusted(program: Path) -> bool:
+def is_trusted(program: Path) -> bool:
     """Whether the file belongs to us or root, and only its owner can write it."""
     try:
         status = program.stat()
