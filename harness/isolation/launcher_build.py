@@ -37,7 +37,7 @@ def _launcher() -> tuple[tuple[str, ...], str | None]:
 
 
 def compiled() -> Path:
-    """Returns the launcher of the installation or of the cache, or compiles it. OSError, in a few words, without one."""
+    """Returns the launcher of the installation or of the cache, or compiles it. OSError in a few words without one."""
     if c_programs.is_trusted(SHIPPED) and not c_programs.without("compiler"):
         return SHIPPED
     return c_programs.compiled(SOURCE, "launcher", *OPTIONS)
