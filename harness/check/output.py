@@ -39,6 +39,20 @@ def junit(report: CheckReport, strict: bool = False) -> bytes:
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": str(skipped)})
     for check in report.checks:
         _case(suite, check, f"{report.game}.{_text(report.name)}", strict)
+    return _xml(root)
+
+
+def junit_of_failure(game: str, bot: str, why: str) -> bytes:
+    """Returns JUnit XML with an error, for a check that failed itself or was interrupted."""
+    name, counts = f"referee check {game}", {"tests": "1", "failures": "0", "errors": "1", "time": "0.000"}
+    root = ElementTree.Element("testsuites", {"name": name, **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": "0"})
+    case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": _text(bot), "time": "0.000"})
+    ElementTree.SubElement(case, "error", {"message": "the check failed"}).text = _text(why)
+    return _xml(root)
+
+
+def _xml(root: ElementTree.Element) -> bytes:
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -16,8 +17,8 @@ from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, draw
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
-from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.cli.signals import Ended, run
+from referee.harness.errors import NoRoom, RunError, UsageError, writing
 from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
@@ -57,7 +58,13 @@ def check_bot(
     for name in only:
         if name not in RULES:
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
-    report = checked(bot, find_game(game), drawn(seed), setup, only, chaos)
+    try:
+        report = checked(bot, find_game(game), drawn(seed), setup, only, chaos)
+    except (RunError, UsageError, NoRoom, Ended) as error:
+        if junit is not None:
+            with suppress(RunError):  # the error that ended the check matters more
+                output.write(junit, output.junit_of_failure(game, bot, str(error)))
+        raise
     accepted = report.passed and not (strict and report.count(Level.WARNING))
     shown = check_report(report)
     try:

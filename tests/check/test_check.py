@@ -5,12 +5,14 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+import time
 import venv
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -617,6 +619,42 @@ def test_every_report_has_the_file_and_line_of_a_compile_error(
     assert failure is not None and Path(file).name in (failure.text or "")
     assert "refused" in Path("GITHUB_STEP_SUMMARY").read_text()
     assert Path("GITHUB_OUTPUT").read_text().startswith("passed=false\nerrors=1\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [(("human",), 2, "human"), (("correct.py", "--isolation", "required:nothing"), 2, "'nothing'")],
+)
+def test_a_check_that_fails_itself_replaces_the_junit_file_of_an_earlier_one(
+    command: Callable[..., tuple[int, str, str]], words: Sequence[str], code: int, why: str
+) -> None:
+    Path("check.xml").write_text("<of-yesterday/>")
+    assert command(*words, "--junit", "check.xml")[0] == code
+    xmlschema.validate("check.xml", str(SCHEMAS / "junit-10.xsd"))
+    root = ElementTree.parse("check.xml").getroot()
+    assert (root.get("failures"), root.get("errors")) == ("0", "1")
+    (error,) = root.iter("error")
+    assert why in str(error.text)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "why"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")]
+)
+def test_an_interrupted_check_leaves_a_junit_file_with_an_error(arena: Arena, number: int, code: int, why: str) -> None:
+    started = arena.folder / "started"
+    arena.bot(f"import time\ngreet()\ncall()\nopen({str(started)!r}, 'w')\ntime.sleep(60)")
+    words = ["check", str(arena.folder / "bot.py"), "--game", "tictactoe", "--isolation", "off"]
+    junit = arena.folder / "check.xml"
+    argv = [sys.executable, "-m", "referee.harness.cli.main", *words, "--call-time", "60s", "--junit", str(junit)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not started.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (code, f"referee: {why}\n")
+    (error,) = ElementTree.parse(junit).getroot().iter("error")
+    assert error.text == why
 
 
 def test_the_command_of_a_finding_reproduces_it(command: Callable[..., tuple[int, str, str]]) -> None:
