@@ -82,18 +82,8 @@ class ModelUse(Struct, frozen=True, omit_defaults=True):
 
     def __add__(self, other: "ModelUse") -> "ModelUse":
         costs = [each.cost for each in (self, other) if each.cost is not None]
-        return ModelUse(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            sum(costs) if costs else None,
-            self.completions + other.completions,
-            self.illegal + other.illegal,
-            self.service_s + other.service_s,
-            self.estimated + other.estimated,
-            self.unstructured + other.unstructured,
-            self.reasoning_tokens + other.reasoning_tokens,
-            self.cached_tokens + other.cached_tokens,
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__ if name != "cost"}
+        return ModelUse(**sums, cost=sum(costs) if costs else None)
 
 
 def total(uses: Iterable[ModelUse | None]) -> ModelUse | None:
