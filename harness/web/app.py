@@ -7,6 +7,7 @@ import msgspec
 import trio
 from msgspec import Struct
 from starlette.applications import Starlette
+from starlette.convertors import IntegerConvertor, register_url_convertor  # codespell:ignore convertors
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -37,6 +38,15 @@ _PAGE = """<!doctype html>
 FILES = ("/painters.js", "/viewer.js", "/viewer.css")
 """The files that the page loads. `file` serves them."""
 LINES = "application/jsonl; charset=utf-8"
+
+
+class Number(IntegerConvertor):
+    """A number in a path. Python converts no text of thousands of digits."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("number", Number())
 
 
 def document(mode: str = "") -> Response:
@@ -83,7 +93,7 @@ class Viewer:
                 *(Route(path, file) for path in FILES),
                 Route("/favicon.ico", self._nothing),
                 Route("/matches", self._matches),
-                Route("/matches/{number:int}", self._frames),
+                Route("/matches/{number:number}", self._frames),
             ]
         )
 

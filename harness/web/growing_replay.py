@@ -12,6 +12,7 @@ from referee.games.contract import State
 from referee.harness.bell import Bell
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.originals import read_record
+from referee.harness.replay.reader import MAX_BYTES
 from referee.harness.web.page import Closing, ViewerLines, encoded
 from referee.harness.web.replay_list import ReplaySource
 from referee.harness.web.viewer_frames import Eyes
@@ -80,6 +81,8 @@ class FollowedReplay:
             grows = self.source.grows()  # first: what is written after this is read in the next round
             data = self.source.read(self._read_bytes)
             self._read_bytes += len(data)
+            if self._read_bytes > MAX_BYTES:
+                raise OSError(f"it has more than {MAX_BYTES >> 20} MiB")
             *whole, self._partial = (self._partial + data).split(b"\n")
             if not grows and not data and self._partial:
                 whole, self._partial = [self._partial], b""

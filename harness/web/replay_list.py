@@ -20,6 +20,8 @@ from referee.harness.replay.lines import Ending, Header, more_faults
 from referee.harness.replay.reader import open_replay
 from referee.harness.replay.writer import is_being_written
 
+PIECE_BYTES = 64 << 20
+"""How much of a replay is read at a time."""
 TAIL_BYTES = 1 << 16
 BEGINNING_BYTES = 64
 """How much is read to recognise an original competition's file."""
@@ -73,7 +75,7 @@ class ReplaySource(ABC):
 
     @abstractmethod
     def read(self, start: int) -> bytes:
-        """Returns everything from that byte on. Raises OSError if it is gone."""
+        """Returns what follows that byte, all or much of it. Raises OSError if it is gone."""
 
     def grows(self) -> bool:
         """Tells whether it is still being written."""
@@ -93,7 +95,7 @@ class FileSource(ReplaySource):
     def read(self, start: int) -> bytes:
         with open_replay(self.path) as file:
             file.seek(start)
-            return file.read()
+            return file.read(PIECE_BYTES)
 
     def grows(self) -> bool:
         return is_being_written(self.path)

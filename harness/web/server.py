@@ -93,19 +93,20 @@ class _Server:
         self.context = WorkerContext(None)
         self.now = now
         self._limits = limits
-        self._open: set[_Connection] = set()
+        self._open: dict[_Connection, None] = {}
+        """In the order of their last requests, the latest last."""
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serves a connection until it is closed."""
         connection = _Connection(self, stream)
         try:
             if self._has_room():
-                self._open.add(connection)
+                self._open[connection] = None
                 await connection.serve()
         except* Exception:
             log.debug("a connection failed", exc_info=True)
         finally:
-            self._open.discard(connection)
+            self._open.pop(connection, None)
             stream.socket.close()
 
     async def close_idle(self) -> None:
@@ -126,13 +127,18 @@ class _Server:
         """Tells whether one more connection may be open. Closes another for it, unless requests are open at all."""
         if len(self._open) < self._limits.connections:
             return True
-        idle = [connection for connection in self._open if not connection.answers]
-        if not idle:
+        oldest = next((connection for connection in self._open if not connection.answers), None)
+        if oldest is None:
             return False
-        oldest = min(idle, key=lambda connection: connection.active_at)
-        self._open.discard(oldest)
+        del self._open[oldest]
         oldest.stream.socket.close()
         return True
+
+    def request_ended(self, connection: "_Connection") -> None:
+        """Notes that a connection waits for its next request from now on."""
+        if connection in self._open:
+            del self._open[connection]
+            self._open[connection] = None
 
     def _close_idle_for(self, idle_s: float) -> None:
         until = trio.current_time() - idle_s
@@ -194,6 +200,7 @@ class _Connection:
             self.answers = False
             self.requests -= 1
             self.active_at = trio.current_time()
+            self._server.request_ended(self)
 
     async def _send(self, event: Event) -> None:
         if isinstance(event, RawData):

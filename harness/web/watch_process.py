@@ -66,7 +66,7 @@ class WatchServer(Viewer):
         self._changes = 0  # to any question
         self.app.router.routes += [
             Route("/live", self._control, methods=["POST"]),
-            Route("/seats/{seat:int}", self._answer, methods=["POST"]),
+            Route("/seats/{seat:number}", self._answer, methods=["POST"]),
         ]
 
     # Messages from the referee.

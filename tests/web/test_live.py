@@ -286,4 +286,5 @@ def test_a_person_sees_only_the_view_of_their_seat(tmp_path: Path, viewer: None)
         assert '"deck"' not in whole
         assert get("/live", method="POST", body={"do": "stop"})[0] == 403
         assert get("/seats/1", method="POST", body={"sample": True, "number": 1})[0] == 403
+        assert get("/seats/" + "9" * 5000, method="POST", body={"sample": True, "number": 1})[0] == 404
         assert get("/live", "watch", "POST", {"do": "explode"})[0] == 400

@@ -1,6 +1,7 @@
 """A page that requests a match and never reads uses bounded memory and does not block others."""
 
 import fcntl
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 import trio
 from pages import Played
 
-from referee.harness.web import growing_replay
+from referee.harness.bell import Bell
+from referee.harness.web import growing_replay, replay_list
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.growing_replay import POLL_S, FollowedReplay
-from referee.harness.web.replay_list import FileList
+from referee.harness.web.replay_list import FileList, FileSource
 from referee.harness.web.server import listen, serving
 
 pytestmark = pytest.mark.slow
@@ -125,3 +127,26 @@ def test_a_replay_is_not_followed_while_all_readers_have_stopped(
                 await page.aclose()
 
     trio.run(run)
+
+
+def test_a_file_without_end_is_not_read_to_its_end(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = played("tictactoe")
+    monkeypatch.setattr(replay_list, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr(growing_replay, "MAX_BYTES", 5 << 20)
+    with record.open("ab") as file:
+        file.truncate(1 << 30)
+
+    async def followed() -> FollowedReplay:
+        replay = FollowedReplay(FileSource(record), None, Bell())
+        with trio.fail_after(20):
+            await replay.run()
+        return replay
+
+    tracemalloc.start()
+    try:
+        lines = trio.run(followed).lines
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert b"cannot read the replay: it has more than 5 MiB" in lines[-1]
+    assert peak < 40 << 20

@@ -169,6 +169,7 @@ def test_without_the_token_only_the_empty_page_is_served(tmp_path: Path, played:
         assert status("/matches", Cookie="token=" + token) == 401
         assert status("/matches", Host="evil.example", **{"X-Referee-Token": token}) == 403
         assert status("/matches/7", **{"X-Referee-Token": token}) == 404
+        assert status("/matches/" + "9" * 5000, **{"X-Referee-Token": token}) == 404
         assert status("/matches/../../etc/passwd", **{"X-Referee-Token": token}) == 404
         assert json.loads(get("/matches"))[0]["title"] == "match.jsonl"
         first = get("/matches/0").splitlines()
