@@ -189,6 +189,8 @@ def verdict(comparisons: Sequence[Comparison], champion: str | None) -> tuple[bo
     """
     if champion is None:
         return True, "it is the first version that passes the check"
-    decision = comparisons[-1].decision
-    words = {Decision.ACCEPTED: "better than", Decision.REJECTED: "not better than"}
-    return decision is Decision.ACCEPTED, f"it is {words.get(decision, 'not proven to be better than')} {champion}"
+    last = comparisons[-1]
+    word = last.sentence.partition(":")[0].lower()  # better, not worse, not better or worse
+    if last.decision is Decision.INCONCLUSIVE:
+        word = "not proven to be better"
+    return last.decision is Decision.ACCEPTED, f"it is {word} than {champion}"

@@ -11,6 +11,7 @@ import pytest
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked
+from referee.harness.tournament.improve import comparison, verdict
 from referee.harness.tournament.reports.gate_report import junit, lines, markdown, sentence, warnings
 from referee.harness.tournament.statistics.score import Sample, expected, llr
 
@@ -380,7 +381,30 @@ def test_a_gate_plays_on_while_the_share_of_the_machine_may_still_fall() -> None
 def test_a_bot_that_is_certainly_weaker_is_called_worse() -> None:
     gate = Gate(Terms(), 2)
     decided(gate, [seed_group(0, 0), seed_group(0, 0.5)] * 100)
-    assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith("Worse: -")
+    report = gate.report("g", ("new", "old"), 1, 100, 1.0)
+    assert sentence(report).startswith("Worse: -")
+    assert verdict([comparison(report)], "mine v2") == (False, "it is worse than mine v2")
     gate = Gate(Terms(), 2)
     decided(gate, [seed_group(1, 0)] * 100)
     assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith("Not better: +0 Elo")
+
+
+@pytest.mark.parametrize(
+    ("terms", "groups", "begins"),
+    [
+        (Terms(low=-20.0, high=0.0), [seed_group(1, 0)] * 400, "Not worse: +0 Elo"),
+        (Terms(low=-20.0, high=0.0), [*[seed_group(1, 0)] * 30, seed_group(0, 0.5)] * 40, "Not worse: -"),
+        (Terms(low=-20.0, high=0.0), [seed_group(1, 1), seed_group(1, 0.5)] * 100, "Better: +"),
+        (Terms(), [seed_group(1, 1), seed_group(1, 0.5)] * 100, "Better: +"),
+        (Terms(Unit.POINTS, -10.0, 0.0), [seed_group(1, 0), seed_group(0.5, 0.5)] * 400, "Not worse: 50.0 % of "),
+    ],
+)
+def test_a_bot_that_may_be_a_little_weaker_is_called_not_worse_and_not_better(
+    terms: Terms, groups: list[list[Game]], begins: str
+) -> None:
+    gate = Gate(terms, 2)
+    assert decided(gate, groups) is ACCEPTED
+    report = gate.report("g", ("new", "old"), 1, 100, 1.0)
+    assert sentence(report).startswith(begins)
+    accepted, why = verdict([comparison(report)], "mine v2")
+    assert accepted and why == f"it is {begins.partition(':')[0].lower()} than mine v2"

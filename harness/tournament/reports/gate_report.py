@@ -106,9 +106,10 @@ def sentence(run: Report) -> str:
         figure = f"{value} {name}, 95 % between {low} and {high}"
         bounds = f"{run.terms.low:+g} {name}", f"{run.terms.high:+g} {name}"
     if run.decision is Decision.ACCEPTED:
-        return f"Better: {figure}; proven to be above {bounds[0]} within {counted(run.games, 'game')}"
+        word = "Better" if run.terms.low >= 0 or _sign(strength, run) > 0 else "Not worse"
+        return f"{word}: {figure}; proven to be above {bounds[0]} within {counted(run.games, 'game')}"
     if run.decision is Decision.REJECTED:
-        word = "Worse" if _is_worse(strength, run) else "Not better"
+        word = "Worse" if run.terms.high <= 0 or _sign(strength, run) < 0 else "Not better"
         return f"{word}: {figure}; proven to be below {bounds[1]} within {counted(run.games, 'game')}"
     if too_much_by_machine(run):
         share = machine_share(run.by_machine, run.games)
@@ -117,12 +118,14 @@ def sentence(run: Report) -> str:
     return f"{tendency}: {figure}; not proven within {counted(run.games, 'game')}"
 
 
-def _is_worse(strength: Strength, run: Report) -> bool:
-    """Whether the whole 95 % interval says that the new bot is worse; with points, whether it is likely."""
+def _sign(strength: Strength, run: Report) -> int:
+    """Returns 1 or -1 if the whole 95 % interval is on one side of zero; with points, if one side is likely. Else 0."""
     if run.terms.unit is Unit.POINTS:
-        return run.share < 0.5 and strength.los is not None and strength.los <= 1 - LIKELY
-    high = (strength.nelo if run.terms.unit is Unit.NELO else strength.elo).high
-    return high is not None and high < 0
+        los = 0.5 if strength.los is None else strength.los
+        return int(run.share > 0.5 and los >= LIKELY) - int(run.share < 0.5 and los <= 1 - LIKELY)
+    measured = strength.nelo if run.terms.unit is Unit.NELO else strength.elo
+    above = measured.low is not None and measured.low > 0
+    return int(above) - int(measured.high is not None and measured.high < 0)
 
 
 def markdown(run: Report) -> str:
