@@ -103,8 +103,7 @@ async def play(
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
             if match.replay is not None:
                 _remove_files_of_seats(match.replay, len(match.entrants))
-                if match.fault_reports:
-                    remove_fault_reports(match.replay, len(match.entrants))
+                remove_fault_reports(match.replay, len(match.entrants))
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:

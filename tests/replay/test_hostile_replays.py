@@ -15,6 +15,7 @@ import pytest
 from modules import bot, saved
 from scripted import Arena
 
+import referee
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.replay import reader
@@ -254,6 +255,17 @@ def test_nothing_that_a_terminal_would_obey_stands_in_a_replay_or_in_json(
     turn = json.loads(Path("match.jsonl").read_bytes().splitlines()[2])
     assert MARKS in json.dumps(turn, ensure_ascii=False)
     assert main(("replay", "verify", "match.jsonl")) == 0
+
+
+def test_fault_reports_of_an_older_match_are_removed_also_by_a_match_that_writes_none(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(arena.folder)
+    arena.bot("greet(); put('nowhere'); call()", name="faulty")
+    assert main(("--game", "tictactoe", "faulty.py", "@random", "--replay", "match.jsonl")) == 0
+    assert Path("match.seat0.fault1").is_dir()
+    referee.play("tictactoe", ["@random", "@random"], replay="match.jsonl")
+    assert not Path("match.seat0.fault1").exists()
 
 
 def test_names_in_a_module_are_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
