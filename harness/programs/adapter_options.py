@@ -79,6 +79,20 @@ def existing(base: Path, text: str) -> Path | None:
         return None
 
 
+def named_paths(spec: str, path: Path | None = None) -> list[Path]:
+    """Returns the files and folders among the words of a bot spec, and `path`, which has blanks that are not in quotes.
+
+    They are relative to the working folder.
+    """
+    words: list[str] = []
+    with suppress(ValueError):  # a quote is part of the path
+        words = shlex.split(spec.partition(":")[2])
+    paths = [found for word in words if (found := existing(Path(), word)) is not None]
+    if path is not None and not {path.resolve(), path.resolve().parent} & {each.resolve() for each in paths}:
+        paths.append(path)
+    return paths
+
+
 def seed(options: Mapping[str, str], spec: str) -> int | None:
     """Returns the value of `--seed`; None if it is not given. UsageError if it is no whole number."""
     text = options.get("--seed")

@@ -58,11 +58,21 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     build: str = ""
     """Takes such a file and a `BuildContext`; returns the command of its program."""
 
+    # Which files it has.
+    archives: tuple[str, ...] = ()
+    """Suffixes of archives that a team can hand in."""
+    modules: str = ""
+    """Takes a path without a prefix and the game; returns the files that it imports. Empty for another kind's."""
+    paths: str = ""
+    """Takes a bot spec and the game; returns the files and folders that it names. Without it, it names none."""
+
     # What a command says, perhaps one from a replay.
     shown: str = ""
     """Takes a command; returns the paths outside of its folder that it may read. None for another kind's."""
     inner: str = ""
     """Takes a command; returns that of the program which it runs, as an engine's. Empty for another kind's."""
+    in_a_copy: str = ""
+    """Takes a command; returns it so that it works in a copy of its folder. Unchanged for another kind's."""
 
     # Where it may play.
     travels: bool = False
@@ -140,6 +150,7 @@ CORE = (
         plural="command lines",
         place=30,
         prefixes=("cmd:",),
+        paths="referee.harness.programs.spec:command_paths",
         help="cmd:'COMMAND LINE'",
         rows=(("a command line", "`cmd:'python3 -u mybot.py --depth 4'`"),),
         parse="referee.harness.programs.spec:command",
@@ -193,6 +204,23 @@ def recognised(path: Path, game: str | None) -> Parsed | None:
             found: Parsed = parsed
             return found
     return None
+
+
+def archives(named: bool) -> tuple[str, ...]:
+    """Returns the suffixes of archives that are players: `named`, those that need a prefix, or all others."""
+    return tuple([suffix for kind in kinds() for suffix in kind.archives if kind.names_file is named])
+
+
+def modules(path: Path, game: str) -> tuple[Path, ...]:
+    """Returns the files that a path without a prefix imports, if it is a player whose kind knows them."""
+    return tuple([file for kind in kinds() if kind.modules for file in function(kind.modules)(path, game)])
+
+
+def in_a_copy(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Makes a command work in a copy of its folder, if its kind can. Returns any other command unchanged."""
+    for kind in kinds():
+        command = function(kind.in_a_copy)(command) if kind.in_a_copy else command
+    return command
 
 
 def shown(command: Sequence[str]) -> tuple[str, ...]:

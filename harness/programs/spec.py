@@ -31,6 +31,7 @@ from referee.games.arena import Battle
 from referee.harness.errors import UsageError
 from referee.harness.paths import expanded, read_limited
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
+from referee.harness.programs import adapter_options
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.entrant import Entrant, Parsed, check_utf8, with_unique_names
 from referee.harness.programs.kinds import function, kind_of, split_name
@@ -137,6 +138,11 @@ def command(spec: str, game: str | None) -> Parsed:
     if program is None:
         raise UsageError(f"{spec}: there is no program {argv[0]!r}; check the path, or put it on PATH")
     return command_line(program, argv[1:])
+
+
+def command_paths(spec: str, game: str | None) -> list[Path]:
+    """Returns the files and folders among the words of a command line."""
+    return adapter_options.named_paths(spec)
 
 
 def command_line(program: str, arguments: Sequence[str]) -> Parsed:

@@ -11,6 +11,7 @@ KINDS = (
         help="uci:ENGINE, ugi:, gtp: or cecp: (engines)",
         rows=(("an engine that speaks UCI, UGI, GTP or CECP", "`uci:stockfish`, `gtp:'gnugo --mode gtp'`"),),
         parse="referee.harness.adapters.engines.spec:parse",
+        paths="referee.harness.adapters.engines.spec:paths",
         shown="referee.harness.adapters.engines.command:shown",
         inner="referee.harness.adapters.engines.command:engine_in",
     ),

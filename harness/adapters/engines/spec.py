@@ -78,6 +78,11 @@ def path_of(seat: NamedEngine) -> Path | None:
     return None if is_named else path
 
 
+def paths(spec: str, game: str | None) -> list[Path]:
+    """Returns the files and folders that a bot spec names."""
+    return adapter_options.named_paths(spec, path_of(read(spec, game)))
+
+
 def command_line(seat: NamedEngine, spec: str) -> tuple[str, list[str]]:
     """Returns the program of an engine's command line, and its arguments.
 

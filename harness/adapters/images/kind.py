@@ -9,6 +9,7 @@ KINDS = (
         place=100,
         prefixes=("oci:",),
         names_file=True,
+        archives=(".tar",),
         help="oci:IMAGE.tar (a container image)",
         rows=(("a container image, as `docker save` writes it", "`oci:team.tar`"),),
         parse="referee.harness.adapters.images.image:parse",

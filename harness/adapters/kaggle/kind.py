@@ -12,5 +12,8 @@ KINDS = (
         rows=(("a Kaggle agent", "`kaggle:submission.py`, `submission.tar.gz`"),),
         parse="referee.harness.adapters.kaggle.spec:parse",
         recognise="referee.harness.adapters.kaggle.spec:recognise",
+        archives=(".tar.gz", ".tgz"),  # .tar is an image's
+        modules="referee.harness.adapters.kaggle.spec:modules",
+        paths="referee.harness.adapters.kaggle.spec:paths",
     ),
 )

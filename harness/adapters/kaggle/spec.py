@@ -113,6 +113,16 @@ def agent_in(path: Path, game: str) -> Agent | None:
     return Agent(path, whole=whole) if path.is_file() and (_is_archive(path) or _recognised(path)) else None
 
 
+def modules(path: Path, game: str) -> tuple[Path, ...]:
+    """Returns the files that an agent imports; empty if a path is no agent's."""
+    return () if agent_in(path, game) is None else agent_imports.imported_by(path)
+
+
+def paths(spec: str, game: str | None) -> list[Path]:
+    """Returns the files and folders that a bot spec names."""
+    return adapter_options.named_paths(spec, read(spec.removeprefix(PREFIX), Path.cwd(), game).path)
+
+
 def _is_archive(path: Path) -> bool:
     return path.name.endswith(ARCHIVES) and path.is_file()
 

@@ -17,5 +17,8 @@ KINDS = (
         recognise="referee.harness.adapters.originals.spec:recognise",
         bot_file="referee.harness.adapters.originals.spec:parse_bot_file",
         shown="referee.harness.adapters.originals.command:shown",
+        in_a_copy="referee.harness.adapters.originals.command:working_in_a_copy",
+        modules="referee.harness.adapters.originals.spec:modules",
+        paths="referee.harness.adapters.originals.spec:paths",
     ),
 )

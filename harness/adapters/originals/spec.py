@@ -90,6 +90,16 @@ def modules_of(agent: Path, game: str) -> tuple[Path, ...]:
     return agent_imports.imported_by(agent, PROVIDED.get(game, ()))
 
 
+def modules(path: Path, game: str) -> tuple[Path, ...]:
+    """Does the same for a path without a prefix; empty if that is no agent."""
+    return modules_of(path, game) if recognised(path, game) else ()
+
+
+def paths(spec: str, game: str | None) -> list[Path]:
+    """Returns the files and folders that a bot spec names."""
+    return adapter_options.named_paths(spec, read(spec.removeprefix("original:"), Path.cwd()).path)
+
+
 def parse(spec: str, game: str | None) -> Parsed:
     """Parses a bot spec. UsageError if anything is wrong with it."""
     return _parsed(read(spec.removeprefix("original:"), Path.cwd()), game)

@@ -12,21 +12,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.adapters.images import image
-from referee.harness.adapters.kaggle import spec as kaggle_spec
 from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import shown_name
-from referee.harness.programs.kinds import is_path, kind_of, split_file, split_name
+from referee.harness.programs.kinds import archives, is_path, kind_of, kinds, split_file, split_name
 from referee.harness.programs.zip_archive import MAX_PATH_BYTES
 from referee.protocol.text import printable
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
-ZIP, IMAGE = ".zip", ".tar"
-KAGGLE = tuple(suffix for suffix in kaggle_spec.ARCHIVES if suffix != IMAGE)
+ZIP = ".zip"
 COMMENT = "#"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 """What Windows and macOS leave in folders. Files of macOS and others begin with a dot."""
@@ -57,12 +54,12 @@ class Submission(Struct, frozen=True):
     @property
     def is_single(self) -> bool:
         """Whether it is a file that plays as it is, and that may not see its neighbours."""
-        return not self.source.lower().endswith((ZIP, IMAGE))
+        return not self.source.lower().endswith((ZIP, *archives(named=True)))
 
     def spec(self, path: Path) -> str:
         """Returns the bot spec of its content at `path`."""
-        is_image = path.suffix.lower() == IMAGE and path.is_file()
-        return f"{self.name}={image.PREFIX if is_image else ''}{path}"
+        kind = next((kind for kind in kinds() if kind.names_file and path.suffix.lower() in kind.archives), None)
+        return f"{self.name}={'' if kind is None or not path.is_file() else kind.prefixes[0]}{path}"
 
 
 def _is_entry(source: str) -> bool:
@@ -73,7 +70,7 @@ def submissions(named: Path) -> list[Submission]:
     """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read."""
     if named.is_dir():
         found = list(_in_folder(named))
-    elif named.name.lower().endswith((ZIP, IMAGE, *KAGGLE)):
+    elif named.name.lower().endswith((ZIP, *archives(named=True), *archives(named=False))):
         found = [Submission(_name(_file_name(named)), str(named))]
     else:
         found = list(_listed(named))
@@ -105,7 +102,7 @@ def _in_folder(folder: Path) -> Iterator[Submission]:
 
 def _file_name(path: Path) -> str:
     """Returns the name of a folder, or of a file without its suffix."""
-    suffix = next((suffix for suffix in KAGGLE if path.name.lower().endswith(suffix)), path.suffix)
+    suffix = next((suffix for suffix in archives(named=False) if path.name.lower().endswith(suffix)), path.suffix)
     return path.name if os.path.isdir(path) else path.name.removesuffix(path.name[-len(suffix) :] if suffix else "")
 
 

@@ -6,36 +6,29 @@ A tournament plays copies of its archives in the user's cache, so that editing a
 import fcntl
 import hashlib
 import os
-import shlex
 import shutil
 import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.engines import spec as engine_spec
 from referee.harness.adapters.images import image
-from referee.harness.adapters.kaggle import spec as kaggle_spec
-from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.originals import spec as original_spec
-from referee.harness.adapters.originals.command import working_in_a_copy
-from referee.harness.adapters.originals.spec import bot_in, modules_of, recognised
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import expanded
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import adapter_options, archive, build_cache, kinds, zip_archive
+from referee.harness.programs import archive, build_cache, kinds, zip_archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import split_name
+from referee.harness.programs.kinds import function, split_name
 from referee.harness.programs.spec import entrants, name_of
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
@@ -83,20 +76,20 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
         rest, readable = str(path), (str(folder),)
     usual = name_of(rest, game)
     name = name or usual
-    if rest.startswith(("@", llm_spec.PREFIX)):
-        return Found(Entry(name, "", _sha256(rest, version()), rest))
+    kind = kinds.kind_of(rest)
     if rest.startswith(image.PREFIX):
         path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
         return Found(Entry(name, "", ident, image.PREFIX + path.name), image=path)
-    if not kinds.kind_of(rest).travels:
-        return Found(Entry(name, "", _command_hash(rest, game), rest, cwd=os.getcwd()))
+    if kind.paths:
+        return Found(Entry(name, "", _command_hash(rest, function(kind.paths)(rest, game)), rest, cwd=os.getcwd()))
+    if not kinds.is_path(rest):
+        return Found(Entry(name, "", _sha256(rest, version()), rest))
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game, readable)
     if path.exists() and not path.is_file():
         raise UsageError(f"{rest} is a pipe or a device; expected a file or a folder")
-    is_agent = recognised(path, game) or kaggle_spec.agent_in(path, game) is not None
-    modules = modules_of(path, game) if is_agent else ()
+    modules = kinds.modules(path, game)
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
     hash = _sha256(content.identity, version())  # the referee brings its kit
@@ -119,7 +112,7 @@ def check_travel(entries: Iterable[Entry]) -> None:
 
 
 def _folder(folder: Path, name: str, bot: str, game: str, readable: Sequence[str]) -> Found:
-    if bot_in(folder, game) is not None or kaggle_spec.agent_in(folder, game) is not None:
+    if kinds.recognised(folder, game) is not None:
         try:
             program = archive.read(folder.resolve(), (), readable)
         except UsageError as error:
@@ -133,32 +126,10 @@ def _folder(folder: Path, name: str, bot: str, game: str, readable: Sequence[str
     return Found(Entry(name, "", hash, bot, inside=inside), whole)
 
 
-def _command_hash(spec: str, game: str) -> str:
-    """Hashes the command line and the files that it names. What else it needs is unknown, so that it cannot travel."""
-    paths = list(_named_paths(spec, game))
+def _command_hash(spec: str, paths: Iterable[Path]) -> str:
+    """Hashes a command line and the files that it names. What else it needs is unknown, so that it cannot travel."""
     files = [archive.sha256(path) for path in paths if path.is_file()]
     return _sha256(spec, *files, *(archive.read(path).identity for path in paths if path.is_dir()))
-
-
-def _named_paths(spec: str, game: str) -> Iterator[Path]:
-    """Yields the files and folders among the words of a command line, and a path whose blanks are not in quotes."""
-    words: list[str] = []
-    with suppress(ValueError):  # a quote is part of the path
-        words = shlex.split(spec.partition(":")[2])
-    paths = [path for word in words if (path := adapter_options.existing(Path(), word)) is not None]
-    yield from paths
-    own = _own_path(spec, game)
-    if own is not None and not {own.resolve(), own.resolve().parent} & {path.resolve() for path in paths}:
-        yield own
-
-
-def _own_path(spec: str, game: str) -> Path | None:
-    prefix, _, text = spec.partition(":")
-    if prefix == "kaggle":
-        return kaggle_spec.read(text, Path.cwd(), game).path
-    if prefix == "original":
-        return original_spec.read(text, Path.cwd()).path
-    return None if prefix == "cmd" else engine_spec.path_of(engine_spec.read(spec, game))
 
 
 def _sha256(*parts: str) -> str:
@@ -276,7 +247,7 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
         limits = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
-    argv = found.argv if not kinds.kind_of(entry.bot).travels else working_in_a_copy(found.argv)
+    argv = found.argv if not kinds.kind_of(entry.bot).travels else kinds.in_a_copy(found.argv)
     return msgspec.structs.replace(found, name=entry.name, argv=argv)
 
 
