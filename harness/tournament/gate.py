@@ -143,6 +143,8 @@ class FaultGroup(Struct, frozen=True):
     """The number of the first game with it, from 1."""
     reproduce: tuple[str, ...] = ()
     """The command line that reproduces the first one."""
+    slowed: int = 0
+    """How many of them machine load may have caused."""
 
 
 class Report(Struct, kw_only=True):

@@ -13,12 +13,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 from builds import sleepers
 from scripted import PYTHON, Arena
 
+import referee
 from referee.harness.cli.main import main
+from referee.harness.cli.reports.verdict import noise
 from referee.harness.maps import MAPS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
@@ -906,3 +909,13 @@ def test_a_bot_is_given_as_a_command_line(arena: Arena) -> None:
     out, err = referee.communicate(timeout=120)
     assert (referee.returncode, err) == (0, "")
     assert json.loads(out)["matches"][0]["result"]["reason"] == "O_WIN"
+
+
+@pytest.mark.parametrize(("calls", "words"), [(1, "1 of 9 calls was slowed"), (2, "2 of 9 calls were slowed")])
+def test_one_call_was_slowed_and_two_were(calls: int, words: str) -> None:
+    verdict = referee.play("tictactoe", ["@random", "@random"], seed=1)
+    first, second = (
+        msgspec.structs.replace(seat, calls=number) for seat, number in zip(verdict.seats, (4, 5), strict=True)
+    )
+    slowed = msgspec.structs.replace(verdict, seats=(msgspec.structs.replace(first, noisy_calls=calls), second))
+    assert noise([slowed])[0].plain == f"{words} by machine load"

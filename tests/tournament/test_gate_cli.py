@@ -200,3 +200,20 @@ def test_usage_errors_are_one_line_and_exit_code_2(run: Run, argv: tuple[str, ..
     assert (code, out) == (2, "")
     assert err.startswith(f"referee: {message}")
     assert err.count("\n") == 1
+
+
+def test_a_gate_says_beside_the_faults_how_many_machine_load_slowed(run: Run, tmp_path: Path) -> None:
+    new = drawing_bot(tmp_path, "clumsy", 1, "def choose(): return 'nowhere'")
+    argv = (new, "Old=@random", *TICTACTOE, "--elo", "0", "100", "--max-games", "8", "--ledger", "kept")
+    _, out, _ = run(*argv)
+    assert "new: 8 × illegal " in out and "machine load slowed" not in out
+    slowed = 3
+    for file in (tmp_path / "kept" / "ledger").iterdir():  # as if the machine had been busy
+        head, *lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for fault in [fault for line in lines for fault in line.get("f", ())]:
+            if slowed and fault["kind"] == "illegal":
+                fault["noise"], slowed = True, slowed - 1
+        file.write_text("".join(json.dumps(each) + "\n" for each in (head, *lines)))
+    assert slowed == 0
+    _, out, _ = run(*argv, "--resume")
+    assert "new: 8 × illegal " in out and ", machine load slowed 3 of 8, first in game 1, referee " in out

@@ -60,7 +60,8 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
     lost = {layer: why for match in matches for layer, why in match.lost_layers.items()}
     lines = [Text(f"isolation was without {layer}: {LOST} ({why})", style="yellow") for layer, why in lost.items()]
     if report.noisy_calls:
-        text = f"{report.noisy_calls:,} of {counted(report.calls, 'call')} were slowed by machine load"
+        were = "was" if report.noisy_calls == 1 else "were"
+        text = f"{report.noisy_calls:,} of {counted(report.calls, 'call')} {were} slowed by machine load"
         faults = f", {report.noisy_faults:,} of {counted(report.faults, 'fault')}" if report.faults else ""
         lines.append(Text(text + faults, style="yellow"))
     if share := machine_share(sum(map(decided_by_machine, matches)), len(matches)):

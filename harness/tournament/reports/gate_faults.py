@@ -42,7 +42,7 @@ def fault_groups(
             if group is None:
                 group = FaultGroup("old" if is_old else "new", fault.kind, fault.detail, 0, number)
                 firsts[key] = file, line, fault
-            groups[key] = msgspec.structs.replace(group, count=group.count + 1)
+            groups[key] = msgspec.structs.replace(group, count=group.count + 1, slowed=group.slowed + fault.noise)
     shown = []
     for is_old in (False, True):
         of_bot = sorted((key for key in groups if key[0] is is_old), key=lambda key: -groups[key].count)

@@ -55,10 +55,13 @@ def lines(run: Report) -> list[str]:
 
 def _fault(group: FaultGroup) -> str:
     """Returns, for example, `Faults| new: 45 × illegal 'that wall is …', first in game 3, referee repro …`."""
-    how = f", {shlex.join(group.reproduce)}" if group.reproduce else ""
-    return (
-        f"Faults| {group.bot}: {group.count:,} × {group.kind} {group.detail!r}, first in game {group.first_game}{how}"
-    )
+    parts = [f"{group.bot}: {group.count:,} × {group.kind} {group.detail!r}"]
+    if group.slowed:
+        parts.append(f"machine load slowed {group.slowed:,} of {group.count:,}")
+    parts.append(f"first in game {group.first_game}")
+    if group.reproduce:
+        parts.append(shlex.join(group.reproduce))
+    return f"Faults| {', '.join(parts)}"
 
 
 def compared(run: Report) -> str:
