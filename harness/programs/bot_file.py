@@ -24,8 +24,10 @@ from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
 from referee.harness.programs.kinds import function, kind_of_suffix
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 64 << 10
 """Limit of the size of a `bot.toml`."""
+MAX_DOTS = 500
+"""Limit for one line: reading `a.a.a…` takes a time that grows with the square of its length."""
 
 
 class WasmTarget(Struct, forbid_unknown_fields=True):
@@ -105,7 +107,10 @@ def read_bot_file(folder: Path, spec: str) -> BotFile:
     try:
         if file.stat().st_size > MAX_BYTES:
             raise UsageError(f"{place} is larger than {MAX_BYTES >> 10} KiB")
-        bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), BotFile)
+        text = file.read_text("utf-8-sig")
+        if (number := _dotted_line(text)) is not None:
+            raise UsageError(f"{place}: line {number} has more than {MAX_DOTS} dots")
+        bot: BotFile = msgspec.convert(tomllib.loads(text), BotFile)
     except RecursionError as error:
         raise UsageError(f"{place} is nested too deeply") from error
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
@@ -120,6 +125,11 @@ def read_bot_file(folder: Path, spec: str) -> BotFile:
             f'{place}: run is empty; expected the program and its arguments, such as ["python3", "bot.py"]'
         )
     return bot
+
+
+def _dotted_line(text: str) -> int | None:
+    """Returns the number of the first line with too many dots; None if there is none."""
+    return next((number for number, line in enumerate(text.split("\n"), 1) if line.count(".") > MAX_DOTS), None)
 
 
 def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> Built:

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -196,6 +197,8 @@ def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> No
         ('run = "./run"', "Expected `array`, got `str` - at `$.run`"),
         ("run = []", "run is empty"),
         ("run = [", "bot.toml: "),
+        ("a" + ".a" * 30_000 + " = 1", "line 1 has more than 500 dots"),
+        ("\n[" + "a." * 30_000 + "a]", "line 2 has more than 500 dots"),
     ],
 )
 def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str, words: str) -> None:
@@ -204,6 +207,15 @@ def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str, words: str) -> N
     assert words in str(failure.value)
     assert "den/bot.toml: " in str(failure.value)
     assert "\n" not in str(failure.value)
+
+
+def test_a_bot_toml_of_any_content_is_read_or_refused_at_once(tmp_path: Path) -> None:
+    lines = [f"{'ab'[number % 2]}{number}{'.x' * 400} = 1\n" for number in range(75)]
+    started = time.process_time()
+    for text in ("".join(lines), f"run = ['true', {'1.' * 400}]\n" * 75, "[[a]]\n" * 10_000, "x = {a=" * 9_000):
+        with pytest.raises(UsageError):
+            entrant(str(folder(tmp_path / "den", text)))
+    assert time.process_time() - started < 10
 
 
 def test_a_bot_toml_must_be_utf_8(tmp_path: Path) -> None:
