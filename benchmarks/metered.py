@@ -35,7 +35,6 @@ from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.process_start import sized_command
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.random_seat import RandomSeat
@@ -92,7 +91,7 @@ async def _greeted(roster: Roster, bot: Entrant) -> tuple[Bot, Driver]:
 
 def start_ms(bot: Entrant) -> float:
     """Returns the CPU time of a process that ends as soon as it has started."""
-    argv = sized_command(bot.argv, None, bot.metered)
+    argv = runner.started(bot.argv, None)
 
     def run() -> None:
         subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=bot.cwd, check=False)

@@ -8,6 +8,7 @@ import msgspec
 
 from referee.games.contract import FaultKind
 from referee.games.dice import derive_seed
+from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.play_again import by_engine
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
@@ -193,7 +194,7 @@ async def many_games(trial: Trial) -> str:
 async def metered(trial: Trial) -> str:
     """Plays one game three times: as usual, in pieces, and by the interpreter. The clock of a module is its fuel."""
     bot = trial.request.bot
-    if not bot.metered:
+    if not MODULE.plays(bot):
         raise Skip("it is no module of WebAssembly")
     plan = trial.plan(calls=FEW_CALLS)
     first, _ = await trial.play(plan)

@@ -20,8 +20,8 @@ from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import split_name
-from referee.harness.programs.spec import SERVICES, entrants, refuse_people
+from referee.harness.programs.kinds import SERVICE, split_name
+from referee.harness.programs.spec import entrants, refuse_people
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
@@ -102,7 +102,7 @@ def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
 
 def _new_entrant(spec: str, player: int, before: Replay, isolation: Isolation) -> Entrant:
     name = split_name(spec)[1]
-    if name.startswith(SERVICES):
+    if SERVICE.matches(name):
         refuse_people(name)
     check_seats([*["@random"] * player, spec], before.game.name)
     limits = Limits(isolation=isolation)

@@ -40,7 +40,7 @@ from referee.harness.match.series import Outcome, People, Series, missing, numbe
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
-from referee.harness.programs.kinds import bots_help
+from referee.harness.programs.kinds import bots_help, called
 from referee.harness.programs.spec import entrants
 from referee.harness.replay.formats import originals
 from referee.harness.replay.reader import Replay
@@ -83,15 +83,14 @@ class SeriesOptions:
 
     def workers(self, series: Series, verbose: bool, watch: bool) -> int:
         """Returns how many workers play. A worker takes half a second to start, which two games make up for."""
+        playing = [called(bot.kind) for bot in series.match.entrants]
         sequential = {
             "--best-of": series.first_to is not None,
             "--chaos": series.chaos,
             "--debug": series.debug,
             "--verbose": verbose,
             "--watch": watch,
-            "human": any(bot.human for bot in series.match.entrants),
-            "script:": any(bot.script for bot in series.match.entrants),
-            "http://": any(bot.remote for bot in series.match.entrants),
+            **{kind.word or kind.prefixes[0]: True for kind in playing if not kind.in_series},
         }
         conflicts = [option for option, is_used in sequential.items() if is_used]
         if self.jobs is None:

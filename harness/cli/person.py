@@ -16,6 +16,7 @@ from referee.harness.cli.reports.turns import board, legend, title
 from referee.harness.cli.screen import err
 from referee.harness.match.match import Match
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import PERSON
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat
@@ -37,7 +38,7 @@ class Hands:
 
     def __init__(self, match: Match) -> None:
         self.game = match.game
-        self.several = sum(bot.human for bot in match.entrants) > 1
+        self.several = sum(map(PERSON.plays, match.entrants)) > 1
         """Two or more people: the screen is cleared before the next one looks."""
         self._dice, self._examples = Dice(match.seed), Dice(match.seed)
         self._begun = False

@@ -13,7 +13,6 @@ from cyclopts import Parameter
 
 from referee.games.contract import Player
 from referee.harness.adapters.images.image import image_entrant, unpacked_at
-from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.wasm import kept_modules, runner
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
@@ -25,8 +24,8 @@ from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import FUNCTION, PERSON, kind_in_replay
 from referee.harness.programs.source_file import SOURCES
-from referee.harness.programs.spec import FUNCTION, PREFIX, SERVICES, WORD
 from referee.harness.replay.reader import Replay
 
 FILES = frozenset({*SOURCES, runner.SUFFIX, ".jar", ".pyz"})
@@ -86,16 +85,15 @@ def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], f
 
 def _nobody(replay: Replay, player: Player, command: tuple[str, ...]) -> str:
     """Returns what played there, if that was no program of this machine; else an empty text."""
-    first = command[0] if command else ""
-    if player in replay.header.people or command == (WORD,):
-        return "a person"
-    if player in replay.header.functions or first.startswith(FUNCTION):
-        return "a Python function"
-    if first.startswith(PREFIX):
-        return "a script"
-    if first.startswith(SERVICES):
-        return "a web service"
-    return "a language model" if llm_spec.is_model(command) else ""
+    if player in replay.header.people:
+        kind = PERSON
+    elif player in replay.header.functions:
+        kind = FUNCTION
+    elif (found := kind_in_replay(command)) is None:
+        return ""
+    else:
+        kind = found
+    return f"a {kind.name}"
 
 
 def _is_gone(command: tuple[str, ...], folder: str) -> bool:

@@ -25,6 +25,7 @@ from referee.harness.cli.reports.verdict import headline, verdict
 from referee.harness.cli.standard_streams import writing
 from referee.harness.match.series import Outcome, Series, outcome
 from referee.harness.match.verdict import Verdict
+from referee.harness.programs.kinds import PERSON
 from referee.protocol.text import escaped_json
 
 LIVE_EVERY_S = 0.2
@@ -170,7 +171,7 @@ class Screen:
         self.results: list[tuple[tuple[int, ...], Verdict]] = []
         """For each match, the entrants by seat and the verdict."""
         self.points = [0.0] * len(series.match.entrants)
-        self.people = any(entrant.human for entrant in series.match.entrants)
+        self.people = any(PERSON.plays(entrant) for entrant in series.match.entrants)
         """People use this terminal: turns are shown without hidden information."""
 
     def so_far(self) -> Outcome | None:

@@ -19,6 +19,7 @@ from referee.harness.cli.units import seconds
 from referee.harness.cli.view import web_extra
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
+from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.roster import MakeSeat, in_processes
 from referee.harness.servers.host_names import read_aliases
@@ -157,7 +158,7 @@ def _announce(address: str, paths: str, folder: Path | None) -> None:
 @asynccontextmanager
 async def remote_seats(match: Match, bind: str) -> AsyncIterator[MakeSeat]:
     """Yields what makes the seats of web services. Listens at `bind` only if the match has any."""
-    if not any(entrant.remote for entrant in match.entrants):
+    if not any(map(SERVICE.plays, match.entrants)):
         yield in_processes
         return
     with web_extra("a web service at a seat"):

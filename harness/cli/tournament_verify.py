@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from referee.games.contract import Result
+from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.play_again import by_engine, play_again
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
@@ -50,7 +51,7 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
     if play:
         with progress() as report:
             _, ready = organise.programs(plan, folder, progress=report)
-        programs = {ident: bot for ident, bot in ready.items() if bot.metered}
+        programs = {ident: bot for ident, bot in ready.items() if MODULE.plays(bot)}
         if engine == "pulley":
             context = BuildContext(plan.limits)
             programs = {ident: by_engine(bot, context, PULLEY) for ident, bot in programs.items()}

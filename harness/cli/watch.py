@@ -13,6 +13,7 @@ from referee.harness.cli.view import need_web, opened
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series
+from referee.harness.programs.kinds import PERSON
 
 
 @Parameter(name="*", group="Output")
@@ -58,7 +59,7 @@ async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People |
         return
     from referee.harness.web.watch import open_viewer
 
-    people = [index for index, entrant in enumerate(series.match.entrants) if entrant.human]
+    people = [index for index, entrant in enumerate(series.match.entrants) if PERSON.plays(entrant)]
     with ExitStack() as stack:
         async with open_viewer(pages.bind, pages.port, len(people)) as link:
             if pages.paused:

@@ -29,6 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import FUNCTION, PERSON, called
 from referee.harness.records import Metering, Model
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
@@ -180,10 +181,11 @@ class _Referee(Listener):
         self.seats = driver.seats
         driver.context.idle = record.idle
         self.limits = Limits()
-        self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
-        self.functions = tuple(player for player, entrant in enumerate(match.entrants) if entrant.function)
-        for player in self.people + self.functions:
-            driver.clocks[player] = Clock(TimeControl())
+        self.people = tuple(player for player, entrant in enumerate(match.entrants) if PERSON.plays(entrant))
+        self.functions = tuple(player for player, entrant in enumerate(match.entrants) if FUNCTION.plays(entrant))
+        for player, entrant in enumerate(match.entrants):
+            if not called(entrant.kind).has_clock:
+                driver.clocks[player] = Clock(TimeControl())
         replay = match.replay if match.fault_reports else None
         self.faults = FaultReports(driver, record, match.encodings, evidence, replay, self.people)
         driver.listeners += [self, self.faults]
@@ -230,7 +232,7 @@ class _Referee(Listener):
         """Plays the game."""
         driver = self.driver
         entrants = enumerate(self.match.entrants)
-        cheats = [player for player, entrant in entrants if entrant.injects and not entrant.remote]
+        cheats = [player for player, entrant in entrants if called(entrant.kind).out_of_turn]
         match_s = None if self.people else self.match.time.match_s
         self.interventions = MatchInterventions(driver, cheats, self.pace, match_s)
         if self.match.prefix is None:
@@ -247,7 +249,7 @@ class _Referee(Listener):
         """Makes a call of the prefix, whose answer does not count. People and scripts play only what comes after it."""
         driver, player = self.driver, call.player
         seat, entrant = self.seats[player], self.match.entrants[player]
-        if seat.fault is None and player not in driver.lost and not (entrant.human or entrant.script):
+        if seat.fault is None and player not in driver.lost and called(entrant.kind).hears_prefix:
             limit_s = driver.clocks[player].limit_s(driver.time.own_s(call.method), driver.state.in_opening)
             reply = await seat.ask(call, driver.shown_clock(call), max(PREFIX_CALL_S, limit_s))
             driver.costs[player] = reply.cost

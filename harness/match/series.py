@@ -19,6 +19,7 @@ from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import PERSON, SERVICE
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.inside import debug_seat
@@ -141,9 +142,9 @@ async def play_series(
     carrier, in_process = Chaos if series.chaos else Pipes, debug_seat if series.debug else in_processes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
-        if entrant.remote:
+        if SERVICE.plays(entrant):
             return services(entrant, limits)
-        return people.person(entrant) if entrant.human and people is not None else in_process(entrant, limits)
+        return people.person(entrant) if PERSON.plays(entrant) and people is not None else in_process(entrant, limits)
 
     pace = None if people is None else people.pace
     async with open_roster(limits, carrier, inside) as roster:

@@ -22,7 +22,7 @@ from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
-from referee.harness.programs.kinds import function, kind_of_suffix
+from referee.harness.programs.kinds import PATH, function, kind_of_suffix
 
 MAX_BYTES = 64 << 10
 """Limit of the size of a `bot.toml`."""
@@ -95,6 +95,8 @@ class Built(Struct, frozen=True):
     """Where the bot runs: where it was built, or its own folder if it has no build."""
     named: tuple[str, ...]
     """The words of `argv` that are not the author's: programs of this machine, and what we add."""
+    kind: str = PATH.name
+    """The name of the kind of player that the program is: a module has one of its own."""
 
 
 def read_bot_file(folder: Path, spec: str) -> BotFile:
@@ -147,7 +149,7 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> B
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
         command = function(kind.build)(module, context)
-        return Built((*command, *bot.run[1:]), folder, command)
+        return Built((*command, *bot.run[1:]), folder, command, kind.name)
     program = _program(bot.run[0], folder, spec)
     real = os.path.realpath(program)
     if is_inside(real, [os.path.realpath(top)]):

@@ -13,7 +13,7 @@ from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import split_name
+from referee.harness.programs.kinds import CHEAT, PATH, RANDOM, split_name
 
 
 def parse(spec: str, game: str | None) -> Parsed:
@@ -25,7 +25,8 @@ def parse(spec: str, game: str | None) -> Parsed:
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")
     opponent = known[name]
-    return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
+    kind = CHEAT.name if opponent.injects else PATH.name
+    return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), kind)
 
 
 def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
@@ -45,7 +46,7 @@ def _opponent_folder(opponent: Opponent) -> Path:
 def entrant_in_game(entrant: Entrant, game: str) -> Entrant:
     """Replaces `@random` by the engine in games for which it has no program; returns any other entrant unchanged."""
     if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
-        return msgspec.structs.replace(entrant, argv=("@random",), engine=True)
+        return msgspec.structs.replace(entrant, argv=("@random",), kind=RANDOM.name)
     return entrant
 
 

@@ -15,7 +15,7 @@ from referee.harness.languages.language import Debugger
 from referee.harness.languages.native import NATIVE
 from referee.harness.languages.registry import BY_RUNTIME, LANGUAGES, run_by
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import inner
+from referee.harness.programs.kinds import PATH, inner
 from referee.protocol.text import printable
 
 GDB = """log=$1; shift
@@ -85,7 +85,7 @@ def dumping(entrant: Entrant, log: Path) -> Entrant | None:
 
     Python, Java and Go write it to standard error; of a native program, gdb writes it to `log`.
     """
-    if entrant.metered or inner(entrant.argv):
+    if entrant.kind != PATH.name or inner(entrant.argv):
         return None
     known, (program, *rest) = debugger(None, entrant.argv), entrant.argv
     if known.dump_options is None:

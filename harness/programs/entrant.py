@@ -8,11 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.adapters.wasm import runner
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Image
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.records import ModelSettings
 from referee.protocol.text import printable
 
 NAME_CHARACTERS = 100
@@ -20,27 +18,17 @@ NAME_CHARACTERS = 100
 
 
 class Entrant(Struct, frozen=True, cache_hash=True):
-    """A program that takes part in a match."""
+    """A player that takes part in a match."""
 
     name: str
     argv: tuple[str, ...]
     cwd: Path
     """Where it runs: the bot's own folder, so that it finds its files by relative names. Of an image, its root."""
-    injects: bool = False
-    """A built-in cheat that may act out of turn."""
-    engine: bool = False
-    """Not a program: the engine's own answers are played (`referee.harness.seats.random_seat.RandomSeat`)."""
-    human: bool = False
-    """Not a program: a person (`referee.harness.seats.person.Person`), without a clock."""
-    script: bool = False
-    """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
-    remote: bool = False
-    """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
-    function: Any = None
-    """Not a program: a Python function in this process (`referee.harness.seats.function`)."""
-    model: ModelSettings | None = None
-    """How its language model is asked: the program makes the prompts. Never taken from a replay, which could name a
-    service and a variable of its own to get a secret."""
+    kind: str = "program"
+    """The name of its kind (`referee.harness.programs.kinds`), which knows how it is seated."""
+    settings: Any = None
+    """A value of its kind's own, such as how a language model is asked. Never taken from a replay or a submission: they
+    could name a service and a variable of their own to get a secret."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""
     named: tuple[str, ...] | None = None
@@ -53,11 +41,6 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     def named_words(self) -> tuple[str, ...]:
         """`named`, or the whole command."""
         return self.argv if self.named is None else self.named
-
-    @property
-    def metered(self) -> bool:
-        """It is a module of WebAssembly, whose time is counted in fuel."""
-        return self.image is None and runner.is_metered(self.named_words)
 
 
 Build = Callable[[BuildContext], Entrant]

@@ -41,8 +41,8 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
     if not path.is_file():
         raise UsageError(f"{spec} is a pipe or a device; expected a file or a folder")
     if (kind := kind_of_suffix(path.suffix)) is not None:
-        build = function(kind.build)
-        return path.stem, lambda context: Entrant(path.stem, build(path, context), path.parent)
+        build, name = function(kind.build), kind.name
+        return path.stem, lambda context: Entrant(path.stem, build(path, context), path.parent, name)
     if path.suffix in SOURCES and not starts_itself(path):
         return path.stem, lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
@@ -80,6 +80,6 @@ def _folder(folder: Path, spec: str, game: str | None) -> Parsed:
 
     def built(context: BuildContext) -> Entrant:
         program = build_bot(bot, folder, spec, context)
-        return Entrant(name, program.argv, program.cwd, named=program.named)
+        return Entrant(name, program.argv, program.cwd, program.kind, named=program.named)
 
     return name, built

@@ -16,9 +16,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from referee.harness.programs.entrant import Parsed
+from referee.harness.programs.entrant import Entrant, Parsed
 
 ADAPTERS = "referee.harness.adapters"
 """The package whose folders are searched for kinds."""
@@ -73,6 +74,25 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     """Takes a command; returns that of the program which it runs, as an engine's. Empty for another kind's."""
     in_a_copy: str = ""
     """Takes a command; returns it so that it works in a copy of its folder. Unchanged for another kind's."""
+    in_replay: str = ""
+    """Takes a command from a replay, which may lie; returns whether it stands for such a player, and starts none.
+    Empty: its word and its prefixes tell."""
+
+    # How it plays.
+    start: str = "referee.harness.seats.start:Start"
+    """The class that starts its program: `Start`, or a subclass."""
+    seat: str = ""
+    """Takes an `Entrant` and returns its seat, if it has no process."""
+    absent: str = ""
+    """Why it cannot play where the caller makes no seat for it. Then it has no process either."""
+    settings: str = ""
+    """The type of `Entrant.settings`; empty: it has none, or some that no message can hold."""
+    has_clock: bool = True
+    """Its time is limited."""
+    out_of_turn: bool = False
+    """It is asked whether it acts out of turn."""
+    hears_prefix: bool = True
+    """It gets the calls of the turns that a match goes on from."""
 
     # Where it may play.
     travels: bool = False
@@ -85,6 +105,22 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     def matches(self, spec: str) -> bool:
         """Returns whether a bot spec without `NAME=` is of this kind."""
         return bool(self.parse) and (spec == self.word != "" or spec.startswith(self.prefixes))
+
+    def plays(self, entrant: Entrant) -> bool:
+        """Returns whether an entrant is of this kind."""
+        return entrant.kind == self.name
+
+    @property
+    def has_process(self) -> bool:
+        """Whether a program of this machine plays."""
+        return not (self.seat or self.absent)
+
+    def only_names(self, command: Sequence[str]) -> bool:
+        """Returns whether a command in a replay stands for a player of this kind, which no command can start."""
+        if self.in_replay:
+            return bool(function(self.in_replay)(command))
+        first = "" if self.has_process or not command else command[0]
+        return bool(first) and (tuple(command) == (self.word,) or first.startswith(self.prefixes))
 
 
 PATH = Kind(
@@ -109,7 +145,10 @@ PERSON = Kind(
     word="human",
     help="human (you, in this terminal)",
     rows=(("you, in the terminal or on a page", "`human`"),),
-    parse="referee.harness.programs.spec:person",
+    parse="referee.harness.seats.person:parse",
+    absent="no person can play here; `referee play` takes people",
+    has_clock=False,
+    hears_prefix=False,
     in_series=False,
 )
 SCRIPT = Kind(
@@ -119,7 +158,9 @@ SCRIPT = Kind(
     prefixes=("script:",),
     help="script:FILE (an answer a line, then the first legal ones)",
     rows=(("a file with one answer on each line", "`script:opening.txt`"),),
-    parse="referee.harness.programs.spec:script",
+    parse="referee.harness.seats.script:parse",
+    seat="referee.harness.seats.script:seat",
+    hears_prefix=False,
     in_series=False,
 )
 SERVICE = Kind(
@@ -130,7 +171,25 @@ SERVICE = Kind(
     help="http:// or https://ADDRESS (a team's web service, for the Arena's games)",
     rows=(("a team's web service, for games of the Arena", "`http://127.0.0.1:5000`"),),
     parse="referee.harness.programs.spec:service",
+    absent="a web service plays at a seat of `referee --game`, and nowhere else",
     in_series=False,
+)
+FUNCTION = Kind(
+    name="Python function",
+    plural="Python functions",
+    place=910,
+    prefixes=("function:",),
+    seat="referee.harness.seats.function:FunctionSeat",
+    has_clock=False,
+    in_series=False,
+)
+CHEAT = Kind(name="built-in cheat", plural="built-in cheats", place=920, out_of_turn=True)
+RANDOM = Kind(
+    name="random player",
+    plural="random players",
+    place=930,
+    seat="referee.harness.seats.random_seat:seat",
+    travels=True,
 )
 CORE = (
     PATH,
@@ -158,6 +217,9 @@ CORE = (
     PERSON,
     SCRIPT,
     SERVICE,
+    FUNCTION,
+    CHEAT,
+    RANDOM,
 )
 """The kinds that are no adapter's."""
 
@@ -182,6 +244,25 @@ def function(name: str) -> Any:
 def kind_of(spec: str) -> Kind:
     """Returns the kind of a bot spec without `NAME=`: that of a path if it has no prefix."""
     return next((kind for kind in kinds() if kind.matches(spec)), PATH)
+
+
+@cache
+def called(name: str) -> Kind:
+    """Returns the kind of this name. KeyError if there is none."""
+    return {kind.name: kind for kind in kinds()}[name]
+
+
+def received(entrant: Entrant) -> Entrant:
+    """Returns an entrant as it was before it was sent in a message. msgspec.ValidationError for wrong settings."""
+    if entrant.settings is None:
+        return entrant
+    settings = msgspec.convert(entrant.settings, function(called(entrant.kind).settings))
+    return msgspec.structs.replace(entrant, settings=settings)
+
+
+def kind_in_replay(command: Sequence[str]) -> Kind | None:
+    """Returns the kind that a command in a replay stands for, if no command can start such a player; else None."""
+    return next((kind for kind in kinds() if kind.only_names(command)), None)
 
 
 def kind_of_suffix(suffix: str) -> Kind | None:
@@ -240,7 +321,7 @@ def is_path(spec: str) -> bool:
 
 def prefixes(of: Callable[[Kind], bool] = lambda kind: True) -> tuple[str, ...]:
     """Returns the prefixes of some kinds, or of all."""
-    return tuple([prefix for kind in kinds() if of(kind) for prefix in kind.prefixes])
+    return tuple([prefix for kind in kinds() if kind.parse and of(kind) for prefix in kind.prefixes])
 
 
 def split_name(spec: str) -> tuple[str | None, str]:

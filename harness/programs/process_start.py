@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from referee.harness.adapters.wasm import runner
 from referee.harness.languages.registry import BY_RUNTIME
 from referee.harness.paths import KITS
 
@@ -27,10 +26,8 @@ def scratch_variables(scratch: Path) -> dict[str, str]:
     return {"HOME": str(scratch), "TMPDIR": str(scratch)}
 
 
-def sized_command(argv: tuple[str, ...], memory_bytes: int | None, metered: bool) -> tuple[str, ...]:
-    """Returns the command with the memory limit, for a module and for a runtime. An option of the bot's own wins."""
-    if metered:
-        return runner.started(argv, memory_bytes)
+def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
+    """Returns the command with the memory limit of a runtime. An option of the bot's own wins."""
     language = BY_RUNTIME.get(Path(argv[0]).name) if argv else None
     if memory_bytes is None or language is None or language.memory_options is None:
         return argv

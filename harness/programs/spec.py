@@ -29,19 +29,11 @@ import msgspec
 from referee.games import registry
 from referee.games.arena import Battle
 from referee.harness.errors import UsageError
-from referee.harness.paths import expanded, read_limited
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import adapter_options
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.entrant import Entrant, Parsed, check_utf8, with_unique_names
-from referee.harness.programs.kinds import function, kind_of, split_name
-
-WORD = "human"
-"""Names a person on the command line, and stands for the command in replays."""
-PREFIX = "script:"
-SERVICES = ("http:", "https:")
-FUNCTION = "function:"
-"""Precedes the name of a Python function, which stands for its command in replays."""
+from referee.harness.programs.kinds import SERVICE, function, kind_of, split_name
 
 
 def entrants(
@@ -91,7 +83,7 @@ def _parse(spec: str, game: str | None, people: bool) -> Parsed:
     return name or usual, build
 
 
-# People, scripts, command lines and web services.
+# Command lines and web services.
 
 
 def refuse_people(spec: str) -> None:
@@ -99,32 +91,6 @@ def refuse_people(spec: str) -> None:
     kind = kind_of(spec)
     if not kind.in_series:
         raise UsageError(f"{spec}: {kind.plural} play single matches only, by `referee --game`; name a program here")
-
-
-def person(spec: str, game: str | None) -> Parsed:
-    return WORD, lambda context: Entrant(WORD, (WORD,), Path.cwd(), human=True)
-
-
-def script(spec: str, game: str | None) -> Parsed:
-    if spec == PREFIX:
-        raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
-    file = expanded(spec.removeprefix(PREFIX))
-    read_script(file)
-    file = file.resolve()
-    return file.stem, lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
-
-
-def read_script(path: Path) -> list[tuple[int, str]]:
-    """Returns the answers of a script, each with its line number. UsageError if the file cannot be read.
-
-    Blank lines and lines that begin with # are left out.
-    """
-    try:
-        text = read_limited(path).decode("utf-8")
-    except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
-        raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    return [(number, line) for number, line in lines if line and not line.startswith("#")]
 
 
 def command(spec: str, game: str | None) -> Parsed:
@@ -162,4 +128,4 @@ def service(url: str, game: str | None) -> Parsed:
     if not (isinstance(kind, type) and issubclass(kind, Battle)):
         which = "" if game is None else f", not {game}"
         raise UsageError(f"{url}: a web service plays the Arena's games only{which}")
-    return parts.netloc, lambda context: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
+    return parts.netloc, lambda context: Entrant(parts.netloc, (url,), Path.cwd(), SERVICE.name)

@@ -11,6 +11,7 @@ from referee.harness.errors import RunError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
+from referee.harness.programs.kinds import FUNCTION
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     LOST_STARTS,
@@ -49,7 +50,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
         self._matches = MatchThread(limits)
         entrants = list(match.entrants)
-        entrants[seat] = replace(entrants[seat], function=self._matches)
+        entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=self._matches)
         self._match = replace(match, entrants=tuple(entrants))
         self._seeds = Seeds()
         self.verdict: Verdict | None = None

@@ -27,7 +27,7 @@ from referee.protocol.messages import Initialize
 class MatchThread:
     """Plays one match at a time.
 
-    `begin` and `answer` return the next decision of the seat whose `Entrant.function` is this object, or the verdict.
+    `begin` and `answer` return the next decision of the seat whose `Entrant.settings` are this object, or the verdict.
     They raise what has ended a match otherwise, such as a RunError.
     """
 
@@ -101,7 +101,7 @@ class MatchThread:
         self._answers.send_nowait(Withdrawn())
 
     def _seat(self, entrant: Entrant, limits: Limits) -> Seat | None:
-        return _OutsideSeat(self) if entrant.function is self else None
+        return _OutsideSeat(self) if entrant.settings is self else None
 
     async def ask(self, decision: Decision) -> Any:
         """Hands a decision out of the thread, and waits for the answer."""

@@ -12,7 +12,7 @@ import msgspec
 from referee.games.contract import Call, Fault, FaultKind
 from referee.games.dice import Dice
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.spec import FUNCTION
+from referee.harness.programs.kinds import FUNCTION
 from referee.harness.seats.decision import Decision
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
@@ -26,7 +26,7 @@ def function_entrant(function: Function) -> Entrant:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     module = getattr(function, "__module__", None) or type(function).__module__
     shown = getattr(function, "__name__", type(function).__name__)
-    return Entrant(shown, (f"{FUNCTION}{module}.{name}",), Path.cwd(), function=_Same(function))
+    return Entrant(shown, (f"{FUNCTION.prefixes[0]}{module}.{name}",), Path.cwd(), FUNCTION.name, _Same(function))
 
 
 class _Same:
@@ -45,7 +45,7 @@ class FunctionSeat(LocalSeat):
 
     def __init__(self, entrant: Entrant) -> None:
         super().__init__(entrant.argv[0])
-        self._function: Function = entrant.function.call
+        self._function: Function = entrant.settings.call
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self._dice = Dice(match.seed)

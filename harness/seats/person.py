@@ -1,10 +1,12 @@
 """A person at a seat, without a clock."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from referee.games.contract import Call, Fault, Player, State
-from referee.harness.programs.spec import WORD
+from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.kinds import PERSON
 from referee.harness.seats.seat import LocalSeat, Withdrawn
 
 Choose = Callable[[State, Player], Awaitable[Any]]
@@ -15,12 +17,17 @@ end without an answer.
 """
 
 
+def parse(spec: str, game: str | None) -> Parsed:
+    """Parses the bot spec `human`."""
+    return spec, lambda context: Entrant(spec, (spec,), Path.cwd(), PERSON.name)
+
+
 class Person(LocalSeat):
     """Asks a person, and asks again after an illegal answer: nobody loses by a slip of the hand."""
 
     def __init__(self, choose: Choose, refused: Callable[[Player, Fault], None]) -> None:
         """`refused` is called with the reason for every answer that the rules do not allow."""
-        super().__init__(WORD)
+        super().__init__(PERSON.word)
         self._choose = choose
         self._refused = refused
 

@@ -10,9 +10,6 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.seat import MeteredBot, process_limits
-from referee.harness.adapters.wasm.transport import Metered, MeteredProcess
 from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
@@ -20,10 +17,9 @@ from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
-from referee.harness.isolation.spawner import Ends, Spawner, open_spawner
+from referee.harness.isolation.spawner import Spawner, open_spawner
 from referee.harness.nurseries import ungrouped
 from referee.harness.paths import REPLAYS, TOURNAMENTS
-from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
@@ -33,19 +29,13 @@ from referee.harness.programs.process_start import (
     SETTINGS,
     environment,
     scratch_variables,
-    sized_command,
     start_hint,
 )
-from referee.harness.programs.spec import PREFIX
-from referee.harness.seats.function import FunctionSeat
 from referee.harness.seats.program import Bot
-from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.scratch_folders import ScratchFolders
-from referee.harness.seats.script import ScriptSeat
 from referee.harness.seats.seat import Seat
+from referee.harness.seats.start import MakePipes, Start
 
-MakePipes = Callable[[BotProcess], Pipes]
-"""Makes the pipes of a process that was just started: `Pipes` or a subclass."""
 MakeSeat = Callable[[Entrant, Limits], Seat | None]
 """Makes the seat of an entrant without a process; None = the entrant gets a process."""
 
@@ -115,18 +105,13 @@ class Roster(Struct, eq=False):
         return [seats[place] for place in range(len(entrants))]
 
     async def _new_seat(self, entrant: Entrant) -> Seat:
-        if entrant.engine:
-            return RandomSeat()
-        if entrant.script:
-            return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
         seat = self._make_seat(entrant, self.limits)
-        if seat is None and entrant.function is not None:
-            return FunctionSeat(entrant)
-        if entrant.human and seat is None:
-            raise RunError(f"{entrant.name}: no person can play here; `referee play` takes people")
-        if seat is None and entrant.remote:
-            raise RunError(f"{entrant.name}: a web service plays at a seat of `referee --game`, and nowhere else")
-        return seat or await self.start(entrant)
+        if seat is not None:
+            return seat
+        kind = kinds.called(entrant.kind)
+        if kind.absent:
+            raise RunError(f"{entrant.name}: {kind.absent}")
+        return kinds.function(kind.seat)(entrant) if kind.seat else await self.start(entrant)
 
     def expect(self, entrants: Sequence[Entrant]) -> None:
         """Announces the next match: its missing programs are started while those of this match end."""
@@ -145,7 +130,7 @@ class Roster(Struct, eq=False):
         missing = []
         for entrant in expected:
             kept[entrant] = kept.get(entrant, 0) - 1
-            if kept[entrant] < 0 and _is_program(entrant):
+            if kept[entrant] < 0 and kinds.called(entrant.kind).has_process:
                 missing.append(entrant)
         return missing
 
@@ -189,6 +174,7 @@ class Roster(Struct, eq=False):
 
     async def start(self, entrant: Entrant) -> Bot:
         """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
+        how = _start_of(entrant)
         sandboxes = self._plan(entrant)
         shared = sandboxes.spec.scratch if plan.shares_scratch(sandboxes.layers) else None
         try:
@@ -198,30 +184,15 @@ class Roster(Struct, eq=False):
         env = (self._environment if entrant.image is None else SETTINGS) | scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
-            argv = sized_command(entrant.argv, self.limits.memory_bytes, entrant.metered)
-            make = partial(self._process, entrant, scratch)
+            argv = how.command(entrant.argv, self.limits.memory_bytes)
+            make = partial(how.process, limits=how.limits(self.limits), scratch=scratch)
             process = await self._spawner.start(argv, entrant.cwd, env, make, self._rlimits, sandbox)
         except (OSError, RunError) as error:
             raise _not_started(entrant, error) from error
-        bot = self._bot(process, entrant)
+        bot = how.seat(process, self._make_pipes, self.limits, entrant)
         self._scratches[bot] = None if shared else scratch
         self._nursery.start_soon(bot.watch)
         return bot
-
-    def _process(self, entrant: Entrant, scratch: Path, ends: Ends) -> BotProcess:
-        if entrant.metered:
-            return MeteredProcess(ends, process_limits(self.limits), scratch)
-        return BotProcess(ends, self.limits, scratch)
-
-    def _bot(self, process: BotProcess, entrant: Entrant) -> Bot:
-        if isinstance(process, MeteredProcess):
-            return MeteredBot(Metered(process, self._make_pipes), process, self.limits, entrant.argv)
-        pipes = self._make_pipes(process)
-        if entrant.model is not None:
-            from referee.harness.adapters.llm.seat import ModelBot  # loads an HTTP client, which takes 20 ms
-
-            return ModelBot(pipes, process, self.limits, entrant.model)
-        return Bot(pipes, process, self.limits)
 
     def _plan(self, entrant: Entrant) -> SandboxPlan:
         """Returns the plan for the sandboxes of a program. It is made again only if it may show or hide other files."""
@@ -245,15 +216,16 @@ class Roster(Struct, eq=False):
         return made
 
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
-        limits = process_limits(self.limits) if entrant.metered else self.limits
+        how = _start_of(entrant)
+        limits = how.limits(self.limits)
         if entrant not in self._shown:  # looked up once, because it searches folders
             self._shown[entrant] = () if entrant.image is not None else _shown(entrant)
         spec = SandboxSpec(
-            named=sized_command(entrant.named_words, self.limits.memory_bytes, entrant.metered),
+            named=how.command(entrant.named_words, self.limits.memory_bytes),
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
             scratch=self._folders.shared if entrant.image is None else Path(BASE),
-            whole=(*self._shown[entrant], *(runner.libraries() if entrant.metered else ())),
+            whole=(*self._shown[entrant], *how.folders()),
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
@@ -270,8 +242,9 @@ def _shown(entrant: Entrant) -> tuple[str, ...]:
     return (*build_cache.builds_in((*words, str(entrant.cwd))), *kinds.shown(words))
 
 
-def _is_program(entrant: Entrant) -> bool:
-    return not (entrant.engine or entrant.human or entrant.remote or entrant.script or entrant.function)
+def _start_of(entrant: Entrant) -> Start:
+    start: Start = kinds.function(kinds.called(entrant.kind).start)()
+    return start
 
 
 def _not_started(entrant: Entrant, error: Exception) -> RunError:

@@ -5,10 +5,43 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind
-from referee.harness.programs.spec import read_script
+from referee.harness.errors import UsageError
+from referee.harness.paths import expanded, read_limited
+from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.kinds import SCRIPT
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
+
+(PREFIX,) = SCRIPT.prefixes
+
+
+def parse(spec: str, game: str | None) -> Parsed:
+    """Parses a bot spec. UsageError if its file cannot be read."""
+    if spec == PREFIX:
+        raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
+    file = expanded(spec.removeprefix(PREFIX))
+    read_script(file)
+    file = file.resolve()
+    return file.stem, lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, SCRIPT.name)
+
+
+def read_script(path: Path) -> list[tuple[int, str]]:
+    """Returns the answers of a script, each with its line number. UsageError if the file cannot be read.
+
+    Blank lines and lines that begin with # are left out.
+    """
+    try:
+        text = read_limited(path).decode("utf-8")
+    except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
+        raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]
+
+
+def seat(entrant: Entrant) -> "ScriptSeat":
+    """Returns the seat of a script."""
+    return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
 
 
 class ScriptSeat(LocalSeat):

@@ -36,6 +36,7 @@ from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import RANDOM
 from referee.harness.programs.spec import entrant, entrants
 from referee.harness.records import ModelSettings
 from referee.harness.replay.reader import Replay
@@ -46,7 +47,7 @@ KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 FIRST = '{"action": "putToken", "column": "A"}'
 WRONG = '{"action": "putToken", "column": "Z"}'
 UNTIMED = TimeControl()
-RIVAL = Entrant("@random", ("@random",), Path(), engine=True)
+RIVAL = Entrant("@random", ("@random",), Path(), RANDOM.name)
 """Draws legal answers, without a process."""
 
 

@@ -20,6 +20,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness import installed
 from referee.harness.adapters.wasm import runner, transport
+from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.adapters.wasm.play_again import play_again
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.harness.cli.main import main
@@ -280,7 +281,7 @@ def test_a_bot_file_runs_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[
     folder.mkdir()
     saved(folder, "bot", bot(TOKEN))
     (folder / "bot.toml").write_text('run = ["bot.wasm"]\n')
-    assert entrant(str(folder)).metered
+    assert MODULE.plays(entrant(str(folder)))
     (folder / "bot.wasm").unlink()
     assert main(["--game", "connectfour", str(folder), "@random", "--replay", str(tmp_path / "r.jsonl")]) == 3
     assert "run names 'bot.wasm', which is not there" in capsys.readouterr().err

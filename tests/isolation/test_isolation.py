@@ -41,6 +41,7 @@ from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import RANDOM
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 
@@ -323,7 +324,7 @@ async def test_verdict_and_replay_contain_the_layers(ring: Ring) -> None:
 
 @pytest.mark.trio
 async def test_an_engine_at_a_seat_has_no_layers(arena: Arena) -> None:
-    engine = Entrant("@random", (), arena.folder, engine=True)
+    engine = Entrant("@random", (), arena.folder, RANDOM.name)
     verdict = await arena.play(arena.match(engine, engine), Limits(isolation=Isolation()))
     assert verdict.isolation == {}
 

@@ -25,6 +25,7 @@ from referee.harness.match.match import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
@@ -452,7 +453,7 @@ async def test_a_client_that_posts_at_its_greeting_is_never_too_soon(server: Ser
 
 async def test_a_client_that_posts_before_another_clients_first_move_is_out_of_turn() -> None:
     first, second = ArenaSeat("one", Terms()), ArenaSeat("two", Terms())
-    seats = {Entrant(client.ident, (client.ident,), Path(), remote=True): client for client in (first, second)}
+    seats = {Entrant(client.ident, (client.ident,), Path(), SERVICE.name): client for client in (first, second)}
     game = registry.game("quoridor")
     match = Match(game, tuple(seats), 1, game.options(), game.time)
 

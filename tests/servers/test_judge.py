@@ -21,6 +21,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import CHEAT
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import Injection, Turn
 from referee.harness.replay.reader import Replay
@@ -306,7 +307,7 @@ async def test_no_ordinary_bot_is_asked_for_a_cheat_or_can_answer_one(arena: Are
 @pytest.mark.trio
 async def test_a_cheat_is_asked_before_every_turn_until_it_has_cheated(arena: Arena) -> None:
     body = "greet(); throw([]); throw([]); put('N'); throw([cell('NW')]); call()"
-    cheat = msgspec.structs.replace(arena.listener(body, name="cheat"), injects=True)
+    cheat = msgspec.structs.replace(arena.listener(body, name="cheat"), kind=CHEAT.name)
     await arena.play(arena.match(arena.bot("greet(); put('C'); throw({'action': 'flipTable'}); call()"), cheat))
     methods = [frame["method"] for frame in arena.heard("cheat") if "id" in frame]
     assert methods == ["initialize", "inject", "inject", "play", "inject"]
@@ -315,7 +316,7 @@ async def test_a_cheat_is_asked_before_every_turn_until_it_has_cheated(arena: Ar
 @pytest.mark.trio
 @pytest.mark.parametrize("body", ["throw({})", "throw('NW')", "os._exit(1)"])
 async def test_a_cheat_that_fails_ends_the_run_and_charges_no_bot(arena: Arena, body: str) -> None:
-    cheat = msgspec.structs.replace(arena.bot(f"greet(); {body}; call()", name="cheat"), injects=True)
+    cheat = msgspec.structs.replace(arena.bot(f"greet(); {body}; call()", name="cheat"), kind=CHEAT.name)
     with pytest.raises(RunError, match=r"^cheat cannot act out of turn in tictactoe: "):
         await arena.play(arena.match(arena.bot(RIVAL, str(arena.folder / "heard"), name="rival"), cheat))
 

@@ -21,6 +21,7 @@ from referee.harness.languages import packages, toolchains
 from referee.harness.programs import adapter_options, files
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.kinds import PATH
 from referee.harness.programs.spec import command_line as parse_command_line
 
 PREFIXES = tuple(f"{protocol}:" for protocol in PROTOCOLS)
@@ -108,7 +109,7 @@ def parse(spec: str, game: str | None) -> Parsed:
 
     def built(context: BuildContext) -> Entrant:
         engine = build(context)
-        if engine.metered:
+        if engine.kind != PATH.name:
             raise UsageError(f"{spec}: an engine is a program of this machine, not a module of WebAssembly")
         named = None if engine.named is None else (*seat.runner, *engine.named)
         return msgspec.structs.replace(engine, argv=(*seat.runner, *engine.argv), named=named)

@@ -2,14 +2,16 @@
 
 from referee.harness.programs.kinds import Kind
 
-KINDS = (
-    Kind(
-        name="language model",
-        plural="language models",
-        place=90,
-        prefixes=("llm:",),
-        help="llm:MODEL (a language model)",
-        rows=(("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),),
-        parse="referee.harness.adapters.llm.spec:parse",
-    ),
+MODEL = Kind(
+    name="language model",
+    plural="language models",
+    place=90,
+    prefixes=("llm:",),
+    help="llm:MODEL (a language model)",
+    rows=(("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),),
+    start="referee.harness.adapters.llm.seat:ModelStart",
+    settings="referee.harness.records:ModelSettings",
+    in_replay="referee.harness.adapters.llm.spec:is_model",
+    parse="referee.harness.adapters.llm.spec:parse",
 )
+KINDS = (MODEL,)

@@ -24,13 +24,15 @@ from referee.harness.adapters.llm.completions import Completion
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
 from referee.harness.errors import RunError
-from referee.harness.process.bot_process import Program
+from referee.harness.process.bot_process import BotProcess, Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
+from referee.harness.programs.entrant import Entrant
 from referee.harness.records import CallCost, Exchange, Model, ModelSettings, ModelUse
 from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStatus
+from referee.harness.seats.start import MakePipes, Start
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
 
@@ -78,6 +80,13 @@ class _Spent(Struct):
     def left_s(self) -> float:
         """The rest of the limit."""
         return max(0.0, self.limit_s - self.wall_s)
+
+
+class ModelStart(Start):
+    """The program that makes the prompts of a model."""
+
+    def seat(self, process: BotProcess, make_pipes: MakePipes, limits: Limits, entrant: Entrant) -> "ModelBot":
+        return ModelBot(make_pipes(process), process, limits, entrant.settings)
 
 
 class ModelBot(Bot):

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from referee.games.game import Game
+from referee.harness.adapters.llm.kind import MODEL
 from referee.harness.errors import UsageError
 from referee.harness.paths import HOME, game_file
 from referee.harness.programs import adapter_options
@@ -48,7 +49,7 @@ def is_model(argv: Sequence[str]) -> bool:
 def parse(spec: str, game: str | None) -> Parsed:
     """Parses a bot spec. UsageError if anything is wrong with it."""
     settings = read(spec)
-    return settings.model, lambda context: Entrant(settings.model, command(settings.model), HOME, model=settings)
+    return settings.model, lambda context: Entrant(settings.model, command(settings.model), HOME, MODEL.name, settings)
 
 
 def read(spec: str) -> ModelSettings:

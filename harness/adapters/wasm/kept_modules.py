@@ -6,6 +6,7 @@ from pathlib import Path
 
 from referee.games.contract import Player
 from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildContext
@@ -54,7 +55,7 @@ def module_entrant(name: str, module: Path, command: Sequence[str], context: Bui
     """Returns the bot that runs a module with the arguments of a recorded command."""
     arguments = runner.arguments_of(command)  # the rest could start any program
     argv = runner.command(module.resolve(), context, arguments, target)
-    return Entrant(name, argv, module.resolve().parent)
+    return Entrant(name, argv, module.resolve().parent, MODULE.name)
 
 
 def recorded_entrant(

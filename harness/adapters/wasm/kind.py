@@ -2,13 +2,13 @@
 
 from referee.harness.programs.kinds import Kind
 
-KINDS = (
-    Kind(
-        name="module",
-        plural="modules of WebAssembly",
-        place=10,
-        rows=(("a [module of WebAssembly](../explanation/metered.md)", "`./mybot.wasm`"),),
-        suffix=".wasm",
-        build="referee.harness.adapters.wasm.runner:command",
-    ),
+MODULE = Kind(
+    name="module",
+    plural="modules of WebAssembly",
+    place=10,
+    rows=(("a [module of WebAssembly](../explanation/metered.md)", "`./mybot.wasm`"),),
+    suffix=".wasm",
+    start="referee.harness.adapters.wasm.seat:ModuleStart",
+    build="referee.harness.adapters.wasm.runner:command",
 )
+KINDS = (MODULE,)

@@ -1,18 +1,23 @@
 """A metered bot at a seat: a module of WebAssembly, whose limits of time hold in fuel."""
 
 from math import inf
+from pathlib import Path
 
 import msgspec
 
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.game import Game
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
-from referee.harness.adapters.wasm.runner import metering
 from referee.harness.adapters.wasm.transport import RUNNER_BYTES, Metered, MeteredProcess
+from referee.harness.isolation.spawner import Ends
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
+from referee.harness.programs.entrant import Entrant
 from referee.harness.records import Metering
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import MatchContext, Reply
+from referee.harness.seats.start import MakePipes, Start
 from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import Clock, Initialize
 
@@ -21,6 +26,26 @@ def process_limits(limits: Limits) -> Limits:
     """Returns the limits of the process that runs the module. The module's own are kept by its runner, and by fuel."""
     memory_bytes = None if limits.memory_bytes is None else limits.memory_bytes + RUNNER_BYTES
     return msgspec.structs.replace(limits, cpu_s=None, memory_bytes=memory_bytes)
+
+
+class ModuleStart(Start):
+    """A module, which a program of ours runs."""
+
+    def command(self, argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
+        return runner.started(argv, memory_bytes)
+
+    def limits(self, limits: Limits) -> Limits:
+        return process_limits(limits)
+
+    def folders(self) -> tuple[str, ...]:
+        return runner.libraries()
+
+    def process(self, ends: Ends, limits: Limits, scratch: Path) -> MeteredProcess:
+        return MeteredProcess(ends, limits, scratch)
+
+    def seat(self, process: BotProcess, make_pipes: MakePipes, limits: Limits, entrant: Entrant) -> "MeteredBot":
+        assert isinstance(process, MeteredProcess)
+        return MeteredBot(Metered(process, make_pipes), process, limits, entrant.argv)
 
 
 class MeteredBot(Bot):
@@ -33,7 +58,7 @@ class MeteredBot(Bot):
         self._command = command
 
     def record(self, game: Game, seed: int, player: Player) -> Metering:
-        return metering(self._command)
+        return runner.metering(self._command)
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self.wire = Connection(self.limits.frame_bytes)

@@ -22,6 +22,7 @@ from referee.harness.match.match import Match
 from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import CHEAT, PATH, SERVICE
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, Coordinator, call, plain_url
 from referee.harness.servers.arena.judge import JUDGE_PLANS, Case, JudgePlan
@@ -229,8 +230,9 @@ class Arena:
 
     def _match(self, run: Run, battle: ArenaBattle) -> Match:
         game, case = battle.game, battle.case
-        rival = Entrant(f"@{case.name}", ("hosted", battle.ident), Path(), OPPONENTS[case.name].injects)
-        client = Entrant("team", ("client", battle.ident), Path(), remote=True)
+        kind = CHEAT if OPPONENTS[case.name].injects else PATH
+        rival = Entrant(f"@{case.name}", ("hosted", battle.ident), Path(), kind.name)
+        client = Entrant("team", ("client", battle.ident), Path(), SERVICE.name)
         self._count += 1
         folder = self.settings.replays
         return Match(

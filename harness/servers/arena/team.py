@@ -15,6 +15,7 @@ from referee.games.contract import Fault, FaultKind
 from referee.games.game import Game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import SERVICE
 from referee.harness.seats.roster import MakeSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.harness.servers.arena.arena_routes import player_routes
@@ -69,7 +70,7 @@ async def open_team_server(bind: str, game: Game, compat: Compat = "seed") -> As
     async with trio.open_nursery() as nursery, serving(app, bind, ()) as address:
 
         def inside(entrant: Entrant, limits: Limits) -> Seat | None:
-            if not entrant.remote:
+            if not SERVICE.plays(entrant):
                 return None
             url = f"{entrant.argv[0].rstrip('/')}{path}"
             client = TeamSeat(url, f"http://{address}", terms, nursery)

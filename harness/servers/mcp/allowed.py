@@ -9,8 +9,8 @@ from msgspec import Struct
 from referee.harness import maps
 from referee.harness.errors import UsageError
 from referee.harness.paths import expanded
-from referee.harness.programs.kinds import is_path, kind_of, split_name
-from referee.harness.programs.spec import WORD, refuse_people
+from referee.harness.programs.kinds import PERSON, is_path, kind_of, split_name
+from referee.harness.programs.spec import refuse_people
 from referee.protocol.text import printable
 
 MAX_BOT_BYTES = 256 << 20
@@ -30,8 +30,8 @@ class Allowed(Struct, frozen=True):
         if name in self.bots:
             return self.bots[name]
         rest = split_name(name)[1]
-        if rest == WORD:
-            raise UsageError(f"{WORD}: the other seats are for programs; name a built-in bot or a file")
+        if rest == PERSON.word:
+            raise UsageError(f"{PERSON.word}: the other seats are for programs; name a built-in bot or a file")
         if not kind_of(rest).for_clients:
             raise self._refused(name, "expected @NAME or a path")
         if not is_path(rest):

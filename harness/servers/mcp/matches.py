@@ -25,7 +25,8 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.spec import WORD, entrants
+from referee.harness.programs.kinds import PERSON
+from referee.harness.programs.spec import entrants
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.person import Person
 from referee.harness.seats.roster import MakeSeat, in_processes
@@ -261,7 +262,7 @@ def _seated(game: Game, opponents: Sequence[str], player: Player) -> list[str]:
     rule_options.check_count(game, len(bots) + 1)
     if not 0 <= player <= len(bots):
         raise UsageError(f"seat={player}: expected a seat from 0 to {len(bots)}")
-    specs = [*bots[:player], f"{NAME}={WORD}", *bots[player:]]
+    specs = [*bots[:player], f"{NAME}={PERSON.word}", *bots[player:]]
     check_seats(specs, game.name)
     return specs
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from referee.harness import threads
 from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import Entrant
+from referee.harness.records import ModelSettings
 from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
@@ -188,7 +189,9 @@ def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:
 
 def check_prices(bots: dict[str, Entrant], max_cost: float | None) -> None:
     """Raises UsageError if `--max-cost` is given and a model's price is not known."""
-    unknown = [bot.name for bot in bots.values() if bot.model is not None and bot.model.price is None]
+    unknown = [
+        bot.name for bot in bots.values() if isinstance(bot.settings, ModelSettings) and bot.settings.price is None
+    ]
     if max_cost is not None and unknown:
         raise UsageError(f"--max-cost {max_cost:g} needs the price of {', '.join(unknown)}: llm:--price IN/OUT …")
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import received
 from referee.protocol.messages import Encoding
 
 LENGTH_BYTES = 4
@@ -125,8 +126,8 @@ _orders: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order, dec_hoo
 _reports: msgspec.msgpack.Decoder[Report] = msgspec.msgpack.Decoder(Report)
 encode = msgspec.msgpack.Encoder(enc_hook=os.fspath).encode
 """Encodes a message."""
-order, report = _orders.decode, _reports.decode
-"""Decode a message from a driver and from a worker."""
+report = _reports.decode
+"""Decodes a message from a worker."""
 
 
 def frame(message: Order | Report) -> bytes:
@@ -143,3 +144,11 @@ async def messages(stream: trio.abc.ReceiveStream) -> AsyncIterator[bytes]:
         while len(buffer) >= (end := LENGTH_BYTES + int.from_bytes(buffer[:LENGTH_BYTES], "big")):
             yield bytes(buffer[LENGTH_BYTES:end])
             del buffer[:end]
+
+
+def order(message: bytes) -> Order:
+    """Decodes a message from a driver. The kinds of its bots know the types of their settings."""
+    decoded = _orders.decode(message)
+    if not isinstance(decoded, Contest):
+        return decoded
+    return msgspec.structs.replace(decoded, bots={ident: received(bot) for ident, bot in decoded.bots.items()})
