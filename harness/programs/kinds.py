@@ -189,7 +189,6 @@ RANDOM = Kind(
     plural="random players",
     place=930,
     seat="referee.harness.seats.random_seat:seat",
-    travels=True,
 )
 CORE = (
     PATH,

@@ -8,18 +8,29 @@ from pathlib import Path
 import pytest
 
 import referee
+from referee.games import registry
 from referee.harness import adapters
+from referee.harness.adapters.llm import spec as llm_spec
+from referee.harness.adapters.wasm import runner as wasm_runner
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
+from referee.harness.process.limits import Limits
 from referee.harness.programs import kinds
 from referee.harness.programs.source_file import SOURCES
+from referee.harness.programs.spec import entrant
 from referee.harness.servers.mcp.allowed import Allowed
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.execution.worker_messages import Contest
+from referee.protocol.messages import Encoding
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KIND = """
 import sys
 from pathlib import Path
 
+from msgspec import Struct
+
+from referee.games.dice import Dice
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import Kind
 
@@ -33,14 +44,40 @@ KINDS = (
         parse="referee.harness.adapters.oracles.kind:parse",
         in_series={in_series},
     ),
+    Kind(
+        name="sibyl",
+        plural="sibyls",
+        prefixes=("sibyl:",),
+        place=1001,
+        help="sibyl:NUMBER (a sibyl)",
+        parse="referee.harness.adapters.oracles.kind:parse_sibyl",
+        seat="referee.harness.adapters.oracles.kind:seat",
+        settings="referee.harness.adapters.oracles.kind:Leaves",
+        has_clock=False,
+    ),
 )
 
 
 def parse(spec, game):
     command = (sys.executable, "-m", "referee.harness.opponents.baseline")
     return spec, lambda context: Entrant(spec, command, Path({root!r}))
+
+
+class Leaves(Struct, frozen=True):
+    seed: int
+
+
+def parse_sibyl(spec, game):
+    leaves = Leaves(int(spec.removeprefix("sibyl:")))
+    return spec, lambda context: Entrant(spec, (spec,), Path(), "sibyl", leaves)
+
+
+def seat(entrant):
+    from referee.harness.seats.random_seat import RandomSeat
+
+    return RandomSeat(Dice(entrant.settings.seed))
 """
-"""All that another kind of player needs, as `adapters/oracles/kind.py`."""
+"""All that two other kinds of players need, as `adapters/oracles/kind.py`: one has a program, the other settings."""
 
 
 def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, in_series: bool) -> None:
@@ -51,7 +88,7 @@ def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, in_series: bool) -> 
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in [name for name in sys.modules if name.startswith("referee.harness.adapters.oracles")]:
         del sys.modules[name]
@@ -60,7 +97,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def oracles(registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def oracles(fresh_registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     _install(tmp_path, monkeypatch, in_series=True)
     return tmp_path
 
@@ -72,7 +109,7 @@ def test_the_docs_have_the_table_of_the_registry() -> None:
 
 def test_names_and_places_of_kinds_differ() -> None:
     found = kinds.kinds()
-    assert len({kind.name for kind in found}) == len({kind.place for kind in found}) == len(found)
+    assert len({kind.name for kind in found}) == len({kind.place for kind in found}) == len(found) >= 15
 
 
 def test_all_functions_that_a_kind_names_exist() -> None:
@@ -87,6 +124,41 @@ def test_another_kind_plays_a_match(oracles: Path) -> None:
     verdict = referee.play("tictactoe", ["oracle:delphi", "Pythia=oracle:dodona"], seed=1)
     assert [seat.name for seat in verdict.seats] == ["oracle:delphi", "Pythia"]
     assert verdict.faults == ()
+
+
+def test_another_kind_plays_without_a_process_and_with_settings_of_its_own(oracles: Path) -> None:
+    games = [referee.play("tictactoe", [f"sibyl:{seed}", "sibyl:9"], seed=1) for seed in (1, 1, 2)]
+    results = [(game.turns, game.result.ranks) for game in games]
+    assert results[0] == results[1]
+    assert all(seat.cpu_s == 0 for game in games for seat in game.seats)
+
+
+def test_settings_reach_a_worker_as_they_were(oracles: Path) -> None:
+    specs = {"a": "sibyl:7", "b": "llm:--rethinks 5 --price 1/2 model", "c": "@random", "d": "@C_AI_X_FIRST"}
+    bots = {ident: entrant(spec, "tictactoe") for ident, spec in specs.items()}
+    game = registry.game("tictactoe")
+    contest = Contest(game.name, {}, game.time, Limits(), (Encoding.JSON,), bots)
+    received = worker_messages.order(worker_messages.encode(contest))
+    assert received == contest
+    assert isinstance(received, Contest)
+    assert {ident: hash(bot) for ident, bot in received.bots.items()} == {
+        ident: hash(bot) for ident, bot in bots.items()
+    }
+
+
+@pytest.mark.parametrize("runner", [wasm_runner.RUNNER, str(llm_spec.RUNNER)])
+def test_a_submission_chooses_neither_its_kind_nor_settings(tmp_path: Path, runner: str) -> None:
+    command = [Path(sys.executable).name, "-P", runner, "http://example.com"]
+    (tmp_path / "bot.toml").write_text(f"run = {command}\nname = 'mine'\n")
+    bot = entrant(str(tmp_path), "tictactoe")
+    assert (bot.kind, bot.settings) == ("program", None)
+
+
+@pytest.mark.parametrize("member", ["kind = 'language model'", "settings = {model = 'm', url = 'http://a'}"])
+def test_a_bot_toml_has_no_kind_and_no_settings(tmp_path: Path, member: str) -> None:
+    (tmp_path / "bot.toml").write_text(f"run = ['sh']\n{member}\n")
+    with pytest.raises(UsageError, match="unknown field"):
+        entrant(str(tmp_path), "tictactoe")
 
 
 def test_another_kind_is_in_the_help(oracles: Path) -> None:
@@ -115,7 +187,7 @@ def test_another_kind_stays_out_of_packages(oracles: Path, capsys: pytest.Captur
 
 
 def test_another_kind_for_single_matches_only_is_refused_elsewhere(
-    registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fresh_registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _install(tmp_path, monkeypatch, in_series=False)
     assert main(("check", "oracle:delphi", "--game", "tictactoe")) == 2
