@@ -9,7 +9,10 @@ import pytest
 from scripted import Arena
 
 from referee.harness.cli.main import main
+from referee.harness.match.fault_reports import _answer_text
+from referee.harness.replay.lines import ANSWER_CHARACTERS
 from referee.harness.replay.reader import Replay
+from referee.harness.seats.seat import SeatStatus
 from referee.harness.web.page import about
 
 CHATTY = """
@@ -42,6 +45,13 @@ def played(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         return capsys.readouterr().out
 
     return run
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_an_answer_is_cut_after_its_limit_and_says_so(more: int) -> None:
+    answer = b"x" * (ANSWER_CHARACTERS + more)
+    shown = _answer_text(SeatStatus(answer=answer))
+    assert shown == "x" * min(len(answer), ANSWER_CHARACTERS) + ("…" if more > 0 else "")
 
 
 MATCH = ("--game", "tictactoe", "--seed", "5", "--call-time", "3s", "chatty.py", "rival.py")

@@ -43,6 +43,21 @@ def asked(encoding: Encoding, calls: int = 1) -> tuple[Connection, BotConnection
     return referee, bot
 
 
+@BOTH
+def test_a_bot_is_silent_if_it_has_sent_nothing_since_its_greeting(encoding: Encoding) -> None:
+    referee, _ = joined(encoding)
+    assert not referee.silent, "nothing was asked"
+    referee, bot = asked(encoding, calls=2)
+    assert referee.silent
+    frame = bot.respond(2, {"moveType": 0})
+    referee.receive(frame[:-1])
+    assert not referee.silent, "half an answer"
+    referee.receive(frame[-1:])
+    assert referee.answer(AnswerDecoder(Any)) == {"moveType": 0}
+    referee.call("getMove", referee.encode({}), CLOCK)
+    assert not referee.silent, "it has answered once"
+
+
 # What is said arrives as it was said
 
 
