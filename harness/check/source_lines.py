@@ -8,16 +8,22 @@ from msgspec import Struct
 
 MAX_PLACES = 10
 """At most this many places of one finding are kept."""
-_FILE = r"(?P<file>[^\s:()\[\]'\"]+\.(?:c|h|cc|cpp|hpp|go|java|js|mjs|cjs|ts|rs|py|rb|lua|pl|toml))"
-_AT = r":(?P<line>\d+)(?::(?P<column>\d+))?"
+MOST_CHARACTERS = 1000
+"""Of a longer line only the beginning is read: a bot may write what takes a search very long."""
+_SUFFIX = r"\.(?:c|h|cc|cpp|hpp|go|java|js|mjs|cjs|ts|rs|py|rb|lua|pl|toml)"
+_FILE = rf"(?P<file>[^\s:()\[\]'\"]+{_SUFFIX})"
+_BLANKS = rf"(?P<file>[^:()\[\]'\"]+{_SUFFIX})"
+"""The same, with blanks in it: only at a place where a name begins."""
+_AT = r":(?P<line>\d{1,9})(?!\d)(?::(?P<column>\d{1,9}))?"
 _FORMS = [
     re.compile(form)
     for form in (
-        rf'File "{_FILE}", line (?P<line>\d+)(?P<column>)',  # Python
-        rf"-->\s*{_FILE}{_AT}(?P<text>)",  # rustc; its message is on an earlier line
-        rf"{_FILE}:\[(?P<line>\d+),(?P<column>\d+)\]\s*(?P<text>.*)",  # Maven
-        rf"{_FILE}\((?P<line>\d+),(?P<column>\d+)\):\s*(?P<text>.*)",  # tsc
-        r"\((?P<file>[^\s:()]+\.java):(?P<line>\d+)\)(?P<column>)",  # a Java trace
+        r'File "(?P<file>[^"]+)", line (?P<line>\d{1,9})(?P<column>)',  # Python
+        rf"-->\s*{_BLANKS}{_AT}(?P<text>)",  # rustc; its message is on an earlier line
+        rf"{_FILE}:\[(?P<line>\d{{1,9}}),(?P<column>\d{{1,9}})\]\s*(?P<text>.*)",  # Maven
+        rf"{_FILE}\((?P<line>\d{{1,9}}),(?P<column>\d{{1,9}})\):\s*(?P<text>.*)",  # tsc
+        r"\((?P<file>[^\s:()]+\.java):(?P<line>\d{1,9})\)(?P<column>)",  # a Java trace
+        rf"^{_BLANKS}{_AT}:?\s*(?P<text>.*)",
         rf"(?:file://)?{_FILE}{_AT}:?\s*(?P<text>.*)",  # gcc, g++, go, javac, node, ruby, lua
     )
 ]
@@ -43,11 +49,13 @@ def places(lines: Iterable[str], folder: Path) -> tuple[Place, ...]:
     traced = []
     for line in lines:
         for form in _FORMS:
-            if (match := form.search(line)) is None:
+            if (match := form.search(line[:MOST_CHARACTERS])) is None:
                 continue
             groups = match.groupdict()
             file = _inside(groups["file"], folder)
-            if file is not None and int(groups["line"]) > 0:
+            if file is None:
+                continue
+            if int(groups["line"]) > 0:
                 column = int(groups["column"]) if groups.get("column") else None
                 place = Place(file, int(groups["line"]), column, (groups.get("text") or "").strip())
                 if form is _FORMS[0]:

@@ -1,5 +1,6 @@
 """The lines of a bot's own files that compilers and traces mention, in the form of each language."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,10 @@ from referee.harness.check.source_lines import Place, places
         ("bot.ts(2,7): error TS2304: Cannot find name 'x'.", ("bot.ts", 2, 7, "error TS2304: Cannot find name 'x'.")),
         ("    at play (file:///1/tree/bot.ts:9:3)", ("bot.ts", 9, 3, ")")),
         ("bot.rb:6:in `play': no method (NoMethodError)", ("bot.rb", 6, None, "in `play': no method (NoMethodError)")),
+        ("./src/my bot.cpp:10:5: error: no", ("src/my bot.cpp", 10, 5, "error: no")),
+        ("   --> src/my bot.rs:4:9", ("src/my bot.rs", 4, 9, "")),
+        ('File "/a b/c,d%:x (1)/src/my bot.py", line 3, in <module>', ("src/my bot.py", 3, None, "")),
+        ("    at play (/a b/c,d%:x/bot.js:9:3)", ("bot.js", 9, 3, ")")),
         ("lua: bot.lua:4: attempt to call a nil value", ("bot.lua", 4, None, "attempt to call a nil value")),
     ],
 )  # fmt: skip
@@ -50,8 +55,16 @@ def test_errors_come_before_warnings(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "line", ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", ""]
+    "line",
+    ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", f"bot.c:{'9' * 5000}: no", ""],
 )
 def test_other_text_mentions_no_line_of_the_bot(tmp_path: Path, line: str) -> None:
     (tmp_path / "bot.c").touch()
     assert places([line], tmp_path) == ()
+
+
+@pytest.mark.parametrize("piece", ["-->", "--> ", "a.c", "a b.c ", 'File "', "a/", "a/b.c:"])
+def test_a_long_line_is_read_in_a_moment(tmp_path: Path, piece: str) -> None:
+    started = time.thread_time()
+    places([piece * 4500 + ".c:1"], tmp_path)
+    assert time.thread_time() - started < 1
