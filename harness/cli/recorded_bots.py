@@ -19,7 +19,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
-from referee.harness.process.limits import Limits, check_recorded, recorded_limits
+from referee.harness.process.limits import Limits, accepted_limits
 from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
@@ -55,10 +55,7 @@ class RecordedOptions:
 
     def limits(self, replay: Replay) -> Limits:
         """Returns the limits of a replay. UsageError if they are invalid, or wider than the user accepts."""
-        limits = recorded_limits(replay.header.limits)
-        if not self.recorded_limits:
-            check_recorded(limits)
-        return limits
+        return accepted_limits(replay.header.limits, self.recorded_limits)
 
 
 def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], folder: str, option: str) -> Entrant:

@@ -26,7 +26,9 @@ from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 
 
-def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = "wasmtime") -> int:
+def replay_verify(
+    file: Path, *bots: Path, play: bool = False, engine: Engine = "wasmtime", recorded_limits: bool = False
+) -> int:
     """Checks that a replay is right.
 
     Plays the match again from the setup and the answers: "verified", or the first line that differs.
@@ -38,6 +40,8 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
         bots: With --play, the modules of the metered bots, in the order of their seats. Default: those that --keep-bots
             has put next to the replay, or those in the cache.
         play: Also let the metered bots play the match again, and compare answers, faults and fuel.
+        recorded_limits: With --play, accept limits of the replay that are wider than four times the defaults, such as
+            those of memory.
     """
     replay = Replay(file)
     if bots and not play:
@@ -53,14 +57,14 @@ def replay_verify(file: Path, *bots: Path, play: bool = False, engine: Engine = 
     if result is not None:
         ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
         out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}")
-        return _play_again(replay, bots, engine) if play else PLAYED
+        return _play_again(replay, bots, engine, recorded_limits) if play else PLAYED
     assert replay.ending is not None
     aborted = f"aborted after {counted(_turns(replay), 'turn')} ({printable(str(replay.ending.aborted))})"
     out.print(f"{file}: {aborted}; verified so far, {lines}")
     return PLAYED
 
 
-def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
+def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine, wide_limits: bool) -> int:
     """Lets the metered bots of a replay play it again."""
     from referee.harness.adapters.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
     from referee.harness.adapters.wasm.play_again import play_again
@@ -81,7 +85,7 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine) -> int:
         for player, each in modules.items()
     }
     try:
-        calls = run(play_again, replay, programs)
+        calls = run(play_again, replay, programs, wide_limits)
     except Difference as difference:
         return _differs(replay.path, difference)
     names = ", ".join(printable(replay.header.setup.names[player]) for player in seats)

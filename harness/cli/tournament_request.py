@@ -14,7 +14,7 @@ from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, c
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
-from referee.harness.match.rule_options import option_names
+from referee.harness.match import rule_options
 from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
@@ -83,13 +83,9 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
     limits = _limits(path, file.limits, file.build)
     game = find_game(file.game)
     try:
-        msgspec.convert(file.options, game.options)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{path}: options of {game.name}: {error}") from error
-    known = option_names(game)
-    for name in file.options:
-        if name not in known:
-            raise UsageError(f"{path}: options of {game.name}: there is no {name!r}; expected {', '.join(known)}")
+        rule_options.options(game, file.options, game.seats.start)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
     specs = [_spec(bot, path.parent) for bot in bots]
     setup = SetupOptions(rules=setup.rules, limits=_over(setup.limits, limits))

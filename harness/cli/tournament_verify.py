@@ -32,7 +32,14 @@ HIDING = Isolation("required", (("files", None),))
 """The isolation of builds: without a layer that hides files, none begins."""
 
 
-def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%", engine: Engine = "wasmtime") -> int:
+def verify_tournament(
+    folder: Path,
+    *,
+    play: bool = False,
+    sample: str = "100%",
+    engine: Engine = "wasmtime",
+    recorded_limits: bool = False,
+) -> int:
     """Checks the games of a tournament against their replays.
 
     Each replay must be right, and the ledger must say of the game what the replay says. Prints every game that differs.
@@ -42,6 +49,8 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
         play: Also let the metered bots play these games again, and compare answers, faults and fuel. Bots with a
             build are built first, which needs a layer of isolation that hides your files.
         sample: PERCENT: check only this share of the games, drawn at random.
+        recorded_limits: With --play, accept limits of the replays that are wider than four times the defaults, such as
+            those of memory.
     """
     check_engine(engine, play)
     plan = read_plan(folder / PLAN)
@@ -66,7 +75,7 @@ def verify_tournament(folder: Path, *, play: bool = False, sample: str = "100%",
             _check(line, replay)
             metered = {seat: programs[ident] for seat, ident in enumerate(line.b) if ident in programs}
             if metered:
-                run(play_again, replay, metered)
+                run(play_again, replay, metered, recorded_limits)
             verified += 1
         except Difference as difference:
             differing += 1

@@ -80,6 +80,17 @@ def recorded_limits(members: Mapping[str, Any]) -> Limits:
         raise UsageError(f"the replay's limits are invalid: {error}") from error
 
 
+def accepted_limits(members: Mapping[str, Any], wide: bool) -> Limits:
+    """Returns the limits that a replay's header holds. UsageError if they are invalid.
+
+    So is a limit that is wider than this machine should allow a stranger, unless the user accepts it (`wide`).
+    """
+    limits = recorded_limits(members)
+    if not wide:
+        check_recorded(limits)
+    return limits
+
+
 WIDEST = 4
 """How many times the default a limit of a replay may be, unless the user accepts it as it is."""
 BOUNDED = (

@@ -26,6 +26,7 @@ from referee.harness.adapters.openspiel.family import PREFIX, game_of, listed_ga
 from referee.harness.adapters.openspiel.state import KINDS
 from referee.harness.adapters.openspiel.types import Action
 from referee.harness.cli.main import main
+from referee.harness.errors import UsageError
 from referee.harness.replay.lines import state_hash
 from referee.harness.web.draft_turn import Draft
 
@@ -390,10 +391,17 @@ DEADLY = [("connect_four", "rows", 0), ("universal_poker", "numSuits", 0), ("con
 def test_a_parameter_that_would_end_the_process_is_refused_in_a_line(
     name: str, option: str, value: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On the command line, and from a replay that somebody else wrote."""
-    replay, setting = tmp_path / "match.jsonl", f"{option}={value}"
+    """On the command line, in a file, in Python, and from a replay that somebody else wrote."""
+    replay, setting, file = tmp_path / "match.jsonl", f"{option}={value}", tmp_path / "tournament.toml"
     assert main(["--game", PREFIX + name, "--set", setting, "@random", "@random"]) == 2
     assert "OpenSpiel" in capsys.readouterr().err
+    file.write_text(f'game = "{PREFIX}{name}"\nbots = ["@random", "@random"]\n[options]\n{option} = {value}\n')
+    assert main(["tournament", "run", str(file), "--ledger", str(tmp_path / "cup")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "tournament.toml: options of " in line and "OpenSpiel" in line
+    assert not (tmp_path / "cup").exists()
+    with pytest.raises(UsageError, match="OpenSpiel"):
+        referee.rl.gym(PREFIX + name, ["@random"], **{option: value})
     assert main(["--game", PREFIX + name, "@random", "@random", "--seed", "1", "--replay", str(replay)]) == 0
     header, *rest = replay.read_bytes().splitlines(keepends=True)
     changed = msgspec.json.decode(header)

@@ -21,9 +21,13 @@ RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))
 @pytest.fixture
 def replay(tmp_path: Path) -> Path:
     """A match of a metered bot against the engine, with the module next to it."""
-    module, file = saved(tmp_path, "mine", bot(TOKEN, RANDOM)), tmp_path / "match.jsonl"
+    return played(tmp_path)
+
+
+def played(folder: Path, *options: str) -> Path:
+    module, file = saved(folder, "mine", bot(TOKEN, RANDOM)), folder / "match.jsonl"
     words = ["--game", "connectfour", str(module), "@random", "--seed", "1", "--replay", str(file), "--keep-bots"]
-    assert main(words) == 0
+    assert main([*words, *options]) == 0
     return file
 
 
@@ -67,6 +71,15 @@ def test_a_replay_without_a_rate_of_fuel_is_refused(replay: Path, capsys: pytest
     altered(replay, '{"replay":', lambda line: line["metered"]["0"].update(fuel_per_ms=0))
     assert main(["replay", "show", str(replay), "--calls", "--plain"]) == 2
     assert "Expected `int` >= 1 - at `$.metered[...].fuel_per_ms`" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_replay_gives_a_module_no_more_memory_than_the_user_accepts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = played(tmp_path, "--memory", "2G")
+    assert verify(file) == 2
+    assert "allows its bots memory 2048.0 MiB; expected at most 1024.0 MiB" in " ".join(capsys.readouterr().err.split())
+    assert verify(file, "--recorded-limits") == 0
 
 
 @pytest.mark.parametrize(

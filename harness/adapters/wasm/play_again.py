@@ -17,7 +17,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
-from referee.harness.process.limits import Limits, OnNoise, recorded_limits
+from referee.harness.process.limits import Limits, OnNoise, accepted_limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -42,12 +42,12 @@ def by_engine(bot: Entrant, context: BuildContext, target: str) -> Entrant:
     return msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
 
 
-async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
+async def play_again(replay: Replay, bots: Mapping[Player, Entrant], wide_limits: bool = False) -> int:
     """Plays the match again and returns the number of calls that the metered bots answered.
 
     Difference at the first line that differs; UsageError for a match that cannot be played again.
 
-    `bots`: the program of each metered seat.
+    `bots`: the program of each metered seat. `wide_limits`: accept limits of the replay as in `accepted_limits`.
     """
     header = replay.header
     _check_modules(replay, bots)
@@ -70,9 +70,8 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant]) -> int:
         match = msgspec.structs.replace(match, prefix=ReplayPrefix(before, header.origin))
     seats = {player: RecordedSeat(player, steps, shared) for player in range(len(entrants)) if player not in bots}
     record = MemoryReplayWriter()
-    limits = msgspec.structs.replace(
-        recorded_limits(header.limits), isolation=Isolation(), on_noise=OnNoise.CHARGE, pause=False
-    )
+    recorded = accepted_limits(header.limits, wide_limits)
+    limits = msgspec.structs.replace(recorded, isolation=Isolation(), on_noise=OnNoise.CHARGE, pause=False)
 
     def seat(entrant: Entrant, limits: Limits) -> LocalSeat | None:
         return seats[int(entrant.argv[1])] if entrant.argv[0] == RECORDED else None
