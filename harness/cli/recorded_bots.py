@@ -24,11 +24,11 @@ from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import FUNCTION, PERSON, kind_in_replay
+from referee.harness.programs.kinds import FUNCTION, PERSON, kind_in_replay, suffixes
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.replay.reader import Replay
 
-FILES = frozenset({*SOURCES, runner.SUFFIX, ".jar", ".pyz"})
+FILES = frozenset({*SOURCES, *suffixes(), ".jar", ".pyz"})
 """Suffixes of programs in a command line. Any other relative word may be an argument."""
 
 

@@ -10,7 +10,8 @@ import msgspec
 from referee.games.contract import Result
 from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.adapters.wasm.options import PULLEY
-from referee.harness.adapters.wasm.play_again import by_engine, play_again
+from referee.harness.adapters.wasm.play_again import play_again
+from referee.harness.adapters.wasm.runner import by_engine
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import counted, printable

@@ -328,6 +328,26 @@ def test_two_bots_of_one_module_share_a_build(tmp_path: Path) -> None:
     assert os.path.exists(runner.module_of(one.argv))
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('run = ["python3", "bot.py"]', "has no [wasm], which says how to build a module"),
+        ('original = "bot.py"', "has no [wasm], which says how to build a module"),
+        ('run = ["bot.py"]\n[wasm]\nrun = []', "run of [wasm] is []; expected the module"),
+        ('run = ["bot.py"]\n[wasm]\nrun = ["/bin/true"]', "run of [wasm] is ['/bin/true']; expected the module"),
+        ('run = ["bot.py"]\n[wasm]\nrun = [".wasm"]', "run of [wasm] is ['.wasm']; expected the module"),
+    ],
+)
+def test_a_folder_without_a_module_cannot_be_built_as_one(
+    tmp_path: Path, text: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(tmp_path, "", bot("{}"))
+    (tmp_path / "bot.py").touch()
+    (tmp_path / "bot.toml").write_text(text)
+    assert main(["build", str(tmp_path), "--target", "wasm", "--output", str(tmp_path / "out.wasm")]) == 2
+    assert problem in " ".join(capsys.readouterr().err.split())
+
+
 def test_the_verdict_has_a_column_of_fuel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = saved(tmp_path, "mine", bot(TOKEN))
     main(["--game", "connectfour", str(file), "@random", "--replay", str(tmp_path / "r.jsonl")])

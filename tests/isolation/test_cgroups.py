@@ -13,7 +13,7 @@ from modules import module, saved
 from msgspec.structs import replace
 from scripted import Arena
 
-from referee.harness.adapters.wasm.transport import RUNNER_BYTES
+from referee.harness.adapters.wasm.seat import RUNNER_BYTES
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.errors import UsageError, writing
 from referee.harness.languages.registry import BY_SUFFIX
 from referee.harness.paths import expanded
@@ -24,11 +25,16 @@ def build_module(spec: str, context: BuildContext) -> Path:
     if path.is_dir():
         path = path.resolve()
         bot = read_bot_file(path, spec)
-        if bot.run and not bot.run[0].endswith(runner.SUFFIX):
+        if not _names_module(bot.run):
             if bot.wasm is None:
                 raise UsageError(
                     f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
                     '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
+                )
+            if not _names_module(bot.wasm.run):
+                raise UsageError(
+                    f"{spec}/{BOT_FILE}: run of [wasm] is {bot.wasm.run}; expected the module and its arguments, such "
+                    'as ["build/bot.wasm"]'
                 )
             bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
         return runner.module_of(build_bot(bot, path, spec, context).argv)
@@ -41,6 +47,10 @@ def build_module(spec: str, context: BuildContext) -> Path:
     module = language.wasm(CachedSourceBuild(path.resolve(), language, context))
     runner.command(module, context)
     return module
+
+
+def _names_module(words: list[str]) -> bool:
+    return bool(words) and Path(words[0]).suffix == MODULE.suffix
 
 
 def wasm_bot_file(text: str) -> str:

@@ -16,7 +16,7 @@ from referee.harness.replay.reader import Replay
 
 def kept_module(replay: Path, player: Player) -> Path:
     """Returns where the module of a seat is kept, next to the replay."""
-    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{runner.SUFFIX}")
+    return replay.with_name(f"{replay.name.split('.jsonl')[0]}.seat{player}{MODULE.suffix}")
 
 
 def keep_modules(replay: Replay) -> None:
@@ -67,7 +67,7 @@ def recorded_entrant(
     if runner.in_cache(command):
         places.append(runner.module_of(command))
     if folder and os.path.isdir(folder):
-        places += sorted(Path(folder).glob(f"*{runner.SUFFIX}"))
+        places += sorted(Path(folder).glob(f"*{MODULE.suffix}"))
     for place in places:
         if recorded is not None and place.is_file() and archive.sha256(place) == recorded.sha256:
             return module_entrant(replay.header.setup.names[player], place, command, context)

@@ -19,7 +19,6 @@ from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.process.limits import Limits, OnNoise, accepted_limits
 from referee.harness.process.pipes import Pipes
-from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
@@ -33,13 +32,6 @@ from referee.protocol.messages import Clock, Initialize
 CHAOS_OPTION = "--chaos"
 RECORDED = "recorded:"
 """The command of a seat whose answers are taken from the replay."""
-
-
-def by_engine(bot: Entrant, context: BuildContext, target: str) -> Entrant:
-    """Returns a metered bot whose module another engine runs."""
-    command = runner.command(runner.module_of(bot.argv), context, (), target)
-    argv = (*command, *runner.arguments_of(bot.argv))
-    return msgspec.structs.replace(bot, argv=argv, named=bot.named and command)
 
 
 async def play_again(replay: Replay, bots: Mapping[Player, Entrant], wide_limits: bool = False) -> int:

@@ -7,6 +7,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
+
 from referee.harness import installed
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
 from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, PRICES, UNITS_PER_MS, UNITS_PER_NS
@@ -16,9 +18,9 @@ from referee.harness.paths import HOME
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build import build_source
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant
 from referee.harness.records import Metering
 
-SUFFIX = ".wasm"
 COMPILER, RUNNER = (str(HOME / "harness" / "adapters" / "wasm" / name) for name in ("engine.py", "run.py"))
 PYTHON = (sys.executable, "-P")
 """Python, which finds no modules in the folder of the program or of the bot."""
@@ -75,6 +77,12 @@ def arguments_of(argv: Sequence[str]) -> tuple[str, ...]:
     """Returns the arguments that a metered bot's command gives to its module."""
     after_code = next((place for place, word in enumerate(argv[3:], 1) if not word.startswith("--")), len(argv))
     return tuple(argv[3:][after_code:])
+
+
+def by_engine(bot: Entrant, context: BuildContext, target: str) -> Entrant:
+    """Returns a metered bot whose module another engine runs."""
+    words = command(module_of(bot.argv), context, (), target)
+    return msgspec.structs.replace(bot, argv=(*words, *arguments_of(bot.argv)), named=bot.named and words)
 
 
 def metering(argv: Sequence[str]) -> Metering:

@@ -9,7 +9,7 @@ from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.game import Game
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.prices import UNITS_PER_MS, UNITS_PER_S
-from referee.harness.adapters.wasm.transport import RUNNER_BYTES, Metered, MeteredProcess
+from referee.harness.adapters.wasm.transport import Metered, MeteredProcess
 from referee.harness.isolation.spawner import Ends
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
@@ -21,21 +21,19 @@ from referee.harness.seats.start import MakePipes, Start
 from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import Clock, Initialize
 
-
-def process_limits(limits: Limits) -> Limits:
-    """Returns the limits of the process that runs the module. The module's own are kept by its runner, and by fuel."""
-    memory_bytes = None if limits.memory_bytes is None else limits.memory_bytes + RUNNER_BYTES
-    return msgspec.structs.replace(limits, cpu_s=None, memory_bytes=memory_bytes)
+RUNNER_BYTES = 128 << 20
+"""Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
 
 
 class ModuleStart(Start):
-    """A module, which a program of ours runs."""
+    """A module, which a program of ours runs. That program and fuel keep the module's own limits."""
 
     def command(self, argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
         return runner.started(argv, memory_bytes)
 
     def limits(self, limits: Limits) -> Limits:
-        return process_limits(limits)
+        memory_bytes = None if limits.memory_bytes is None else limits.memory_bytes + RUNNER_BYTES
+        return msgspec.structs.replace(limits, cpu_s=None, memory_bytes=memory_bytes)
 
     def folders(self) -> tuple[str, ...]:
         return runner.libraries()

@@ -19,8 +19,6 @@ from referee.harness.process.transport import Late, Transport
 from referee.protocol.messages import Initialize
 from referee.protocol.text import printable
 
-RUNNER_BYTES = 128 << 20
-"""Memory that the runner may use in addition to the module's: 28 MiB in Python, and the compiled code."""
 GUARD_S = 10.0
 GUARD_FACTOR = 20
 """CPU time that a call may take: this multiple of its limit in fuel, and `GUARD_S`. A bot that takes more has lost.
