@@ -21,6 +21,7 @@ from referee.harness.programs.spec import entrant
 from referee.harness.servers.mcp.allowed import Allowed
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.worker_messages import Contest
+from referee.harness.tournament.store.bot_archives import finding
 from referee.protocol.messages import Encoding
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,6 +43,9 @@ KINDS = (
         help="oracle:NAME (an oracle)",
         rows=(("an oracle", "`oracle:delphi`"),),
         parse="referee.harness.adapters.oracles.kind:parse",
+        paths="referee.harness.adapters.oracles.kind:paths",
+        shown="referee.harness.adapters.oracles.kind:shown",
+        inner="referee.harness.adapters.oracles.kind:inner",
         in_series={in_series},
     ),
     Kind(
@@ -76,6 +80,18 @@ def seat(entrant):
     from referee.harness.seats.random_seat import RandomSeat
 
     return RandomSeat(Dice(entrant.settings.seed))
+
+
+def paths(spec, game):
+    return [Path(spec.removeprefix("oracle:"))]
+
+
+def shown(command):
+    return command[command.index("--temple") + 1 :][:1] if "--temple" in command else []
+
+
+def inner(command):
+    return tuple(command[command.index("--") + 1 :]) if "--temple" in command else ()
 """
 """All that two other kinds of players need, as `adapters/oracles/kind.py`: one has a program, the other settings."""
 
@@ -192,3 +208,19 @@ def test_another_kind_for_single_matches_only_is_refused_elsewhere(
     _install(tmp_path, monkeypatch, in_series=False)
     assert main(("check", "oracle:delphi", "--game", "tictactoe")) == 2
     assert "oracles play single matches only" in capsys.readouterr().err
+
+
+def test_a_tournament_knows_another_version_of_a_kind_by_the_files_that_it_names(oracles: Path) -> None:
+    def version(words: str) -> str:
+        (oracles / "words").write_text(words)
+        with finding([f"oracle:{oracles / 'words'}"], "tictactoe") as (found,):
+            return found.entry.hash
+
+    assert version("yes") == version("yes") != version("no")
+
+
+def test_what_a_command_of_another_kind_shows_and_runs_is_known(oracles: Path) -> None:
+    assert kinds.shown(("oracle", "--temple", "/delphi")) == ("/delphi",)
+    assert kinds.shown(("oracle", "/delphi")) == ()
+    assert kinds.inner(("oracle", "--temple", "/delphi", "--", "java")) == ("java",)
+    assert kinds.inner(("oracle", "--", "java")) == ()
