@@ -241,6 +241,20 @@ async def test_an_answer_that_came_before_its_call_is_a_protocol_fault(arena: Ar
     assert fault.detail.startswith("an answer with id 2, but no call is open: ")
 
 
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_call_may_have_exactly_its_limit_of_output(arena: Arena, more: int) -> None:
+    """The bot writes as many bytes, and ends the line of its answer a moment later."""
+    padded = f"frame(call()['id'], result=cell('NW'))[:-1].ljust({1000 + more})"
+    duel = await arena.duel(
+        f"greet(); write({padded}); time.sleep(0.1); os.write(1, b'\\n'); call()\nsys.exit(7)",
+        Limits(call_output_bytes=1000),
+    )
+    if more:
+        assert duel.fault.detail == "wrote more than 1000 bytes to standard output in one call"
+    else:
+        assert duel.fault.kind is FaultKind.CRASH, "in its next call"
+
+
 async def test_an_error_message_of_many_lines_is_reported_in_one(arena: Arena) -> None:
     duel = await arena.duel("greet(); write(frame(call()['id'], error={'code': 1, 'message': 'a\\nb' * 9999})); call()")
     assert "\n" not in duel.fault.detail
