@@ -23,7 +23,7 @@ from referee.harness.check.findings import (
 from referee.harness.errors import writing
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
-from referee.protocol.text import counted
+from referee.protocol.text import counted, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -210,4 +210,4 @@ def _seconds(duration_s: float) -> str:
 
 def _text(text: str) -> str:
     """Escapes the characters of a bot's text that XML cannot hold."""
-    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "\n".join(map(printable, text.split("\n")))
