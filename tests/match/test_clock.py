@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from referee.games.contract import Method
 from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 
@@ -15,6 +16,13 @@ ARENA = TimeControl(initial_s=18.0, increment_s=2.0)
 
 def test_a_bank_of_18_s_lasts_18_s() -> None:
     assert Clock(ARENA).limit_s() == 18.0
+
+
+def test_a_time_control_replaces_a_method_s_own_limit_and_gives_none_to_others() -> None:
+    closing, usual = Method("stats", dict, type(None), "", time_s=3.0), Method("play", dict, str, "")
+    for time, own_s in ((TimeControl(), 3.0), (TimeControl(closing_call_s=1.5), 1.5)):
+        assert time.own_s(closing) == own_s
+        assert time.own_s(usual) is None
 
 
 def test_an_answer_in_time_draws_on_the_bank_and_earns_the_increment() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.protocol.errors import stray_print
-from referee.protocol.text import SHOWN_CHARACTERS, quote
+from referee.protocol.text import SHOWN_CHARACTERS, counted, mebibytes, quote
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,9 @@ def test_a_long_frame_is_cut_at_two_hundred_characters(length: int, character: s
 def test_a_stray_print_tells_its_author_where_to_print() -> None:
     wanted = 'wrote "x = 5" to standard output; print debugging to standard error'
     assert str(stray_print(b"x = 5\n")) == wanted
+
+
+def test_sizes_and_counts_are_words() -> None:
+    assert mebibytes(3 << 19) == "1.5 MiB" and mebibytes(0) == "0.0 MiB"
+    assert [counted(number, "fault") for number in (0, 1, 2000)] == ["0 faults", "1 fault", "2,000 faults"]
+    assert counted(2, "match", "matches") == "2 matches"
