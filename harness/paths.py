@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 
 from referee.games.game import Game
@@ -30,17 +30,27 @@ def game_file(game: Game, path: str) -> Path:
     return Path(sys.modules[game.options.__module__].__file__ or "").parent / path
 
 
-def refuse_pipe(path: Path) -> None:
-    """Raises OSError for a named pipe, since opening it would wait for a writer. `/dev/fd/63` of a shell is none."""
-    with suppress(FileNotFoundError):
-        if stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode):
-            raise OSError("it is a named pipe; expected a file")
+def open_file(path: Path) -> BufferedReader:
+    """Opens a file for reading. OSError for a named pipe. `/dev/fd/63` of a shell is none.
+
+    Never waits for a writer, also if somebody puts a named pipe there meanwhile.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        file = os.fdopen(descriptor, "rb")
+    except OSError:  # it is a folder
+        os.close(descriptor)
+        raise
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and os.path.exists(os.path.realpath(path)):
+        file.close()
+        raise OSError("it is a named pipe; expected a file")
+    os.set_blocking(descriptor, True)
+    return file
 
 
 def read_limited(path: Path, most_bytes: int = 16 << 20) -> bytes:
     """Returns the content of a file. OSError for a named pipe, and for a file that is larger, such as /dev/zero."""
-    refuse_pipe(path)
-    with path.open("rb") as file:
+    with open_file(path) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise OSError(f"it has more than {most_bytes >> 20} MiB")

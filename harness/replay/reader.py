@@ -13,7 +13,7 @@ from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
-from referee.harness.paths import refuse_pipe
+from referee.harness.paths import open_file
 from referee.harness.replay.lines import REPLAY_VERSION, UNDECODABLE, Ending, Header
 
 GZIP = b"\x1f\x8b"
@@ -28,8 +28,7 @@ MAX_BYTES, MAX_LINES = 256 << 20, 4_000_000
 
 def open_replay(path: Path) -> BinaryIO:
     """Opens a replay for reading, compressed by gzip or not. OSError if it cannot be read."""
-    refuse_pipe(path)
-    file = path.open("rb")
+    file = open_file(path)
     if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
         return file
     with file, gzip.GzipFile(fileobj=file) as unpacked:
