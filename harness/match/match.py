@@ -315,8 +315,9 @@ class _Referee(Listener):
 
     def _header(self, limits: Limits) -> Header:
         match = self.match
-        records = [seat.record(match.game, match.seed, player) for player, seat in enumerate(self.seats)]
-        layers = [seat.program.isolation for seat in self.seats if isinstance(seat, Bot)]
+        bots = [(player, seat) for player, seat in enumerate(self.seats) if isinstance(seat, Bot)]
+        layers = [bot.program.isolation for _, bot in bots]
+        records = [(player, bot.record(match.game, match.seed, player)) for player, bot in bots]
         return Header(
             replay=REPLAY_VERSION,
             game=match.game.name,
@@ -333,8 +334,8 @@ class _Referee(Listener):
             tree_read_by=TREE_READ_BY,
             again=match.again,
             encodings=match.encodings,
-            metered={player: each for player, each in enumerate(records) if isinstance(each, Metering)},
-            models={player: each for player, each in enumerate(records) if isinstance(each, Model)},
+            metered={player: each for player, each in records if isinstance(each, Metering)},
+            models={player: each for player, each in records if isinstance(each, Model)},
         )
 
 

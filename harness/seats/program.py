@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import trio
 
-from referee.games.contract import Call, Fault, FaultKind, Notice
+from referee.games.contract import Call, Fault, FaultKind, Notice, Player
+from referee.games.game import Game
 from referee.harness.process.bot_process import Program, State
 from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Late, Transport
-from referee.harness.records import CallCost
+from referee.harness.records import CallCost, Metering, Model
 from referee.harness.seats.seat import (
     PROGRAM_CHARACTERS,
     CallTotals,
@@ -68,6 +69,13 @@ class Bot(Seat):
         self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
         self._received = 0  # bytes that came in the last call
         self._stderr_bytes = 0  # size of the file with standard error when the last call began
+
+    def record(self, game: Game, seed: int, player: Player) -> Metering | Model | None:
+        """Returns what the header of a replay says of the program besides its command. `seed`: the match's.
+
+        RunError if that cannot be told.
+        """
+        return None
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         """Opens a match, in a new process or in one that is used again."""

@@ -10,10 +10,9 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
-from referee.games.game import Game
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.transport import ProcessStatus
-from referee.harness.records import NO_COST, CallCost, Metering, Model, ModelUse
+from referee.harness.records import NO_COST, CallCost, ModelUse
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
 
@@ -177,13 +176,6 @@ class Seat(ABC):
 
         The second time, it does nothing.
         """
-
-    def record(self, game: Game, seed: int, player: Player) -> Metering | Model | None:
-        """Returns what the header of a replay says of the seat besides its command. `seed`: the match's.
-
-        RunError if that cannot be told.
-        """
-        return None
 
     def status(self, brief: bool = False) -> SeatStatus:
         """Returns what is known of the match so far. `brief`: without frames, and as in `Program.status`."""
