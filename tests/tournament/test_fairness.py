@@ -13,8 +13,13 @@ from contests import burners, drawing_bot, games, table, tournament
 from msgspec import Struct
 from scipy.stats import binomtest
 
-from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.execution.machine_effects import (
+    MachineEffects,
+    StealMeter,
+    machine_effects,
+    stolen_ticks,
+)
 from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.model import Entry, Keys, Plan, identified
 from referee.harness.tournament.reports import standings

@@ -28,13 +28,13 @@ from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import OnNoise
-from referee.harness.process.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.execution import core_locks, worker_messages
+from referee.harness.tournament.execution.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.tournament.execution.worker_messages import (
     Assignment,
     Contest,

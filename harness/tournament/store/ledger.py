@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.paths import replace_file
-from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
+from referee.harness.tournament.execution.machine_effects import MachineEffects
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """The files and folders of a tournament."""

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
-from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
+from referee.harness.tournament.execution.machine_effects import MachineEffects
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.model import Keys, Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
