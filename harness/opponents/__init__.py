@@ -21,7 +21,7 @@ class Opponent(Struct, frozen=True):
     args: tuple[str, ...] = ()
     """The arguments of the program."""
     any_game: bool = False
-    """The engine itself plays games that the program does not know (`referee.harness.programs.spec`)."""
+    """The engine itself plays games that the program does not know (`referee.harness.programs.built_in`)."""
     package: str = __name__
     """The package of the module; empty: `module` is a whole path."""
     injects: bool = False

@@ -1,8 +1,8 @@
 """The kinds of players: how each is named, where it may play, and how its seat is made.
 
 To add a kind, make the folder `adapters/NAME/` with a `kind.py` that holds `KINDS`, a tuple of `Kind`. The registry
-finds it there. Help, the docs' table, recordings and all refusals read the registry, so nothing else changes, except
-for the docs' table, which a test compares.
+finds it there. An `Entrant` holds the name of its kind; the roster, the match and the screens ask the kind. Help, the
+docs' table and all refusals read the registry. Only the table has to be written again, and a test compares it.
 
 A kind names its functions as "module:function". They are imported when they are needed: a `kind.py` imports this module
 and nothing else that is slow.
