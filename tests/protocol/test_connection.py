@@ -58,6 +58,18 @@ def test_a_bot_is_silent_if_it_has_sent_nothing_since_its_greeting(encoding: Enc
     assert not referee.silent, "it has answered once"
 
 
+@BOTH
+def test_a_greeting_that_is_answered_with_the_same_bytes_means_the_same(encoding: Encoding) -> None:
+    referee, bot = joined(encoding)
+    other = "another answer, which must not be taken for the one before"
+    for number, name in enumerate([None, None, "bot", "bot", other, None], 1):
+        bot.receive(referee.initialize(initialize()))
+        bot.next_message()
+        result = {"encoding": encoding} if name is None else {"encoding": encoding, "name": name}
+        referee.receive(bot.respond(number, result))
+        assert referee.handshake() == Hello(encoding=encoding, name=name)
+
+
 # What is said arrives as it was said
 
 
