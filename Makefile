@@ -29,13 +29,13 @@ view: $(CORE)
 	$(PIP) --editable '.[web]'
 	$(BIN)/referee view
 
-# Runs every test that can fail because of a change.
+# Runs every test that can fail because of a change. Writes tests/unchanged.json: commit it.
 test: $(READY) toolchains
-	$(BIN)/pytest -m "not nightly" $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not nightly" --record-passed $(WORKERS) $(ARGS)
 
-# Runs every test, each night and before a release. Writes tests/simulations.json: commit it.
+# Runs every test, each night and before a release. Writes tests/unchanged.json: commit it.
 test-all: $(READY) toolchains
-	$(BIN)/pytest --record-simulations $(WORKERS) $(ARGS)
+	$(BIN)/pytest --record-passed $(WORKERS) $(ARGS)
 
 # Runs the tests that take under 90 seconds together on two cores, with fewer generated examples.
 quick: $(READY)

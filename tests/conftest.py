@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections import Counter
@@ -22,10 +23,14 @@ from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe, probed
 from referee.harness.languages import toolchains
 
+# Without bytecode on disk, each of the thousands of interpreters that tests start would compile the referee again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Tests use the same compilers as the referee: the first ones on PATH that work.
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
-pytest_plugins = ["simulations"]
+pytest_plugins = ["cpu_times", "unchanged"]
 
 settings.register_profile("quick", max_examples=10)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built, readme_bot
+from kits import INPUTS, WriteBot, built, readme_bot
 
 from referee.harness.match.series import Outcome
 from referee.harness.paths import HOME, KITS
@@ -28,6 +28,7 @@ KIT = KITS / "java"
 pytestmark = pytest.mark.usefixtures("java_kit")
 
 
+@pytest.mark.depends_on(*INPUTS)
 def test_the_librarys_own_tests_pass() -> None:
     done = subprocess.run(["mvn", "-B", "test"], cwd=built("java"), capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -45,6 +46,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "target"
 
 
+@pytest.mark.depends_on(*INPUTS)
 @pytest.mark.timeout(300)
 def test_the_package_has_the_library_its_sources_and_its_documentation(library: Path) -> None:
     names = {}

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kits import need
+from kits import INPUTS, need
 
 from referee.games import registry
 from referee.harness.cli.main import main
@@ -30,21 +30,38 @@ def not_ignored(folder: Path) -> set[str]:
     return set(subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines())
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("lang", list(new.kits()))
-def test_a_new_bot_passes_the_check_and_those_of_other_games_compile(
-    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def new_bot(lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writes a bot and enters its folder."""
     if lang != "python":
         need(lang)
-    folder = tmp_path / FIRST
     new.write(registry.game(FIRST), lang, folder)
-    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     monkeypatch.chdir(folder)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_a_new_bot_plays_and_passes_the_check(
+    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / FIRST
+    new_bot(lang, folder, monkeypatch)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert main(["--game", FIRST, "--seed", "1", "--strict", ".", "@random"]) == 0, capsys.readouterr()
-    run(new.kits()[lang].test, folder)
     assert main(["check", ".", "--game", FIRST, "--seed", "1"]) == 0, capsys.readouterr()
     assert not_ignored(folder) == written, "built files would be handed in with the bot"
+
+
+@pytest.mark.depends_on(*INPUTS)
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_a_new_bot_passes_its_own_tests_and_those_of_other_games_compile(
+    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / FIRST
+    new_bot(lang, folder, monkeypatch)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    run(new.kits()[lang].test, folder)
+    assert not_ignored(folder) == written, "files of its tests would be handed in with the bot"
     built = entrant(str(folder)).cwd
     for game in new.games(lang, new.kits()[lang]):
         if game != FIRST:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built
+from kits import INPUTS, WriteBot, built
 from needs import skip_without
 
 from referee.games import registry
@@ -337,6 +337,7 @@ fn an_event_reads_nonsense_as_absent() {
 """
 
 
+@pytest.mark.depends_on(*INPUTS)
 def test_every_shape_of_a_schema_is_bound() -> None:
     """Tests the kit with a made-up game, always in the same folder for cargo's cache."""
     folder = built("rust") / "target" / "madeup"

@@ -82,8 +82,8 @@ class Cluster:
     def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:], *self.options],
-            env=environment(self.folder)
-            | {"XDG_CACHE_HOME": str(self.folder / name / "cache"), "REFEREE_WITHOUT": without},
+            env=environment(self.folder / name)
+            | {"XDG_RUNTIME_DIR": environment(self.folder)["XDG_RUNTIME_DIR"], "REFEREE_WITHOUT": without},
             stdout=self.log,
             stderr=self.log,
         )

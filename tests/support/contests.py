@@ -1,18 +1,23 @@
-"""Tournaments for tests: short bots whose games follow from the seed, and the command line in a process."""
+"""Tournaments for tests: short bots whose games follow from the seed, and the command line."""
 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from unittest import mock
 
 from defects import bot
 from scripted import PYTHON
 
+from referee.harness.cli.main import main
+from referee.harness.isolation import launcher_build
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 
@@ -34,8 +39,11 @@ def drawing_bot(folder: Path, name: str, salt: int, more: str = "") -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Returns an environment with its own cache and locks."""
+    """Returns an environment with its own locks, and a cache that holds the sandbox launcher alone."""
     (folder / "run").mkdir(parents=True, exist_ok=True)
+    (folder / "cache" / "referee").mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # no compiler
+        shutil.copy2(launcher_build.compiled(), folder / "cache" / "referee")
     return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
 
 
@@ -49,13 +57,49 @@ def command(*arguments: str | Path) -> list[str]:
     return [*PLAYER, "tournament", *verb, *map(str, arguments)]
 
 
-def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
-    """Runs `referee tournament`. Returns what it printed."""
-    done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return done.stdout if code == 0 else done.stdout + done.stderr
+def referee(folder: Path, *arguments: str | Path, code: int = 0, errors: bool | None = None) -> str:
+    """Runs a command line in this process. Returns what it and its workers wrote to standard output.
+
+    Standard error follows if the command failed, or if `errors` is true.
+    """
+    with tempfile.TemporaryFile("w+b") as out, tempfile.TemporaryFile("w+b") as err:
+        with _output(out, err), chdir(folder), mock.patch.dict(os.environ, environment(folder)):
+            exited = main([*map(str, arguments)])
+        printed, complained = (os.pread(file.fileno(), MOST_OUTPUT, 0).decode() for file in (out, err))
+    assert exited == code and "Traceback" not in complained, printed + complained
+    return printed + complained if (code != 0 if errors is None else errors) else printed
+
+
+def tournament(folder: Path, *arguments: str | Path, code: int = 0, errors: bool | None = None) -> str:
+    """Runs `referee tournament` like `referee`, with one worker unless the arguments say more."""
+    words = command(*arguments)[len(PLAYER) :]
+    alone = words[1] == "run" and not WORKERS & {word.split("=")[0] for word in words}
+    return referee(folder, *words, *(["--jobs", "1"] if alone else []), code=code, errors=errors)
+
+
+WORKERS = {"--jobs", "--cluster", "--cores-per-worker", "--help"}
+"""Options that decide about workers."""
+MOST_OUTPUT = 1 << 28
+
+
+@contextmanager
+def _output(*files: IO[bytes]) -> Iterator[None]:
+    """Sends standard output and standard error to files, also those of the processes that are started meanwhile."""
+    kept, streams = [os.dup(number) for number in (1, 2)], (sys.stdout, sys.stderr)
+    try:
+        for number, file in enumerate(files, 1):
+            os.dup2(file.fileno(), number)
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+    finally:
+        sys.stdout, sys.stderr = streams
+        for number, stream in enumerate(kept, 1):
+            os.dup2(stream, number)
+            os.close(stream)
 
 
 def table(folder: Path) -> Any:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from contests import DRAWS, PLAYER, environment
+from contests import DRAWS, tournament
 from defects import bot
 
 RUN = f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n'
@@ -52,12 +52,7 @@ def repository(folder: Path, salt: int, more: str = "") -> str:
 
 def prepared(folder: Path, *arguments: str | Path, code: int) -> Any:
     """Runs `referee tournament prepare`. Returns its JSON."""
-    done = subprocess.run(
-        [*PLAYER, "tournament", "prepare", *map(str, arguments), "--json"],
-        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return json.loads(done.stdout)
+    return json.loads(tournament(folder, "prepare", *arguments, "--json", code=code, errors=False))
 
 
 @contextmanager

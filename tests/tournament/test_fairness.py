@@ -173,7 +173,7 @@ def counted_again(lines: Sequence[bytes]) -> tuple[int, int, int, float]:
     return len(lines), decided, slowed, bound
 
 
-@pytest.mark.simulates("referee.harness.tournament.reports.standings")
+@pytest.mark.depends_on("referee.harness.tournament.reports.standings")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_the_stated_rate_holds_in_ten_thousand_matches_under_load(name: str) -> None:

@@ -213,7 +213,7 @@ def rates(terms: Terms, difference: float, wrong: Decision) -> list[int]:
     return found
 
 
-@pytest.mark.simulates("referee.harness.tournament.gate")
+@pytest.mark.depends_on("referee.harness.tournament.gate")
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
 def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
@@ -222,7 +222,7 @@ def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
     assert sum(accepted) <= 40 and max(accepted) <= 16
 
 
-@pytest.mark.simulates("referee.harness.tournament.gate")
+@pytest.mark.depends_on("referee.harness.tournament.gate")
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", [TERMS["exact ratio"], TERMS["bets"]], ids=["exact ratio", "bets"])
 def test_at_most_one_in_twenty_bots_at_the_upper_bound_is_rejected(terms: Terms) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from contests import DRAWS, PLAYER, environment, games, table, tournament
+from contests import DRAWS, PLAYER, environment, games, referee, table, tournament
 from defects import bot
 from model_service import serving
 
@@ -92,12 +92,7 @@ def command(author: str, *more: str) -> list[str]:
 
 def improve(folder: Path, author: str, *more: str, code: int) -> str:
     """Runs `referee improve`. Returns what it printed."""
-    done = subprocess.run(
-        command(author, *more),
-        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return referee(folder, *command(author, *more)[len(PLAYER) :], code=code, errors=True)
 
 
 def history(folder: Path) -> Any:
@@ -144,12 +139,11 @@ def test_only_a_version_that_builds_and_is_better_is_accepted_in_three_rounds(tm
     assert rows["mine v1"]["games"] == 0 < rows["mine v2"]["faults"]
     archives = {Path(version["archive"]).name for version in found["versions"]}
     assert archives == {file.name for file in (tmp_path / "kept" / "bots").iterdir()} and len(archives) == 4
-    again = [*PLAYER, *fault["reproduce"][1:-3], found["versions"][2]["archive"], *fault["reproduce"][-2:]]
+    again = [*fault["reproduce"][1:-3], found["versions"][2]["archive"], *fault["reproduce"][-2:]]
     (tmp_path / "old").mkdir()
     subprocess.run([sys.executable, "-m", "zipfile", "-e", again[-3], "old"], cwd=tmp_path, check=True)
     again[-3] = str(tmp_path / "old" / "bot")
-    done = subprocess.run(again, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "nowhere" in done.stdout, done.stdout + done.stderr
+    assert "nowhere" in referee(tmp_path, *again, code=1, errors=False)
     tournament(tmp_path, "kept")
 
 
@@ -226,11 +220,7 @@ def test_four_seats_are_one_version_against_three_copies(tmp_path: Path) -> None
     (tmp_path / "mine" / "bot.py").write_text(example)
     game = ("--game", "aibg5", "--set", "rounds=2", "--max-games", "4", "--rounds", "1", "--against", "@random")
     options = ("--command", "echo pass >> bot.py", "--seed", "1", "--ledger", "kept", "--no-pin")
-    done = subprocess.run(
-        [*PLAYER, "improve", "mine/bot.py", *game, *options],
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr
+    referee(tmp_path, "improve", "mine/bot.py", *game, *options, code=1)
     found = history(tmp_path)["versions"]
     assert [len(version["gates"]) for version in found] == [1, 2]
     assert [gate["games"] for version in found for gate in version["gates"]] == [4, 4, 4]

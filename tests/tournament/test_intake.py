@@ -260,10 +260,10 @@ def test_a_zip_file_from_windows_has_folders_and_programs(tmp_path: Path, separa
 def test_a_folder_without_submissions_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for named, words in (("empty", "has no submission"), ("gone", "No such file")):
-        said = tournament_error(tmp_path, "prepare", named, "--game", "tictactoe", "--into", "cup")
+        said = tournament(tmp_path, "prepare", named, "--game", "tictactoe", "--into", "cup", code=2)
         assert words in said
     (tmp_path / "empty" / "a").mkdir()
-    assert "--game" in tournament_error(tmp_path, "prepare", "empty", "--into", "cup")
+    assert "--game" in tournament(tmp_path, "prepare", "empty", "--into", "cup", code=2)
 
 
 def test_single_files_and_kaggle_archives_play_and_any_other_file_is_a_refused_line(tmp_path: Path) -> None:
@@ -302,23 +302,10 @@ def test_a_tournament_without_accepted_bots_says_what_to_do(tmp_path: Path) -> N
     assert list(result["refused"]) == ["Gpt", "_random", "human"]
     assert all("not a submission" in why and "tournament add" in why for why in result["refused"].values())
     prepared(tmp_path, "teams", "--into", "cup", code=1)
-    said = tournament_error(tmp_path, "run", "cup")
+    said = tournament(tmp_path, "cup", code=2)
     assert "no bot" in said and "prepare" in said and len(said.strip().splitlines()) == 1
-    subprocess.run(
-        [*PLAYER, "tournament", "add", "cup", "@random", "@baseline"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        check=True,
-    )
+    tournament(tmp_path, "add", "cup", "@random", "@baseline")
     tournament(tmp_path, "cup", "--games", "2")
-
-
-def tournament_error(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [*PLAYER, "tournament", *arguments], cwd=folder, env=environment(folder), capture_output=True, text=True
-    )
-    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
-    return done.stderr
 
 
 NO_SUBMISSIONS = [".DS_Store", "._red.zip", ".git", "LICENSE", "README.md", "Thumbs.db", "notes.rst", "readme.txt"]
@@ -330,11 +317,8 @@ def test_notes_and_files_of_the_system_are_skipped_by_name_and_nothing_else_is(t
         (tmp_path / "teams" / name).touch()
     result = prepared(tmp_path, "teams", "--into", "cup", "--game", "tictactoe", code=0)
     assert result["accepted"] == ["red"] and result["skipped"] == sorted(NO_SUBMISSIONS)
-    done = subprocess.run(
-        [*PLAYER, "tournament", "prepare", "teams", "--into", "cup"],
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True,
-    )  # fmt: skip
-    assert "skipped, because they are no submissions: .DS_Store, ._red.zip, .git, LICENSE" in done.stdout
+    said = tournament(tmp_path, "prepare", "teams", "--into", "cup")
+    assert "skipped, because they are no submissions: .DS_Store, ._red.zip, .git, LICENSE" in said
 
     teams = ["a.tar.gz", "b.py", "c.wasm", "d.tar", "e", "f.txt", "g.zip", "h.exe", "i.rar", "readme.py", "README.zip"]
     (tmp_path / "more").mkdir()

@@ -1,13 +1,15 @@
-"""A pytest plugin that leaves simulations with fixed seeds to `make test-all`, until what they simulate changes.
+"""A pytest plugin that leaves out dear tests that passed, until something changes on which they depend.
 
-A test marked `simulates` names modules. Its fingerprint is of its own source and of these modules with all that they
-import. `make test-all` records the fingerprint of a test that passed. With the same fingerprint, it passes again.
+A test marked `depends_on` names modules, files and folders. Its fingerprint is of its own source, of these modules with
+all that they import, and of these files. `--record-passed` records the fingerprint of a test that passed. `make test`
+leaves out a test with the recorded fingerprint, which would pass again.
 """
 
 import functools
 import hashlib
 import importlib.util
 import json
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,34 +17,34 @@ from pathlib import Path
 import grimp
 import pytest
 
-RECORD = Path("tests", "simulations.json")
-"""The fingerprint of each simulation when it last passed, in the root folder."""
-PROPERTY = "simulation"
+RECORD = Path("tests", "unchanged.json")
+"""The fingerprint of each such test when it last passed, in the root folder."""
+PROPERTY = "depends_on"
 """The property of a report: the name of the test, its fingerprint, and how many cases it has."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option of `make test-all`."""
-    parser.addoption("--record-simulations", action="store_true", help=f"write {RECORD} for simulations that pass")
+    """Adds the option that records."""
+    parser.addoption("--record-passed", action="store_true", help=f"write {RECORD} for tests marked `depends_on`")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks simulations that cannot fail as `nightly`."""
-    marked = [(item, mark.args) for item in items if (mark := item.get_closest_marker("simulates"))]
+    """Marks tests that would pass again as `nightly`."""
+    marked = [(item, mark.args) for item in items if (mark := item.get_closest_marker("depends_on"))]
     cases = Counter(_name(item) for item, _ in marked)
     known = recorded(config.rootpath) if marked else {}
-    for item, modules in marked:
-        found = fingerprint(item.path, modules)
+    for item, inputs in marked:
+        found = fingerprint(config.rootpath, item.path, inputs)
         item.user_properties.append((PROPERTY, (_name(item), found, cases[_name(item)])))
         if known.get(_name(item)) == found:
             item.add_marker("nightly")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Records the simulations of which every case passed."""
+    """Records the tests of which every case passed."""
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
-    if terminal is None or not session.config.getoption("record_simulations"):
+    if terminal is None or not session.config.getoption("record_passed"):
         return  # an xdist worker has no terminal
     passed: defaultdict[tuple[str, str, int], set[str]] = defaultdict(set)
     for report in terminal.stats.get("passed", ()):
@@ -64,11 +66,22 @@ def _name(item: pytest.Item) -> str:
 
 
 @functools.cache
-def fingerprint(test: Path, modules: tuple[str, ...]) -> str:
-    """Hashes a test's file, the modules that it simulates, and all that they import of their package."""
-    names = {name for module in modules for name in (module, *_imported(module))}
-    files = [(name, _source(name)) for name in sorted(names)]
-    return _hashed([("test", test.read_bytes()), *files])
+def fingerprint(root: Path, test: Path, inputs: tuple[str, ...]) -> str:
+    """Hashes a test's file and its inputs: modules with all that they import of their package, and paths in `root`."""
+    names = {name for each in inputs if not (root / each).exists() for name in (each, *_imported(each))}
+    paths = [path for each in inputs for path in _files(root, each)]
+    parts = [(name, _source(name)) for name in sorted(names)] + [(path, (root / path).read_bytes()) for path in paths]
+    return _hashed([("test", test.read_bytes()), *parts])
+
+
+@functools.cache
+def _files(root: Path, path: str) -> list[str]:
+    """Returns the files at a path that git does not ignore, from the root folder; empty for a module's name."""
+    if not (root / path).exists():
+        return []
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path]
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    return sorted(name for name in listed.split("\0") if (root / name).is_file())
 
 
 def _imported(module: str) -> set[str]:
