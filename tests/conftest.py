@@ -32,7 +32,10 @@ os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
 pytest_plugins = ["cpu_times", "unchanged"]
 
-settings.register_profile("quick", max_examples=10)
+# An example has no deadline: how long it takes depends on what else the machine does.
+settings.register_profile("usual", settings(), deadline=None)
+settings.register_profile("quick", max_examples=10, deadline=None)
+settings.load_profile("usual")
 
 SITE = Path(__file__).parent / "support" / "site"
 """The site-packages folder in which the tests' own game is installed."""

@@ -68,6 +68,13 @@ class Cluster:
         self.workers.append(worker)
         return worker
 
+    def wait_for_workers(self, count: int) -> None:
+        """Waits until the scheduler has seen this many workers since the beginning."""
+        deadline = time.monotonic() + 60
+        while (self.folder / "cluster.log").read_bytes().count(b"Register worker") < count:
+            assert time.monotonic() < deadline, (self.folder / "cluster.log").read_text()
+            time.sleep(0.05)
+
     def close(self) -> None:
         """Kills all processes and waits until their children have ended."""
         running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]

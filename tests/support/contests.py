@@ -42,9 +42,19 @@ def environment(folder: Path) -> dict[str, str]:
     """Returns an environment with its own locks, and a cache that holds the sandbox launcher alone."""
     (folder / "run").mkdir(parents=True, exist_ok=True)
     (folder / "cache" / "referee").mkdir(parents=True, exist_ok=True)
-    with suppress(OSError):  # no compiler
-        shutil.copy2(launcher_build.compiled(), folder / "cache" / "referee")
+    _copy_launcher(folder / "cache" / "referee")
     return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
+
+
+def _copy_launcher(cache: Path) -> None:
+    """Copies the sandbox launcher of this run to a cache, if there is one and the disk has room."""
+    with suppress(OSError):
+        program = launcher_build.compiled()
+        if not (cache / program.name).exists():
+            try:
+                shutil.copy2(program, cache)
+            except OSError:
+                (cache / program.name).unlink(missing_ok=True)
 
 
 PLAYER = [sys.executable, "-m", "referee.harness.cli.main"]

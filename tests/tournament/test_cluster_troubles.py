@@ -110,5 +110,6 @@ def test_another_worker_plays_the_games_of_one_whose_disk_is_full(cluster: Clust
         said = tournament(tmp_path, *start, "--ledger", tmp_path / "cup", code=3)
         assert "no worker of the cluster can play" in said and "No space left on device" in said
         cluster.worker("empty")
+        cluster.wait_for_workers(2)
         tournament(tmp_path, *start, "--resume", "--ledger", tmp_path / "cup")
     assert len(games(tmp_path / "cup")) == 450

@@ -41,6 +41,14 @@ TICK_S = 0.01
 STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 
 
+COUNTED = (
+    *("harness/tournament/reports/fairness.py", "harness/tournament/reports/standings.py"),
+    *("harness/tournament/statistics/proportion.py", "harness/tournament/store/ledger.py"),
+    *("harness/tournament/store/reader.py", "harness/match/verdict.py", "harness/process/timing.py"),
+)
+"""The files with the rules by which a game counts as decided or slowed by load."""
+
+
 class Load(Struct, frozen=True):
     """What other programs do to a core: spells of load, which come and go by chance."""
 
@@ -173,7 +181,7 @@ def counted_again(lines: Sequence[bytes]) -> tuple[int, int, int, float]:
     return len(lines), decided, slowed, bound
 
 
-@pytest.mark.depends_on("referee.harness.tournament.reports.standings")
+@pytest.mark.depends_on(*COUNTED)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_the_stated_rate_holds_in_ten_thousand_matches_under_load(name: str) -> None:
