@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases = Counter(_name(item) for item, _ in marked)
     known = recorded(config.rootpath) if marked else {}
     for item, inputs in marked:
+        for lost in (each for each in inputs if "/" in each and not (config.rootpath / each).exists()):
+            item.warn(pytest.PytestWarning(f"depends_on names {lost}, which does not exist"))
         found = fingerprint(config.rootpath, item.path, inputs)
         item.user_properties.append((PROPERTY, (_name(item), found, cases[_name(item)])))
         if known.get(_name(item)) == found:
@@ -68,7 +70,8 @@ def _name(item: pytest.Item) -> str:
 @functools.cache
 def fingerprint(root: Path, test: Path, inputs: tuple[str, ...]) -> str:
     """Hashes a test's file and its inputs: modules with all that they import of their package, and paths in `root`."""
-    names = {name for each in inputs if not (root / each).exists() for name in (each, *_imported(each))}
+    modules = [each for each in inputs if "/" not in each and not (root / each).exists()]
+    names = {name for module in modules for name in (module, *_imported(module))}
     paths = [path for each in inputs for path in _files(root, each)]
     parts = [(name, _source(name)) for name in sorted(names)] + [(path, (root / path).read_bytes()) for path in paths]
     return _hashed([("test", test.read_bytes()), *parts])

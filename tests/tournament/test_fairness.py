@@ -44,7 +44,8 @@ STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 COUNTED = (
     *("harness/tournament/reports/fairness.py", "harness/tournament/reports/standings.py"),
     *("harness/tournament/statistics/proportion.py", "harness/tournament/store/ledger.py"),
-    *("harness/tournament/store/reader.py", "harness/match/verdict.py", "harness/process/timing.py"),
+    *("harness/tournament/store/reader.py", "harness/match/verdict.py"),
+    "harness/tournament/execution/machine_effects.py",
 )
 """The files with the rules by which a game counts as decided or slowed by load."""
 
