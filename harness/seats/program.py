@@ -73,7 +73,7 @@ class Bot(Seat):
     def record(self, game: Game, seed: int, player: Player) -> Metering | Model | None:
         """Returns what the header of a replay says of the program besides its command. `seed`: the match's.
 
-        RunError if that cannot be told.
+        RunError if a file that it needs for that is gone.
         """
         return None
 
