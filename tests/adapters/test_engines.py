@@ -18,6 +18,8 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import FaultReport
 
+pytestmark = pytest.mark.slow
+
 CHESS, GO, BREAKTHROUGH = "openspiel:chess", "openspiel:go", "openspiel:breakthrough"
 CALL = TimeControl(per_call_s=5.0)
 SHORT, SLACK = TimeControl(per_call_s=0.6), "--overhead 400"

@@ -29,6 +29,8 @@ from referee.harness.programs.spec import entrant
 from referee.harness.programs.zip_archive import bot_in
 from referee.harness.tournament.store.bot_archives import finding
 
+pytestmark = pytest.mark.slow
+
 AGENTS = Path(__file__).parents[1] / "support" / "agents" / "kaggle"
 RECORDED = json.loads((AGENTS / "games.json").read_text())
 """Games of the sample agents in kaggle_environments 1.33.2, which for each game called `random.seed(seed)`,

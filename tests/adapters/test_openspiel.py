@@ -30,6 +30,8 @@ from referee.harness.errors import UsageError
 from referee.harness.replay.lines import state_hash
 from referee.harness.web.draft_turn import Draft
 
+pytestmark = pytest.mark.slow
+
 GAMES = [each.name.removeprefix(PREFIX) for each in listed_games()]
 QUICK = {"bridge": {"use_double_dummy_result": False}, "bridge_uncontested_bidding": {"num_redeals": 1}}
 """Options of games that otherwise search for seconds."""

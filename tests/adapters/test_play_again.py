@@ -11,6 +11,8 @@ from modules import SPIN, bot, saved
 from referee.harness.adapters.wasm.kept_modules import kept_module
 from referee.harness.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 TOKEN = '{"action":"putToken","column":"C"}'
 RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))
     (local.set $i (i32.add (i32.load8_u (i32.const 512)) (i32.const 1)))

@@ -15,6 +15,8 @@ from referee.harness.adapters.wasm.frames import CALL, ENDED, FUEL_USED_UP, GO_O
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, UNITS_PER_MS, UNITS_PER_NS
 
+pytestmark = pytest.mark.slow
+
 PAGE = 1 << 16
 
 

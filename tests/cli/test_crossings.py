@@ -27,6 +27,8 @@ from referee.harness.servers.mcp.allowed import Allowed, named
 from referee.harness.servers.mcp.matches import Conditions, open_matches
 from referee.harness.tournament.store.bot_archives import archive_path, finding, store
 
+pytestmark = pytest.mark.slow
+
 AGENT = "def agent(observation, configuration):\n    return observation.board.index(0)\n"
 CARD_AGENT = (Path(__file__).parent.parent / "support" / "agents" / "rusher").resolve()
 ENGINE = f"""#!{sys.executable}

@@ -19,6 +19,8 @@ from referee.harness.cli.main import main
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove
 
+pytestmark = pytest.mark.slow
+
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 ILLEGAL = "greet(); put('NW'); put('NW'); call()"
 Edit = Callable[[dict[str, Any]], None]

@@ -19,6 +19,8 @@ import referee
 from referee.games.contract import Result
 from referee.harness.rl.episode import rewards
 
+pytestmark = pytest.mark.slow
+
 GAMES = referee.game_names()
 CYCLES = 150
 

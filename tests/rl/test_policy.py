@@ -11,6 +11,8 @@ import pytest
 
 import referee
 
+pytestmark = pytest.mark.slow
+
 GAMES = referee.game_names()
 TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")
 """The members of a turn's line that are measured."""
