@@ -110,7 +110,7 @@ def test_only_a_version_that_builds_and_is_better_is_accepted_in_three_rounds(tm
     assert reasons == [
         "it is the first version that passes the check",
         "builds: the build failed with exit code 1",
-        "it is not better than mine v0",
+        "it is worse than mine v0",
         "it is better than mine v0",
     ]
     assert all(f"mine v{number}: " in printed and reason in printed for number, reason in enumerate(reasons))
