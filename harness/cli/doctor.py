@@ -36,7 +36,7 @@ from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
 from referee.harness.tournament.execution.machine_effects import machine_effects
 
-CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
+CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes COMMAND"
 USER_NAMESPACES = (
     "sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "
     "user.max_user_namespaces above 0; in a container: allow unshare and mount; or install bubblewrap"

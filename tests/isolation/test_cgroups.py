@@ -11,6 +11,7 @@ import trio
 from accounts import ORDINARY, as_account, environment, ordinary_python
 from modules import module, saved
 from msgspec.structs import replace
+from needs import for_root
 from scripted import Arena
 
 from referee.harness.adapters.wasm.seat import RUNNER_BYTES
@@ -46,11 +47,18 @@ answer(request, cell('W')); put('SW')
 """
 
 
-@pytest.mark.trio
-async def test_a_group_counts_unreaped_children_and_files_in_memory(arena: Arena) -> None:
+@pytest.fixture
+def hierarchies() -> tuple[Hierarchy, ...]:
+    """The control groups of this machine, which count memory and CPU time and are kept for other bots."""
     layers = plan.layer_by_guarantee(Isolation())
-    if (layers["cpu"], layers["hidden"]) != ("cgroup", "cgroup"):
-        pytest.skip("no control groups here that count memory: see `referee doctor`")
+    if (layers["kill"], layers["cpu"], layers["hidden"]) != ("pidns", "cgroup", "cgroup"):
+        pytest.skip(for_root("no control groups here that count memory and CPU time: see `referee doctor`"))
+    return probe().groups.hierarchies
+
+
+@pytest.mark.trio
+@pytest.mark.usefixtures("hierarchies")
+async def test_a_group_counts_unreaped_children_and_files_in_memory(arena: Arena) -> None:
     limits = Limits(isolation=Isolation(writable=(str(arena.folder),)))
     rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
     verdict = await arena.play(arena.match(arena.bot(UNSEEN), rival), limits, granted_s=10.0)
@@ -62,10 +70,9 @@ async def test_a_group_counts_unreaped_children_and_files_in_memory(arena: Arena
 
 @pytest.mark.trio
 @pytest.mark.parametrize("after_s", [0.0, 0.001, 0.004])
-async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: float) -> None:
-    hierarchies = probe().groups.hierarchies
-    if not hierarchies:
-        pytest.skip("no control groups here: see `referee doctor`")
+async def test_a_cancelled_start_leaves_no_control_group(
+    arena: Arena, hierarchies: tuple[Hierarchy, ...], after_s: float
+) -> None:
     pattern = f"referee-{os.getpid()}-*"
     async with open_roster(Limits()) as roster:
         with trio.move_on_after(after_s) as scope:
@@ -77,10 +84,9 @@ async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: 
 
 
 @pytest.mark.trio
-async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, tmp_path: Path) -> None:
-    hierarchies = probe().groups.hierarchies
-    if not hierarchies:
-        pytest.skip("no control groups here: see `referee doctor`")
+async def test_a_start_that_fails_leaves_no_control_group(
+    arena: Arena, hierarchies: tuple[Hierarchy, ...], tmp_path: Path
+) -> None:
     bot = replace(arena.bot("greet()"), argv=(str(tmp_path / "missing"),))
     async with open_roster(Limits()) as roster:
         with pytest.raises(RunError, match="cannot be started"):
@@ -169,9 +175,6 @@ LIGHT, GREEDY, BOMB = ("0", "0"), ("0.3", str(20 << 20)), ("0", str(48 << 20))
 
 async def play_in_turn(arena: Arena, *kinds: tuple[str, str]) -> list[tuple[Verdict, list[str]]]:
     """Plays a match of fresh bots for each kind of the first one. Returns verdicts and the bots' control groups."""
-    layers = plan.layer_by_guarantee(Isolation())
-    if (layers["kill"], layers["hidden"]) != ("pidns", "cgroup"):
-        pytest.skip("no control groups here that are kept for other bots: see `referee doctor`")
     limits = Limits(memory_bytes=32 << 20, isolation=Isolation(writable=(str(arena.folder),)))
     rival = arena.bot(HOLDS, *LIGHT, "C", "E", name="rival")
     played = []
@@ -185,6 +188,7 @@ async def play_in_turn(arena: Arena, *kinds: tuple[str, str]) -> list[tuple[Verd
 
 
 @pytest.mark.trio
+@pytest.mark.usefixtures("hierarchies")
 async def test_a_bot_in_a_kept_group_is_not_charged_for_another(arena: Arena) -> None:
     (greedy, before), (light, after) = await play_in_turn(arena, GREEDY, LIGHT)
     assert sorted(before) == sorted(after)
@@ -197,6 +201,7 @@ async def test_a_bot_in_a_kept_group_is_not_charged_for_another(arena: Arena) ->
 
 
 @pytest.mark.trio
+@pytest.mark.usefixtures("hierarchies")
 async def test_a_bot_gets_no_group_in_which_the_kernel_has_killed_another(arena: Arena) -> None:
     (bomb, before), (light, after) = await play_in_turn(arena, BOMB, LIGHT)
     assert [fault.detail for fault in bomb.faults] == ["exceeded the memory limit (32.0 MiB) and was killed"]
@@ -205,6 +210,7 @@ async def test_a_bot_gets_no_group_in_which_the_kernel_has_killed_another(arena:
 
 
 @pytest.mark.trio
+@pytest.mark.usefixtures("hierarchies")
 async def test_a_kept_group_still_holds_the_memory_limit(arena: Arena) -> None:
     (_, before), (bomb, after) = await play_in_turn(arena, LIGHT, BOMB)
     assert sorted(before) == sorted(after)
@@ -212,10 +218,9 @@ async def test_a_kept_group_still_holds_the_memory_limit(arena: Arena) -> None:
 
 
 @pytest.mark.trio
+@pytest.mark.usefixtures("hierarchies")
 async def test_no_bot_gets_the_control_group_of_one_with_other_limits(arena: Arena, tmp_path: Path) -> None:
     """The process of a module may use more memory than a native bot, for the runner."""
-    if plan.layer_by_guarantee(Isolation())["hidden"] != "cgroup":
-        pytest.skip("no control groups here that limit memory: see `referee doctor`")
     native, metered = arena.bot("greet()"), entrant(str(saved(tmp_path, "module", module(""))))
     limits: list[int] = []
     async with open_roster(Limits()) as roster:
@@ -270,7 +275,7 @@ def delegated() -> Iterator[tuple[Path, str]]:
     """Makes a group of version 2 that belongs to an ordinary account. Yields its folder and its controllers."""
     mount = cgroups._mounts().get("")
     if os.geteuid() != 0 or mount is None or not ordinary_python():
-        pytest.skip("only root can delegate a group, where version 2 is mounted")
+        pytest.skip(for_root("only root can delegate a group, where version 2 is mounted"))
     folder = mount[0] / f"delegated-{os.getpid()}"
     control = mount[0] / "cgroup.subtree_control"
     found = (mount[0] / "cgroup.controllers").read_text().split()

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from contests import environment
-from needs import needs
+from needs import for_root, needs
 
 from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import probe
@@ -105,7 +105,9 @@ def test_a_build_reads_no_file_of_the_organiser(machine: Machine, way: str) -> N
     assert not found
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/etc/shadow"), reason="other accounts read no /etc/shadow")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not os.path.exists("/etc/shadow"), reason=for_root("other accounts read no /etc/shadow")
+)
 def test_a_build_of_root_reads_no_passwords(machine: Machine) -> None:
     assert "root:" not in machine.built("cat /etc/shadow > out 2>&1 || true")
 
@@ -310,7 +312,8 @@ def test_a_build_keeps_the_network_that_it_has_today(machine: Machine) -> None:
 
 
 @pytest.mark.skipif(
-    not (probe.probe().has("account") and probe.probe().namespaces), reason="builds have no accounts of their own here"
+    not (probe.probe().has("account") and probe.probe().namespaces),
+    reason=for_root("builds have no accounts of their own here"),
 )
 def test_no_mode_of_a_submitted_file_gives_a_build_the_account_of_the_organiser(machine: Machine) -> None:
     (machine.bot / "closed").write_text("x")

@@ -25,7 +25,7 @@ import pytest
 import trio
 from accounts import ACCOUNTS, run_referee
 from msgspec.structs import replace
-from needs import needs
+from needs import for_root, needs
 from scripted import PREAMBLE, PYTHON, RIVAL, Arena
 
 from referee.games.contract import FaultKind
@@ -241,7 +241,7 @@ async def test_a_runtime_finds_its_memory_limit_in_its_control_group(ring: Ring)
     """Without it, a JavaScript bot collects no garbage before it is killed."""
     need("files")
     if LAYERS["memory"] != "cgroup":
-        pytest.skip("no control groups here that limit memory: see `referee doctor`")
+        pytest.skip(for_root("no control groups here that limit memory: see `referee doctor`"))
     folder = ring.bot("attacker", "").cwd
     (folder / "bot.js").write_text(HEAP)
     node = shutil.which("node")

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 import trio
+from needs import for_root
 
 from referee.harness.isolation.layers.cgroups import Group, Hierarchy
 from referee.harness.isolation.plan import Sandbox
@@ -145,7 +146,7 @@ async def test_the_spawner_ends_the_processes_of_a_killed_supervisor(tmp_path: P
             await process.end()
 
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can do so")
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason=for_root("only root can do so"))
 RUNS_AGAIN = pytest.mark.skipif(PORTABLE, reason="the portable sandbox starts a supervisor per bot")
 
 

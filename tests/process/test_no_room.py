@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from needs import for_root
 from scripted import PREAMBLE
 
 from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
@@ -48,7 +49,7 @@ def test_under_a_small_limit_of_file_sizes_a_match_is_played_or_ends_with_one_li
         done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, timeout=60)
         if allowed >= 16384:
             assert done.returncode == PLAYED, done.stderr
-        else:
+        elif done.returncode != PLAYED or allowed < 4096:  # an ordinary account writes a page at most
             assert done.returncode == NO_ROOM, done.stderr
             assert done.stderr.splitlines() == [
                 f"referee: files may not be longer than {allowed} bytes here, which is too short for a match; "
@@ -128,7 +129,7 @@ def few_tasks() -> Iterator[Path]:
             finally:
                 remove_group(folder)
             return
-    pytest.skip("no control group here limits tasks")
+    pytest.skip(for_root("no control group here limits tasks"))
 
 
 @pytest.mark.parametrize("isolation", ["auto", "off"])

@@ -1,5 +1,6 @@
 """Skips tests that need a toolchain or a program which this machine lacks, with a reason that can be checked."""
 
+import os
 import re
 from collections.abc import Iterable
 
@@ -8,10 +9,14 @@ import pytest
 from referee.tools.toolchains import CORE, TOOLCHAINS, missing, works
 
 LACKING = "missing on this machine: "
+ROOT = "root"
+"""Stands for what the kernel gives to root alone, as most control groups. A run of an ordinary account does without."""
 
 
 def lacks(name: str) -> bool:
     """Returns whether this machine lacks a toolchain of `make test`, or else a program of that name that works."""
+    if name == ROOT:
+        return os.geteuid() != 0
     return bool(missing(name, tests=True)) if name in TOOLCHAINS else not works(name)
 
 
@@ -31,6 +36,11 @@ def skip_without(*names: str) -> None:
     """Skips the running test if this machine lacks one of these."""
     if reason := lacking(names):
         pytest.skip(reason)
+
+
+def for_root(reason: str) -> str:
+    """Returns the reason to skip a test of what root has and other accounts mostly lack."""
+    return f"{reason}; {LACKING}{ROOT}" if lacks(ROOT) else reason
 
 
 def named_in(reason: str) -> list[str]:

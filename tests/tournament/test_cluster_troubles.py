@@ -11,6 +11,7 @@ import pytest
 import trio
 from clusters import Cluster, folder_bot, wait_for_lines
 from contests import command, course, environment, games, tournament
+from needs import for_root
 
 from referee.benchmarks.slow_network import relay
 
@@ -45,7 +46,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
     folder.mkdir(parents=True)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("this account cannot mount a file system")
+        pytest.skip(for_root("this account cannot mount a file system"))
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """A weekend contest: twelve submissions, some broken, one hostile, from the intake to the pages in a browser."""
 
+import re
 import signal
 import subprocess
 import time
@@ -109,7 +110,8 @@ def test_a_weekend_contest_ends_with_pages_whatever_was_handed_in(browser: Brows
     page.get_by_role("link", name="eve", exact=True).first.click()
     assert "I was here" not in page.content()
     page.goto((tmp_path / "site" / secret).as_uri())
-    assert "I was here" in page.content() and "memory limit" in page.content()
+    assert "I was here" in page.content()
+    assert re.search("memory limit|of memory; the limit is", page.content()), "by a control group, or by a look at it"
     page.close()
     assert errors == []
     public = [file for file in (tmp_path / "site").rglob("*.html") if "author" not in file.parts]

@@ -112,6 +112,9 @@ def mount(files: SandboxFiles) -> list[str]:
     if files.owner is not None or not account.own_name():
         steps.append(("names", uid, gid, files.private[0] if files.private else files.scratch))
     steps += [("bind_optional", folder, place, "ro") for folder, place in files.group_folders]
+    if files.owner is None and os.geteuid() != 0:  # these parents of visible paths belong to the bot's account
+        between = {parent for path in seen for folder in folders for parent in _parents(path, folder)}
+        steps += [("mkdir", each, "0555", uid, gid) for each in sorted(between) if not is_inside(each, seen)]
     steps.append(("proc", "/proc"))
     steps += [("bind_optional", "/dev/null", path, "dev") for path in HIDDEN_PROC if os.path.exists(path)]
     return [word for step in (*steps, ("enter",)) for word in step]
