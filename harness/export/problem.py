@@ -25,6 +25,7 @@ from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
+from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import kind_of, split_file, split_name
 from referee.harness.programs.spec import entrants
 
@@ -100,7 +101,7 @@ def write_problem(
     if solution is not None and not solution.exists():
         raise UsageError(f"--solution {solution}: there is no such file or folder")
     if solution is not None:
-        _check_kind("--solution", solution)
+        check_no_device(solution, f"--solution {solution}")
     source, spec = _opponent(terms.opponent)
     bots = [] if solution is not None else _kit_bot(game)
     dice = random.Random(seed)
@@ -161,13 +162,8 @@ def _opponent(typed: str) -> tuple[Path | None, str]:
     source = expanded(path).resolve()
     if not source.exists():
         raise UsageError(f"--against {typed}: there is no such file or folder")
-    _check_kind("--against", source)
+    check_no_device(source, f"--against {source}")
     return source, f"{prefix}{OPPONENT}/{source.name}"
-
-
-def _check_kind(option: str, path: Path) -> None:
-    if not path.is_file() and not path.is_dir():
-        raise UsageError(f"{option} {path}: is a pipe or a device; expected a file or a folder")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -27,6 +27,12 @@ def parse(spec: str, game: str | None) -> Parsed:
     return _zip(path, spec, game) if zip_archive.is_zip(path) else _found(path, spec, game)
 
 
+def check_no_device(path: Path, shown: str) -> None:
+    """UsageError for a pipe, a socket or a device. `shown`: how the user names it."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(f"{shown} is a pipe or a device; expected a file or a folder")
+
+
 def _zip(path: Path, spec: str, game: str | None) -> Parsed:
     bot, folder = zip_archive.unpacked(path)
     name, build = _found(bot, spec, game)
@@ -38,8 +44,7 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
         return other
     if path.is_dir():
         return _folder(path, spec, game)
-    if not path.is_file():
-        raise UsageError(f"{spec} is a pipe or a device; expected a file or a folder")
+    check_no_device(path, spec)
     if (kind := kind_of_suffix(path.suffix)) is not None:
         build, name = function(kind.build), kind.name
         return path.stem, lambda context: Entrant(path.stem, build(path, context), path.parent, name)

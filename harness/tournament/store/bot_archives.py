@@ -28,6 +28,7 @@ from referee.harness.programs import archive, build_cache, kinds, zip_archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import function, split_name
 from referee.harness.programs.spec import entrants, name_of
 from referee.harness.tournament.model import Entry
@@ -87,8 +88,7 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game, readable)
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{rest} is a pipe or a device; expected a file or a folder")
+    check_no_device(path, rest)
     modules = kinds.modules(path, game)
     folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
     content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
