@@ -107,10 +107,11 @@ def test_only_a_version_that_builds_and_is_better_is_accepted_in_three_rounds(tm
     accepted = [version["accepted"] for version in found["versions"]]
     assert (accepted, found["accepted"]) == ([True, False, False, True], 3)
     reasons = [version["reason"] for version in found["versions"]]
-    assert reasons == [
+    worse = "it is worse than mine v0", "it is not better than mine v0"  # it depends on how many games were under way
+    assert reasons[2] in worse
+    assert [*reasons[:2], *reasons[3:]] == [
         "it is the first version that passes the check",
         "builds: the build failed with exit code 1",
-        "it is worse than mine v0",
         "it is better than mine v0",
     ]
     assert all(f"mine v{number}: " in printed and reason in printed for number, reason in enumerate(reasons))

@@ -397,7 +397,7 @@ def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "y" / "bot.py").unlink()
     (folder / "ledger" / os.listdir(folder / "ledger")[0]).unlink()
     tournament(tmp_path, "--resume", "--ledger", folder, "--strict")
-    assert len(games(folder)) == 2
+    assert len(games(folder)) == 2, "the packs of the removed file stay, and have names of their own"
 
 
 def test_equal_programs_have_different_idents(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A page that requests a match and never reads uses bounded memory and does not block others."""
 
 import fcntl
+import shutil
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -129,8 +130,10 @@ def test_a_replay_is_not_followed_while_all_readers_have_stopped(
     trio.run(run)
 
 
-def test_a_file_without_end_is_not_read_to_its_end(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = played("tictactoe")
+def test_a_file_without_end_is_not_read_to_its_end(
+    played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Path(shutil.copy(played("tictactoe"), tmp_path))
     monkeypatch.setattr(replay_list, "PIECE_BYTES", 1 << 20)
     monkeypatch.setattr(growing_replay, "MAX_BYTES", 5 << 20)
     with record.open("ab") as file:

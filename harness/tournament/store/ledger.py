@@ -180,6 +180,8 @@ class Ledger:
         for number in range(1000):
             again = f"-{number}" if number else ""
             file = self.folder / LINES / f"{stamp}-{self.host}-{os.getpid()}{again}.jsonl"
+            if pack_path(self.folder, file.stem, 0).exists():  # of a file that somebody has removed
+                continue
             try:
                 os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
             except FileExistsError:
