@@ -10,6 +10,7 @@
 | `stderr` | what the bot wrote to standard error in that call, byte for byte |
 """
 
+import os
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
@@ -82,13 +83,23 @@ class Evidence(Struct, frozen=True):
 
 def fault_report_folder(replay: Path, player: int, number: int) -> Path:
     """Returns the folder for a seat's fault of that number, from 1. It is next to the replay."""
-    return replay.with_name(f"{replay.stem}.seat{player}.fault{number}")
+    return Path(_folder_of_seat(replay, player) + str(number))
+
+
+def _folder_of_seat(replay: Path, player: int) -> str:
+    return f"{os.path.splitext(replay)[0]}.seat{player}.fault"
 
 
 def remove_fault_reports(replay: Path, seats: int) -> None:
-    """Removes the fault reports of the match whose replay was at this path before. RunError if one remains."""
+    """Removes the fault reports of the match whose replay was at this path before. RunError if one remains.
+
+    A match numbers them from 1 without gaps. Every match looks for them, so a look has to be cheap.
+    """
     for player in range(seats):
+        name = _folder_of_seat(replay, player)
         for number in range(1, FULL_REPORTS + 1):
+            if not os.path.lexists(f"{name}{number}"):
+                break
             folder = fault_report_folder(replay, player, number)
             if folder.is_symlink() or not (folder / DETAILS).is_file():
                 continue  # not ours, although it has the name
