@@ -26,7 +26,7 @@ class NotTested(RunError):
 
 @contextmanager
 def writing(what: object) -> Iterator[None]:
-    """Raises RunError in place of an OSError of the block: `what`, such as a path, cannot be written."""
+    """Turns an OSError of the block into a RunError: `what`, such as a path, cannot be written."""
     try:
         yield
     except OSError as error:

@@ -98,9 +98,9 @@ def write_problem(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")
-    if solution is not None and not solution.exists():
-        raise UsageError(f"--solution {solution}: there is no such file or folder")
     if solution is not None:
+        if not solution.exists():
+            raise UsageError(f"--solution {solution}: there is no such file or folder")
         check_no_device(solution, f"--solution {solution}")
     source, spec = _opponent(terms.opponent)
     bots = [] if solution is not None else _kit_bot(game)

@@ -34,7 +34,7 @@ class Source(Protocol):
 
 
 class TarStream:
-    """An uncompressed tar file, read once from front to back, with the methods that `tarfile` calls."""
+    """An uncompressed tar file, read once from beginning to end, with the methods that `tarfile` calls."""
 
     def __init__(self, source: Source, most_bytes: int) -> None:
         self._source = source

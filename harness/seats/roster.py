@@ -37,7 +37,7 @@ from referee.harness.seats.seat import Seat
 from referee.harness.seats.start import MakePipes, Start
 
 MakeSeat = Callable[[Entrant, Limits], Seat | None]
-"""Makes the seat of an entrant in the place of its kind; None = its kind makes it."""
+"""Makes the seat of an entrant, before its kind is asked; None = its kind makes it."""
 
 
 def in_processes(entrant: Entrant, limits: Limits) -> Seat | None:

@@ -102,7 +102,7 @@ def command_line(seat: NamedEngine, spec: str) -> tuple[str, list[str]]:
 
 
 def parse(spec: str, game: str | None) -> Parsed:
-    """Finds an engine as any bot, or on PATH, and puts the program that runs it in front of its command."""
+    """Finds an engine as any bot, or on PATH. Its command becomes that of the program that runs it."""
     seat = read(spec, game)
     path = path_of(seat)
     name, build = parse_command_line(*command_line(seat, spec)) if path is None else files.parse(str(path), None)
