@@ -30,8 +30,8 @@ from referee.harness.process.limits import Limits
 from referee.harness.tournament.execution import dask_worker, worker_messages
 from referee.harness.tournament.execution.dask import Tls, open_cluster
 from referee.harness.tournament.execution.tournament_games import contest_of
-from referee.harness.tournament.model import Entry, Plan, identified
 from referee.harness.tournament.organise import Request, arranged
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.store.ledger import Line
 
 REAL = (1, 2, 4)

@@ -35,7 +35,8 @@ from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
 from referee.harness.tournament.execution.worker_pool import WorkerPool
-from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import site, standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Ledger, Line

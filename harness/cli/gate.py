@@ -31,7 +31,7 @@ from referee.harness.tournament.execution.gate_games import play_gate
 from referee.harness.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports import gate_report
 from referee.harness.tournament.reports.fairness import fairness
 from referee.harness.tournament.reports.gate_faults import fault_groups

@@ -41,7 +41,7 @@ from referee.harness.tournament.execution.tournament_games import TournamentGame
 from referee.harness.tournament.gate import Terms
 from referee.harness.tournament.improve import Comparison, History, Version
 from referee.harness.tournament.intake.intake import RULES
-from referee.harness.tournament.model import Entry, Plan, identified, read_plan
+from referee.harness.tournament.plan import Entry, Plan, identified, read_plan
 from referee.harness.tournament.store import bot_archives, reader
 from referee.harness.tournament.store.bot_archives import Found
 from referee.harness.tournament.store.ledger import PLAN, Ledger, claimed

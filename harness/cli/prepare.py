@@ -26,7 +26,7 @@ from referee.harness.tournament import organise
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
 from referee.harness.tournament.intake.submissions import notes, submissions
-from referee.harness.tournament.model import Plan, read_plan, same_programs
+from referee.harness.tournament.plan import Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
 REPORT_WIDTH = 100

@@ -35,7 +35,8 @@ from referee.harness.tournament.execution.runner import End
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
-from referee.harness.tournament.model import Plan, differences, number_of_games, read_plan, remarks, write_plan
+from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan, write_plan
+from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.standings import Standings, standings

@@ -18,8 +18,8 @@ from referee.harness.match import rule_options
 from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
-from referee.harness.tournament.model import Plan
 from referee.harness.tournament.organise import Request
+from referee.harness.tournament.plan import Plan
 
 _Value = str | bool | int
 

@@ -25,7 +25,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.worker import content
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Line
 

@@ -78,7 +78,7 @@ def _replays(place: Path) -> "ReplayList":
 
 def _final(place: Path) -> "ReplayList":
     """Returns the games of a tournament's final, or all replays of another place."""
-    from referee.harness.tournament.model import read_plan
+    from referee.harness.tournament.plan import read_plan
     from referee.harness.tournament.reports.standings import standings
     from referee.harness.tournament.store import reader
     from referee.harness.tournament.store.ledger import PLAN

@@ -14,7 +14,7 @@ from referee.harness.installed import extra_command
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.execution.worker_pool import WorkerPool
-from referee.harness.tournament.model import Plan
+from referee.harness.tournament.plan import Plan
 
 if TYPE_CHECKING:
     from referee.harness.tournament.execution.dask import Tls

@@ -16,7 +16,7 @@ from referee.harness.programs.kinds import split_name
 from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.gate import Decision, Report
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.reports import gate_report
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.store import reader

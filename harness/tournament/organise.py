@@ -18,7 +18,7 @@ from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED
 from referee.harness.tournament.intake.record import read_record
-from referee.harness.tournament.model import (
+from referee.harness.tournament.plan import (
     Entry,
     Plan,
     checked,

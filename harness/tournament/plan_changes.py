@@ -12,7 +12,7 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
-from referee.harness.tournament.model import Entry, Plan, deciding
+from referee.harness.tournament.plan import Entry, Plan, deciding
 from referee.harness.tournament.store.reader import played_idents
 
 SHOWN = 60

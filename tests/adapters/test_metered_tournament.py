@@ -14,7 +14,7 @@ from modules import SPIN, bot, saved
 
 from referee.harness.adapters.wasm import transport
 from referee.harness.cli.main import main
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import ledger, reader
 
 MEASURED = ("at", "by", "ms", "c", "z", "o")

@@ -24,7 +24,8 @@ from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.execution.worker import Player
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest
 from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store.reader import Book
 from referee.protocol.messages import Encoding

@@ -19,7 +19,7 @@ from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import shown_name
 from referee.harness.programs.kinds import prefixes
 from referee.harness.programs.spec import entrant, name_of
-from referee.harness.tournament.model import identified
+from referee.harness.tournament.plan import identified
 from referee.harness.tournament.store.bot_archives import finding
 
 TICTACTOE, REANTICS, CARDS = "tictactoe", "reantics", "cardgame"

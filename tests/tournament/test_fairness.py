@@ -21,7 +21,8 @@ from referee.harness.tournament.execution.machine_effects import (
     stolen_ticks,
 )
 from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings
 from referee.harness.tournament.reports.fairness import Fairness
 from referee.harness.tournament.statistics.proportion import upper_bound

@@ -11,7 +11,8 @@ from contests import course, drawing_bot, games, tournament
 from referee.games.game import TimeControl
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, OnNoise
-from referee.harness.tournament.model import Entry, Keys, Plan, read_plan
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, read_plan
 
 OLD = {
     "tournament.toml": """

@@ -21,7 +21,7 @@ from referee.harness.errors import UsageError
 from referee.harness.tournament.intake import snapshot
 from referee.harness.tournament.intake.git import fetch
 from referee.harness.tournament.intake.submissions import check_folder, submissions
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store.bot_archives import finding, store
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from defects import bot
 
 from referee.games.dice import derive_seed
 from referee.harness import maps
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import ledger, reader
 
 pytestmark = pytest.mark.slow

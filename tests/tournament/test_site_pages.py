@@ -15,7 +15,7 @@ from scripted import PREAMBLE, PYTHON
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store.ledger import PLAN

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, Seating
-from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.reader import Book

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings, standings_text
 from referee.harness.tournament.statistics import score
 from referee.harness.tournament.store import ledger

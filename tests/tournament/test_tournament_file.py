@@ -15,7 +15,7 @@ from referee.harness.cli.tournament_request import from_file
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.tournament import organise
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store import bot_archives
 
 AGENT = "def agent(observation, configuration):\n    return 0\n"

@@ -8,7 +8,8 @@ from contests import drawing_bot, games, table, tournament
 
 from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.formats.schedules import FORMATS
-from referee.harness.tournament.model import Entry, Keys, Plan, identified, read_plan
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified, read_plan
 from referee.harness.tournament.reports import standings
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN

@@ -7,7 +7,7 @@ import pytest
 from contests import drawing_bot, tournament
 from pages import Viewing, Visited
 
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN

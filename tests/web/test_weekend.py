@@ -12,7 +12,7 @@ from contests import PLAYER, command, environment, games, table, tournament
 from playwright.sync_api import Browser
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
-from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.plan import read_plan
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,7 @@ from referee.harness.tournament.execution import dask_worker, worker_messages
 from referee.harness.tournament.execution.dask_worker import Reply, WorkerDied
 from referee.harness.tournament.execution.worker_messages import Contest, Failed, Job
 from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, WorkerPool
-from referee.harness.tournament.model import Plan
+from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store import bot_archives
 
 CONNECT_S = 10.0

@@ -22,7 +22,7 @@ from referee.harness.isolation.plan import unmet
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import PROGRAM
 from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Played, Report
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store import bot_archives
 
 

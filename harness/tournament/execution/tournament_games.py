@@ -20,7 +20,8 @@ from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.model import Keys, Plan
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.protocol.messages import Encoding

@@ -28,7 +28,7 @@ from referee.harness.tournament.intake.git import FETCH_S, fetch
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record
 from referee.harness.tournament.intake.snapshot import copy_file, copy_folder
 from referee.harness.tournament.intake.submissions import Submission, check_folder, remove_excluded
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.bot_archives import finding, store
 
 PROGRAM = [sys.executable, "-m", "referee.harness.cli.main", "check"]

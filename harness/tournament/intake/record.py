@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, writing
 from referee.harness.paths import replace_file
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 
 FILE, REPORTS = "submissions.json", "reports"
 """The files of an intake in a tournament's folder."""

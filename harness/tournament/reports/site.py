@@ -18,7 +18,7 @@ from msgspec import Struct
 from referee.games.contract import Result
 from referee.harness.errors import writing
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament.model import Plan, same_programs
+from referee.harness.tournament.plan import Plan, same_programs
 from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history

@@ -14,7 +14,8 @@ from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import FINAL, ScheduledGame, half_points
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
-from referee.harness.tournament.model import Keys, Plan, number_of_games, same_programs
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports import figures
 from referee.harness.tournament.reports.fairness import Fairness, fairness
 from referee.harness.tournament.statistics import rating

@@ -31,7 +31,7 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import function, split_name
 from referee.harness.programs.spec import entrants, name_of
-from referee.harness.tournament.model import Entry
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
 UNPACKED = "bundles"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.records import FIGURES
-from referee.harness.tournament.model import Plan
+from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 

@@ -1,22 +1,16 @@
-"""The plan of a tournament: bots, conditions, format. Each game's key and seed follow from it.
-
-A key is `conditions/bots/seed-group/row`. It consists of what a game depends on and nothing else, so that ledgers of
-different machines and days fit together, and a changed plan leaves games under other conditions alone.
-"""
+"""The plan of a tournament: bots, conditions, format. Each game's key and seed follow from it; see `keys`."""
 
 import hashlib
 import json
 import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from referee.games.dice import derive_seed
 from referee.games.game import TimeControl
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
@@ -30,7 +24,6 @@ from referee.harness.tournament.formats.games import (
     FIRST,
     Field,
     Results,
-    ScheduledGame,
     ScheduledGames,
     Seating,
 )
@@ -206,41 +199,6 @@ def _changed(value: Struct) -> dict[str, Any]:
     return {name: of for name, of in msgspec.structs.asdict(value).items() if of != getattr(default, name)}
 
 
-class Keys:
-    """The keys, seeds and maps of a plan's games."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.conditions = {stage: plan.conditions(stage) for stage in plan.stages}
-        self.idents = tuple(entry.ident for entry in plan.bots)
-        self._line_ups: dict[tuple[tuple[int, ...], str], tuple[str, int]] = {}
-
-    def line_up_row(self, game: ScheduledGame) -> tuple[str, int]:
-        """Returns `conditions/bots`, with the bots sorted, and the number of their order at the seats (0 = sorted)."""
-        known = self._line_ups.get((game.seats, game.stage))
-        if known is None:
-            idents = tuple(self.idents[bot] for bot in game.seats)
-            line_up = f"{self.conditions[game.stage]}/{'-'.join(sorted(idents))}"
-            row = list(permutations(sorted(idents))).index(idents)
-            known = self._line_ups[game.seats, game.stage] = (line_up, row)
-        return known
-
-    def key(self, game: ScheduledGame) -> str:
-        """Returns `conditions/bots/seed-group/row`."""
-        line_up, row = self.line_up_row(game)
-        return f"{line_up}/{game.seed_group}/{row}"
-
-    def seed(self, game: ScheduledGame) -> int:
-        """Returns the seed of a game. Other bots in the tournament do not change it."""
-        line_up, _ = self.line_up_row(game)
-        return derive_seed(self.plan.seed, line_up, game.seed_group)
-
-    def map(self, game: ScheduledGame) -> str | None:
-        """Returns the map of a game."""
-        maps = self.plan.maps_of(game.stage)
-        return maps[game.seed_group % len(maps)] if maps else None
-
-
 def default_games(format: str, seats: int) -> int:
     """Returns the default of `--games`."""
     if format == "series":
@@ -367,24 +325,6 @@ def _free(preferred: str, taken: set[str], number: str) -> str:
         free = preferred + number.format(count)
     taken.add(free)
     return free
-
-
-def remarks(plan: Plan) -> Iterator[str]:
-    """Yields sentences about what the user may not expect."""
-    yield from same_programs(plan)
-    older = plan.older
-    absent = [entry.name for entry in plan.bots if entry.absent and entry.ident not in older]
-    if absent:
-        yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
-    if plan.rounds is not None:
-        field = plan.field
-        present = field.bots - len(field.absent)
-        if plan.format == "swiss":
-            rounds = swiss_rounds(present, plan.rounds)
-            if rounds < plan.rounds:
-                yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"
-        elif plan.seats == 2 or plan.format != "round-robin":
-            yield f"--rounds {plan.rounds} has no effect: only a swiss, and a round-robin at four seats, has rounds"
 
 
 def same_programs(plan: Plan) -> list[str]:

@@ -1,0 +1,24 @@
+"""Sentences about a plan that its organiser may not expect."""
+
+from collections.abc import Iterator
+
+from referee.harness.tournament.formats.swiss import swiss_rounds
+from referee.harness.tournament.plan import Plan, same_programs
+
+
+def remarks(plan: Plan) -> Iterator[str]:
+    """Yields sentences about what the user may not expect."""
+    yield from same_programs(plan)
+    older = plan.older
+    absent = [entry.name for entry in plan.bots if entry.absent and entry.ident not in older]
+    if absent:
+        yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
+    if plan.rounds is not None:
+        field = plan.field
+        present = field.bots - len(field.absent)
+        if plan.format == "swiss":
+            rounds = swiss_rounds(present, plan.rounds)
+            if rounds < plan.rounds:
+                yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"
+        elif plan.seats == 2 or plan.format != "round-robin":
+            yield f"--rounds {plan.rounds} has no effect: only a swiss, and a round-robin at four seats, has rounds"
