@@ -55,10 +55,23 @@ def _fail_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
         report.longrepr = f"skipped, which CI does not allow: {report.longrepr}"
 
 
+def _reason(skipped: BaseException) -> str:
+    """Returns why a test was skipped. pytest-trio drops the reason that an async test gives, but keeps its group."""
+    group = skipped.__context__
+    leaf = group if isinstance(group, BaseExceptionGroup) and not str(skipped) else skipped
+    while isinstance(leaf, BaseExceptionGroup):
+        leaf = leaf.exceptions[0]
+    return f"Skipped: {leaf}"
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Fails a test that is skipped in CI."""
     report = yield
+    if report.skipped and call.excinfo is not None and isinstance(report.longrepr, tuple):
+        report.longrepr = (*report.longrepr[:2], _reason(call.excinfo.value))
     _fail_skipped(report)
     return report
 
