@@ -33,9 +33,9 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.reports.counted_games import endings, models_used, of_plan
 from referee.harness.tournament.reports.fairness import fairness
 from referee.harness.tournament.reports.gate_faults import fault_groups
-from referee.harness.tournament.reports.standings import endings, models_used, of_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.protocol.text import counted

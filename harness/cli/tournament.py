@@ -39,7 +39,8 @@ from referee.harness.tournament.plan import Plan, differences, number_of_games, 
 from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.readers import Reader
-from referee.harness.tournament.reports.standings import Standings, standings
+from referee.harness.tournament.reports.rows import Standings
+from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.harness.tournament.store.ledger import merge as merge_files

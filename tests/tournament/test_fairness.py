@@ -43,7 +43,7 @@ STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 
 
 COUNTED = (
-    *("harness/tournament/reports/fairness.py", "harness/tournament/reports/standings.py"),
+    *("harness/tournament/reports/fairness.py", "harness/tournament/reports/counted_games.py"),
     *("harness/tournament/statistics/proportion.py", "harness/tournament/store/ledger.py"),
     *("harness/tournament/store/reader.py", "harness/match/verdict.py"),
     "harness/tournament/execution/machine_effects.py",

@@ -10,6 +10,7 @@ from referee.harness.tournament.formats.games import Outcome, ScheduledGame, Sea
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings
+from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.reader import Book
 
@@ -40,14 +41,14 @@ def lines(plan: Plan, played: Played, **more: object) -> list[bytes]:
     ]
 
 
-def standings_of(plan: Plan, written: Iterable[bytes]) -> standings.Standings:
+def standings_of(plan: Plan, written: Iterable[bytes]) -> Standings:
     book = Book()
     for line in written:
         assert book.add(line)
     return standings.standings(plan, book, chances=False)
 
 
-def places(found: standings.Standings) -> dict[str, int]:
+def places(found: Standings) -> dict[str, int]:
     return {row.name: row.rank for row in found.rows}
 
 

@@ -10,6 +10,7 @@ from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings, standings_text
+from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.statistics import score
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.reader import Book
@@ -20,7 +21,7 @@ Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 
 def standings_of(
     bots: int, games: Iterable[Played], copies: bool | str = False, by_seed_group: bool = False
-) -> standings.Standings:
+) -> Standings:
     """Returns the standings. With `copies`, all games with the same seats are equal; `by_seed_group`, only within one.
 
     As a string, `copies` names the program of each bot.
@@ -144,7 +145,7 @@ def test_equal_games_of_a_program_that_was_entered_twice_are_one_observation() -
     twice, apart = standings_of(3, again, copies="abb", by_seed_group=True), standings_of(3, again)
     assert twice.different == 120 and apart.different == 240
 
-    def ends(found: standings.Standings, name: str) -> list[float]:
+    def ends(found: Standings, name: str) -> list[float]:
         elo = next(row.elo for row in found.rows if row.name == name)
         assert elo is not None and elo.low is not None and elo.high is not None
         return [elo.low, elo.high]

@@ -11,6 +11,7 @@ from referee.harness.tournament.formats.schedules import FORMATS
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified, read_plan
 from referee.harness.tournament.reports import standings
+from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.tournament.store.reader import Book
@@ -60,7 +61,7 @@ def line(plan: Plan, seats: tuple[int, int], number: int, ranks: tuple[int, int]
     return msgspec.json.encode(ledger.Line(keys.key(game), bots, 1, ranks, (0.0, 0.0), at=float(number)))
 
 
-def standings_of(plan: Plan, lines: list[bytes]) -> standings.Standings:
+def standings_of(plan: Plan, lines: list[bytes]) -> Standings:
     book = Book()
     book.add_lines(b"\n".join(lines))
     return standings.standings(plan, book, chances=False)

@@ -9,7 +9,7 @@ import msgspec
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.gate import FaultGroup
 from referee.harness.tournament.plan import Plan
-from referee.harness.tournament.reports.standings import of_plan
+from referee.harness.tournament.reports.counted_games import of_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Fault, Line
 from referee.harness.tournament.store.reader import Book

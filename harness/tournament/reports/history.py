@@ -7,7 +7,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from referee.harness.tournament.plan import Plan
-from referee.harness.tournament.reports.standings import of_plan, seed_groups
+from referee.harness.tournament.reports.counted_games import of_plan, seed_groups
 from referee.harness.tournament.statistics.rating import Tally
 from referee.harness.tournament.store.reader import Book, Game
 

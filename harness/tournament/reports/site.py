@@ -23,8 +23,9 @@ from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.harness.tournament.reports.readers import Reader, published
+from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
-from referee.harness.tournament.reports.standings import Row, Standings, standings
+from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.reports.standings_text import cells, headers, progress
 from referee.harness.tournament.store.ledger import Line
 from referee.harness.tournament.store.reader import read, replay

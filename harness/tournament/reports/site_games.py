@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, field
 
 from referee.harness.tournament.plan import Plan
-from referee.harness.tournament.reports.standings import bots_of, endings, of_plan
+from referee.harness.tournament.reports.counted_games import bots_of, endings, of_plan
 from referee.harness.tournament.store.ledger import Fault, Line, files, lines
 from referee.harness.tournament.store.reader import Book, Game
 

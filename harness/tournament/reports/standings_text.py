@@ -9,7 +9,7 @@ import msgspec
 from referee.harness.markdown import escaped
 from referee.harness.records import FIGURES
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
-from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
+from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
 RARE = ("forfeits", "byes")

@@ -1,0 +1,106 @@
+"""The games of a ledger that count in the standings, by line-up, by ending and by seed group."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import groupby, islice, permutations
+
+from referee.harness.records import ModelUse
+from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.statistics import rating
+from referee.harness.tournament.store.reader import Book, Game, Kind, LedgerResults
+
+SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
+"""Seed groups that ended alike: the games of one, and the contents of the games of each."""
+
+
+def of_plan(plan: Plan, book: Book) -> Book:
+    """Returns the games under the plan's conditions and between bots of its list, older versions included."""
+    conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
+    line_ups: dict[str, dict[int, Game]] = {}
+    for line_up, games in book.line_ups.items():
+        condition, seated = line_up.partition("/")[0], bots_of(line_up)
+        if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
+            line_ups[line_up] = games
+    return book.of(line_ups)
+
+
+def counting(plan: Plan, book: Book) -> tuple[Book, int]:
+    """Returns the games that count, and the number of those that the format does not arrive at.
+
+    Games of older versions of a bot do not count. Where results decide who meets whom, the format must also arrive at a
+    game: it may have had other games before a bot was added, or on another machine.
+    """
+    planned, older = of_plan(plan, book), plan.older
+    if older:
+        line_ups = planned.line_ups.items()
+        planned = planned.of({each: games for each, games in line_ups if older.isdisjoint(bots_of(each))})
+    if plan.format not in ("swiss", "series", "groups"):
+        return planned, 0
+    keys = Keys(plan)
+    arrived: dict[str, dict[int, Game]] = defaultdict(dict)
+    for scheduled, game in games_of_format(plan, planned):
+        line_up, row = keys.line_up_row(scheduled)
+        arrived[line_up][scheduled.seed_group * Book.ROWS + row] = game
+    counted = book.of(arrived)
+    return counted, planned.count - counted.count
+
+
+def games_of_format(plan: Plan, book: Book) -> Iterator[tuple[ScheduledGame, Game]]:
+    """Yields the games that the format arrives at and that were played, in order."""
+    results = LedgerResults(Keys(plan), book)
+    for scheduled in plan.scheduled_games(results):
+        if scheduled is None:
+            return
+        if game := results.played(scheduled):
+            yield scheduled, game
+
+
+def bots_of(line_up: str) -> list[str]:
+    """Returns the idents in `conditions/bots`."""
+    return line_up.partition("/")[2].split("-")
+
+
+def endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
+    """Yields bots by seat, endings, and how many games had both: a million games have few kinds."""
+    rows = Book.ROWS
+    for orders, games in line_ups_of(plan, book):
+        kinds = Counter([game.kind.number * rows + number % rows for number, game in games.items()])
+        for code, times in kinds.items():
+            yield orders[code % rows], book.kinds[code // rows], times
+
+
+def line_ups_of(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
+    """Yields, for each line-up, the bots by seat in each row, and the games."""
+    places = plan.places
+    for line_up, games in book.line_ups.items():
+        yield [tuple(places[ident] for ident in order) for order in permutations(bots_of(line_up))], games
+
+
+def models_used(plan: Plan, book: Book) -> dict[int, ModelUse]:
+    """Returns the tokens and cost of language models in these games, by the place of the bot."""
+    places, uses = plan.places, dict[int, ModelUse]()
+    for (line_up, number), used in book.models.items():
+        if number in book.line_ups.get(line_up, ()):
+            order = next(islice(permutations(bots_of(line_up)), number % Book.ROWS, None))
+            for ident, use in zip(order, used, strict=True):
+                if use is not None:
+                    uses[places[ident]] = uses.get(places[ident], ModelUse()) + use
+    return uses
+
+
+def seed_groups(plan: Plan, book: Book) -> Iterator[SeedGroups]:
+    """Yields the seed groups, those that ended alike together."""
+    rows = Book.ROWS
+    for orders, games in line_ups_of(plan, book):
+        alike: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+        for _, numbers in groupby(sorted(games), lambda number: number // rows):
+            # A game between expelled bots says nothing about their strength.
+            group = [(number % rows, game) for number in numbers if not all((game := games[number]).kind.expelled)]
+            codes = tuple([game.kind.number * rows + row for row, game in group])
+            alike[codes].append(tuple([game.content for _, game in group]))
+        alike.pop((), None)
+        for codes, contents in alike.items():
+            kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
+            yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents

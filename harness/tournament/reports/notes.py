@@ -1,0 +1,83 @@
+"""The sentences below the standings."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.reports import figures
+from referee.harness.tournament.reports.counted_games import bots_of, of_plan
+from referee.harness.tournament.reports.order import DIRECT, RULES
+from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
+from referee.harness.tournament.statistics.score import FEW, Sample, strength
+from referee.harness.tournament.store.reader import Book
+from referee.protocol.text import counted
+
+DISTINCT = 0.9
+"""With a smaller share of different games, the standings warn and do not say who is better."""
+MANY_FAULTS = 0.1
+"""The share of games with a fault from which a note says so about a leader."""
+
+
+def ranking_rule(plan: Plan) -> str:
+    """Says what ranks the bots, and how ties are broken."""
+    points = "points a game" if plan.seats > 2 else "points"
+    first = RULES.get(plan.format, points)
+    second = ", then points in games among the equal ones" if plan.format in DIRECT and plan.seats == 2 else ""
+    return f"ranked by {first}{second}; bots that are still equal share a rank"
+
+
+def leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
+    """Names each leader with many faults: others may have had more, or something is wrong that somebody should see."""
+    for row in rows:
+        if row.rank == 1 and row.faults >= max(1, MANY_FAULTS * row.games):
+            yield f"{row.name} leads, but was at fault in {row.faults} of {counted(row.games, 'game')}"
+
+
+def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus: int) -> Iterator[str]:
+    faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
+    if slowed:
+        of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
+        yield f"machine load slowed {slowed} of {counted(faults, 'game')} with a fault: {of}"
+    if different < DISTINCT * total:
+        copies = any(row.note == COPIES for row in rows)
+        yield (
+            f"only {different} of {counted(total, 'game')} are different: the rest are repeats: deterministic bots "
+            "replaying the same game; an option that varies the start, such as `opening`, makes them differ"
+            + ("; P(#1) is left out, because other games may end differently" if copies else "")
+        )
+    if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
+        yield f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, so their spread is unknown"
+    if few := [row.name for row in rows if row.note == "few"]:
+        of = "per bot" if len(few) == len(rows) else f"of {', '.join(few)}"
+        yield f"fewer than {FEW} seed groups {of}: intervals are still rough"
+    if sound := [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]:
+        yield f"Elo without games with a fault: {', '.join(sound)}"
+    if plan.format == "judged":
+        yield "points are what the cases of the test run paid, 100 a run"
+    if surplus:
+        yield f"not counted: {counted(surplus, 'game')} that the tournament as it is now does not arrive at"
+
+
+def games_of_older(plan: Plan, book: Book) -> Iterator[str]:
+    """Says how many games of older versions do not count, by version."""
+    if older := plan.older:
+        played = Counter[str]()
+        for line_up, games in of_plan(plan, book).line_ups.items():
+            played.update(dict.fromkeys(older.intersection(bots_of(line_up)), len(games)))
+        for ident, label in plan.labels.items():
+            if ident in older:
+                games_of = "1 game" if played[ident] == 1 else f"{played[ident]} games"
+                yield f"{games_of} of the older version {label} do not count"
+
+
+def superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
+    """Says how certain it is that one bot is better, if only two have played."""
+    played = [row for row in rows if row.games]
+    if len(played) != 2 or plan.seats != 2 or plan.format in ("self", "judged"):
+        return []
+    one, two = played
+    penta = cross[one.name][two.name].penta
+    found = strength(Sample(tuple(penta)) if any(penta) else Sample((one.losses, one.draws, one.wins), games=1))
+    if found.los is None:
+        return []
+    return [f"LOS {figures.los(found)}: the chance that {one.name} is better than {two.name}"]

@@ -1,0 +1,103 @@
+"""How each format ranks the bots, and how it breaks ties."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import permutations
+
+from referee.games.dice import derive_seed
+from referee.harness.tournament.formats.games import FINAL
+from referee.harness.tournament.formats.series import series_ranking
+from referee.harness.tournament.formats.swiss import swiss_byes
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.reports.counted_games import endings, games_of_format
+from referee.harness.tournament.reports.rows import Cell, Row
+from referee.harness.tournament.store.reader import Book, LedgerResults
+
+UNEQUAL = ("ladder", "gauntlet")
+"""Formats in which some bots play more games than others, by design."""
+DIRECT = ("round-robin", "list-order", "swiss")
+"""Formats that break ties by the games among the tied bots."""
+RULES = {
+    "series": "opponents defeated; of two that are equal, their match decides, of more the games won",
+    "groups": "the place in the final, then the place and the score in the group",
+    "judged": "the points of the test run",
+    "ladder": "Elo",
+    "gauntlet": "Elo",
+}
+"""What ranks the bots, by format. All other formats rank by points."""
+
+
+def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
+    """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
+    left_out = plan.older | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
+    bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
+    if plan.format == "series":
+        ranking = series_ranking(len(plan.bots), _games_won(plan, book))
+        return [kept for equal in ranking if (kept := [bot for bot in equal if bot in bots])]
+    if plan.format == "groups":
+        return _group_order(plan, book, bots)
+    if plan.format == "judged":
+        paid: Counter[int] = Counter()
+        for seats, kind, times in endings(plan, book):
+            paid.update(dict.fromkeys(seats, times * max(kind.judged, 0)))
+        for bot in bots:
+            rows[bot].points = float(paid[bot])
+    if plan.format == "swiss":
+        for bot, times in swiss_byes(plan.field, plan.scheduled_games(LedgerResults(Keys(plan), book))).items():
+            rows[bot].byes = times
+            rows[bot].points += times * plan.games
+    worth = {bot: _worth(plan, rows[bot]) for bot in bots}
+    order = [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+    if plan.format in DIRECT and plan.seats == 2:
+        return [bots for equal in order for bots in _by_direct_games(equal, cells)]
+    return order
+
+
+def _by_direct_games(equal: list[int], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
+    """Breaks a tie by the points in games among the tied bots, if all of these have met equally often."""
+    met = {pair: cells.get(pair, Cell()) for pair in permutations(equal, 2)}
+    if len({cell.games for cell in met.values()}) != 1:
+        return [equal]
+    points = {bot: sum(met[bot, other].points for other in equal if other != bot) for bot in equal}
+    return [[bot for bot in equal if points[bot] == value] for value in sorted(set(points.values()), reverse=True)]
+
+
+def _worth(plan: Plan, row: Row) -> Fraction:
+    """Returns what ranks a bot: its points, or its rating if some bots play more games by design.
+
+    With four seats, where line-ups cannot always be even, its points per game.
+    """
+    if plan.format in UNEQUAL:
+        return Fraction(-(10**9) if row.elo is None else round(row.elo.value, 6))
+    if plan.seats > 2:
+        return Fraction(round(row.points * 2 * (plan.seats - 1)), row.games) if row.games else Fraction(-1)
+    return Fraction(row.points)
+
+
+def _games_won(plan: Plan, book: Book) -> Counter[tuple[int, int]]:
+    """Counts games won by winner and loser, without draws, as the card competition does."""
+    won: Counter[tuple[int, int]] = Counter()
+    for seats, kind, times in endings(plan, book):
+        if kind.r[0] != kind.r[1]:
+            winner = kind.r.index(1)
+            won[seats[winner], seats[1 - winner]] += times
+    return won
+
+
+def _group_order(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
+    """Ranks by the final, then by the place in the group, then by the score there."""
+    endings: dict[tuple[bool, tuple[int, ...], int], list[tuple[int, float]]] = defaultdict(list)
+    for scheduled, game in games_of_format(plan, book):
+        line_up = tuple(sorted(scheduled.seats))
+        for bot, rank, score in zip(scheduled.seats, game.kind.r, game.kind.p, strict=True):
+            endings[scheduled.stage != FINAL, line_up, bot].append((rank, score))
+    keys: dict[int, tuple[float, ...]] = {}
+    for (is_first, _, bot), played in endings.items():
+        rank, score = (sum(values) / len(played) for values in zip(*played, strict=True))
+        key = (is_first, rank, -score)
+        keys[bot] = min(keys.get(bot, key), key)
+    order = sorted(bots, key=lambda bot: (*keys.get(bot, (2.0, 0.0, 0.0)), derive_seed(plan.seed, "lot", bot)))
+    last = [bot for bot in order if bot not in keys]
+    return [[bot] for bot in order if bot in keys] + ([last] if last else [])
