@@ -40,10 +40,10 @@ def view(
             the first two of its standings.
     """
     need_web("referee view")
-    from referee.harness.web import server
+    from referee.harness.web.server.limits import listen
 
     replays = _final(place) if projector else _replays(place)
-    listening = server.listen(bind, port)
+    listening = listen(bind, port)
     with suppress(Ended, KeyboardInterrupt):
         run(_serve, replays, listening, not no_browser, "projector" if projector else "")
     return PLAYED
@@ -92,8 +92,9 @@ def _final(place: Path) -> "ReplayList":
 
 
 async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str) -> None:
-    from referee.harness.web import guard, server
+    from referee.harness.web import guard
     from referee.harness.web.app import Rights, Viewer
+    from referee.harness.web.server.in_loop import serving
 
     token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
     if len(token) < 40:
@@ -102,7 +103,7 @@ async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, m
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)
-    async with viewer.open(), server.serving(app, listening):
+    async with viewer.open(), serving(app, listening):
         out.print(url)
         with opened(url) if opens else nullcontext():
             await trio.sleep_forever()

@@ -20,12 +20,13 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.servers.host_names import may_be_called, read_aliases
-from referee.harness.web import server
 from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
+from referee.harness.web.server import in_loop
+from referee.harness.web.server.limits import RequestLimits, listen
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
-LIMITS = server.RequestLimits(idle_s=30)
+LIMITS = RequestLimits(idle_s=30)
 """Bots think for longer between two requests than pages do."""
 UNREAD_MS = 20_000
 """The kernel closes a connection whose client reads nothing for so long."""
@@ -206,7 +207,7 @@ async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterato
     arrivals, collections = ArrivalClock(), gc.get_threshold()
     trio.lowlevel.add_instrument(arrivals)
     try:
-        async with server.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest):
+        async with in_loop.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest):
             gc.collect()
             gc.freeze()  # clients would wait while the collector searches what exists already
             gc.set_threshold(*collections[:2], FULL_COLLECTIONS)
@@ -221,7 +222,7 @@ def listening_at(bind: str) -> socket.socket:
     host, colon, port = bind.rpartition(":")
     if not colon or not port.isdigit():
         raise UsageError(f"cannot listen on {bind!r}: expected ADDRESS:PORT, such as 127.0.0.1:8080")
-    listening = server.listen(host.strip("[]"), int(port))
+    listening = listen(host.strip("[]"), int(port))
     # Accepted connections inherit these, which close the connection of a client that stops reading or vanishes.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

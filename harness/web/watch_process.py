@@ -21,13 +21,15 @@ from starlette.routing import Route
 
 from referee.games.contract import Player
 from referee.harness.replay.lines import state_hash
-from referee.harness.web import guard, server
+from referee.harness.web import guard
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.draft_turn import Draft
 from referee.harness.web.growing_replay import POLL_S, FollowedReplay
 from referee.harness.web.json_lines import JsonLines
 from referee.harness.web.page import encoded
 from referee.harness.web.replay_list import Entry, FileList
+from referee.harness.web.server.in_loop import serving
+from referee.harness.web.server.limits import listen
 
 DRAIN_S = 8.0
 """How long open pages have to read the end."""
@@ -250,12 +252,12 @@ async def main(descriptor: int) -> None:
         options = await anext(incoming, None)
         if options is None:
             return
-        listening = server.listen(options["bind"], options["port"])
+        listening = listen(options["bind"], options["port"])
         host, port = listening.getsockname()[:2]
         links = {name: guard.new_token() for name in link_names(options["people"])}
         watch = WatchServer(messages, list(links.values()))
         app = guard.Guarded(watch.app, guard.allowed_hosts(host, port))
-        async with watch.open(), server.serving(app, listening):
+        async with watch.open(), serving(app, listening):
             urls = {name: guard.link(host, port, token) for name, token in links.items()}
             await watch.send({"links": urls})
             await watch.listen(incoming)

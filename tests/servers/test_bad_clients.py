@@ -23,7 +23,7 @@ from referee.harness.servers.aibg.aibg_routes import open_aibg
 from referee.harness.servers.arena.arena_routes import open_arena
 from referee.harness.servers.arena.runs import Settings
 from referee.harness.servers.users import Gatekeeper
-from referee.harness.web.server import RequestLimits
+from referee.harness.web.server.limits import RequestLimits
 
 pytestmark = pytest.mark.slow
 

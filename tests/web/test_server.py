@@ -23,7 +23,8 @@ from starlette.routing import Route
 
 from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, redirect_file
-from referee.harness.web.server import RequestLimits, arrived_at, listen, serving
+from referee.harness.web.server.in_loop import arrived_at, serving
+from referee.harness.web.server.limits import RequestLimits, listen
 
 pytestmark = pytest.mark.slow
 

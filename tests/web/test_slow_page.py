@@ -15,7 +15,8 @@ from referee.harness.web import growing_replay, replay_list
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.growing_replay import POLL_S, FollowedReplay
 from referee.harness.web.replay_list import FileList, FileSource
-from referee.harness.web.server import listen, serving
+from referee.harness.web.server.in_loop import serving
+from referee.harness.web.server.limits import listen
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,7 @@ from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file
 from referee.harness.web.guard import HEADERS
 from referee.harness.web.page import check_there
-from referee.harness.web.server import arrived_at
+from referee.harness.web.server.in_loop import arrived_at
 
 NOT_ON_MOVE = "You are not on the move."
 GAME_OVER = "The game is over."

@@ -1,0 +1,1 @@
+"""Servers of ASGI applications, and the limits for their clients."""

@@ -1,0 +1,33 @@
+"""Where a server listens, and how much a client may send it."""
+
+import socket
+
+from msgspec import Struct
+
+from referee.harness.errors import UsageError
+
+
+class RequestLimits(Struct, frozen=True):
+    """The limits for one client."""
+
+    head_bytes: int = 16 << 10
+    body_bytes: int = 64 << 10
+    body_s: float = 10.0
+    """From the end of the head to the end of the body."""
+    idle_s: int = 15
+    """How long a connection may take for the head of its next request."""
+    connections: int = 2000
+    """Open at a time. For a further one, the connection is closed that has waited longest without a whole request."""
+
+
+def listen(host: str, port: int = 0) -> socket.socket:
+    """Returns a listening socket; port 0 means any free port. Raises UsageError if the address cannot be used."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=1000)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+    except OverflowError as error:
+        raise UsageError(f"cannot listen on port {port}: expected 0 to 65535") from error
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
