@@ -1,5 +1,5 @@
 # `docker build -t referee .` makes an image that plays Python bots, without compilers or npm.
-# `docker build -t referee-all --target all .` adds every language's compiler and library.
+# `docker build -t referee-all --target all .` adds every language's compiler and library, and the extra for clusters.
 #
 #     docker run --rm -v "$PWD:/work" referee --game tictactoe ./my_bot @random
 #
@@ -33,6 +33,8 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc g++ make cmake libc6-dev libjson-c-dev libmsgpack-dev \
         nlohmann-json3-dev default-jdk-headless maven cargo rustc nodejs npm ruby perl \
     && rm -rf /var/lib/apt/lists/*
+RUN --mount=from=wheel,source=/dist,target=/dist \
+    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster]"
 
 # Without --target, the small image.
 FROM python

@@ -147,6 +147,13 @@ def test_the_image_with_all_toolchains_has_the_packages_of_every_kit() -> None:
     assert f"golang:{'.'.join(map(str, ITEMS['go'].minimum))}-" in text, "Debian's is too old"
 
 
+def test_the_image_of_the_cluster_page_has_the_extra_for_clusters() -> None:
+    page = (ROOT / "docs" / "how-to" / "use-a-cluster.md").read_text()
+    (target,) = re.findall(r"The image \[`referee-(\w+)`\]", page)
+    stage = (ROOT / "Dockerfile").read_text().partition(f" AS {target}\n")[2].partition("\nFROM ")[0]
+    assert "/*.whl)[cluster]" in stage
+
+
 def test_the_development_container_runs_targets_of_make() -> None:
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     targets = container["postCreateCommand"].partition("make ")[2].split()
