@@ -118,7 +118,8 @@ def run_tournament(
         shard: I/N: play only this part of the games. `merge` joins the parts.
         replay: Which replays to keep.
         forfeit: Play without the bots that cannot be built.
-        expel: After this many games with a fault in a row, a bot loses its other games without play.
+        expel: After this many games with a fault in a row, a bot loses its later games without play. Games count in
+            scheduled order. The plan keeps the number.
         max_minutes: Stop after this time.
         max_cost: Stop when language models have cost this many dollars, earlier runs included.
         transcripts: Keep the prompts and completions of language models in the replays.
@@ -131,7 +132,7 @@ def run_tournament(
         ledger, resume, bots = Path(bots[0]), True, ()
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder of the tournament")
-    changes = form_of_play.changes()
+    changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
     cluster.check(workers, forfeit)
     before = read_plan(ledger / PLAN) if resume and ledger is not None else None
     if before is not None and ledger is not None and not bots and game is None:
@@ -163,7 +164,7 @@ def run_tournament(
             pool = cluster.opened(contest_of(plan, {}, replay, folder), plan, folder, _note)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
-            played = TournamentGames(plan, opened, book, part, expel, max_cost)
+            played = TournamentGames(plan, opened, book, part, max_cost)
             played.on_note = _note
             if events:
                 played.on_lines = _print_lines

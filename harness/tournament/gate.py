@@ -20,6 +20,9 @@ from referee.harness.tournament.statistics.score import strength as strength_of
 LOOK_EVERY = 8
 """Seed groups between two looks at the likelihood ratio: every look is a chance to err."""
 
+REPEATS = 64
+"""A gate ends when this many seed groups in a row, and as many as it has different ones, repeat earlier ones."""
+
 MACHINE_SHARE = 0.05
 """A gate decides nothing while the machine may have decided more than this share of its games, one in twenty."""
 MACHINE_FEW = 8
@@ -45,7 +48,8 @@ class Decision(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     INCONCLUSIVE = "inconclusive"
-    """A limit of games, minutes or dollars came first, or the machine may have decided too many games."""
+    """A limit of games, minutes or dollars came first, the machine may have decided too many games, or the games only
+    repeat earlier ones."""
 
 
 class Terms(Struct, frozen=True):
@@ -159,13 +163,17 @@ class Report(Struct, kw_only=True):
     decision: Decision = Decision.INCONCLUSIVE
     terms: Terms
     seed_groups: int = 0
-    """Those that count: in order, up to the decision."""
+    """Those up to the decision, in order. A repeat of an earlier one is no further evidence."""
+    repeats: int = 0
+    """Of these, the repeats: every game has the course of a game of one earlier seed group."""
+    nothing_new: bool = False
+    """The gate ended because the last seed groups were all repeats."""
     games: int = 0
-    """Those that count."""
+    """Those of these seed groups, repeats included."""
     different: int = 0
-    """Of the games that count, those that are no copies of another."""
+    """Of these games, those that are no copies of another."""
     surplus: int = 0
-    """Games that ended after the decision and do not count."""
+    """Games that ended after the decision."""
     llr: float = 0.0
     limits: tuple[float, float]
     wealth: tuple[float, float] = (0.0, 0.0)
@@ -175,7 +183,7 @@ class Report(Struct, kw_only=True):
     share: float = 0.0
     """The new bot's mean share of the points, 0 … 1, if points decide."""
     counts: list[int]
-    """Seed groups by the number of rivals that the new bot finished ahead of, in steps of a half."""
+    """Seed groups by the number of rivals that the new bot finished ahead of, in steps of a half, without repeats."""
     ahead: int = 0
     """How many rivals in single games, `seats` - 1 each, the new bot finished ahead of."""
     level: int = 0
@@ -209,6 +217,9 @@ class Gate:
         """The new bot's share of the points, summed over seed groups."""
         self._waiting: dict[int, Sequence[Game]] = {}
         self._contents: set[tuple[int, int]] = set()
+        self._courses: set[tuple[tuple[int, int], ...]] = set()
+        """The courses of all different seed groups."""
+        self._repeats_in_a_row = 0
 
     def add(self, number: int, games: Sequence[Game]) -> Decision | None:
         """Adds a seed group by its number, from 0. Returns the decision, if there is one."""
@@ -263,19 +274,34 @@ class Gate:
             self._contents.add((game.seat, game.content))
         so_far.seed_groups += 1
         so_far.games += so_far.seats
+        if self._is_repeat(games):
+            return
         so_far.counts[steps] += 1
         share /= len(games) * (so_far.seats - 1)
         self._share += share
-        so_far.share = self._share / so_far.seed_groups
+        so_far.share = self._share / (so_far.seed_groups - so_far.repeats)
         if so_far.terms.bets:
             score = share if unit is Unit.POINTS else steps / (len(so_far.counts) - 1)
             for bet, outcome in zip(self._bets, (score, 1 - score), strict=True):
                 bet.place(outcome)
             so_far.wealth = self._bets[0].wealth, self._bets[1].wealth
 
+    def _is_repeat(self, games: Sequence[Game]) -> bool:
+        """Returns whether a seed group repeats an earlier one, and counts it. Games of unknown course never do."""
+        course = tuple(sorted((game.seat, game.content) for game in games))
+        if course not in self._courses or not all(game.content for game in games):
+            self._courses.add(course)
+            self._repeats_in_a_row = 0
+            return False
+        self.so_far.repeats += 1
+        self._repeats_in_a_row += 1
+        return True
+
     def _decide(self) -> Decision | None:
         so_far = self.so_far
         last = so_far.games + so_far.seats > so_far.terms.max_games
+        so_far.nothing_new = self._repeats_in_a_row >= max(REPEATS, so_far.seed_groups - so_far.repeats)
+        last |= so_far.nothing_new
         decision = self._proven(last)
         if decision is not None and too_much_by_machine(so_far):
             decision = Decision.INCONCLUSIVE if so_far.by_machine > MACHINE_FEW else None
@@ -289,7 +315,7 @@ class Gate:
                 return Decision.ACCEPTED
             if so_far.wealth[1] >= -math.log(terms.beta):
                 return Decision.REJECTED
-        elif so_far.seed_groups % LOOK_EVERY == 0 or last:
+        elif (not self._repeats_in_a_row and sum(so_far.counts) % LOOK_EVERY == 0) or last:
             so_far.llr = llr(self._sample(), terms.low, terms.high, terms.unit is Unit.NELO)
             rejected, accepted = so_far.limits
             if so_far.llr >= accepted:

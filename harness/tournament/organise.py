@@ -51,6 +51,7 @@ class Request(Struct, frozen=True):
     seating: Seating | None = None
     first_to: int | None = None
     rounds: int | None = None
+    expel: int | None = None
     absent: tuple[str, ...] = ()
     """Names of absent bots."""
     absent_places: frozenset[int] = frozenset()
@@ -70,7 +71,7 @@ class Request(Struct, frozen=True):
         """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
-        names = ("format", "games", "seating", "first_to", "rounds", "title")
+        names = ("format", "games", "seating", "first_to", "rounds", "expel", "title")
         return msgspec.structs.replace(self, **{n: getattr(before, n) for n in names if getattr(self, n) is None})
 
 
@@ -154,7 +155,7 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
         raise UsageError(f"{before.format} takes no further bots, and {folder} holds games; use another folder")
     if not played:
         discard_heads(folder)
-    plan = requested.replaced(bots=bots)
+    plan = requested.replaced(bots=bots, expel=requested.expel or before.expel)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -197,6 +198,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         seating=default_seating(format) if request.seating is None else request.seating,
         first_to=request.first_to,
         rounds=request.rounds,
+        expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
         time=game.time if request.time is None else request.time,

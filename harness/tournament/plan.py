@@ -82,6 +82,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     seating: Seating = Seating.SEED_GROUP
     first_to: int | None = None
     rounds: int | None = None
+    expel: int | None = None
+    """After this many games with a fault in a row, a bot loses its later games without play."""
     options: dict[str, Any] = {}
     """Of the game's rules."""
     maps: dict[str, list[str]] = {}

@@ -36,7 +36,12 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
     check_conditions(before, requested, folder, fewer)
     bots = _bots(before, requested, folder)
     return before.replaced(
-        bots=bots, games=requested.games, rounds=requested.rounds, limits=requested.limits, title=requested.title
+        bots=bots,
+        games=requested.games,
+        rounds=requested.rounds,
+        expel=requested.expel,
+        limits=requested.limits,
+        title=requested.title,
     )
 
 

@@ -89,6 +89,36 @@ def test_the_end_of_the_time_decides_nothing() -> None:
     assert won.give_up() is ACCEPTED
 
 
+# Repeats.
+
+
+@pytest.mark.parametrize("terms", [Terms(), Terms(anytime=True), Terms(Unit.POINTS, 0, 3)])
+def test_a_seed_group_counts_once_and_the_same_games_again_and_again_prove_nothing(terms: Terms) -> None:
+    gate = Gate(terms, 2)
+    assert decided(gate, [seed_group(1, 1, content=7)] * 1000) is INCONCLUSIVE
+    run = gate.report("Four in a row", ("new", "old"), seed=7, played=130, duration_s=0)
+    assert (run.seed_groups, run.repeats, sum(run.counts), run.different) == (65, 64, 1, 2)
+    assert run.nothing_new
+    assert sentence(run).endswith("not proven within 130 games, and further games only repeat these")
+
+
+def test_repeats_change_no_evidence() -> None:
+    luck = random.Random(3)
+    groups = [seed_group(luck.choice((1, 0.5, 0)), 0.5, content=10 * number + 1) for number in range(60)]
+    once, often = Gate(Terms(), 2), Gate(Terms(), 2)
+    decided(once, groups)
+    decided(often, [again for group in groups for again in [group] * luck.randrange(1, 5)])
+    assert (often.so_far.counts, often.so_far.llr) == (once.so_far.counts, once.so_far.llr)
+    assert often.so_far.repeats == often.so_far.seed_groups - 60 > 60 and once.so_far.llr != 0
+
+
+def test_seed_groups_that_share_only_some_games_or_whose_course_is_unknown_are_no_repeats() -> None:
+    gate = Gate(Terms(), 2)
+    one, two = seed_group(1, 1, content=7), seed_group(1, 1, content=90)
+    decided(gate, [one, [one[0], two[1]], seed_group(1, 1), seed_group(1, 1)])
+    assert (gate.so_far.seed_groups, gate.so_far.repeats, sum(gate.so_far.counts)) == (4, 0, 4)
+
+
 # Order.
 
 
@@ -293,12 +323,12 @@ def test_the_report_has_the_lines_of_chess_engine_testers() -> None:
     )
     run = msgspec.structs.replace(run, faults_old=3)
     assert lines(run) == [
-        "Elo   | 120.4 [23.2, 240.9] (95 %) few",
-        "nElo  | 173.7 [34.7, 312.7] (95 %)",
-        "LOS   | 99.28 %",
+        "Elo   | 58.5 [-46.0, 174.9] (95 %) few",
+        "nElo  | 109.9 [-86.7, 306.4] (95 %)",
+        "LOS   | 86.33 %",
         f"Gate  | LLR {run.llr:.2f} (-2.94, 2.94) [0, 5] elo inconclusive",
         "Games | 24: W 12 L 4 D 8, 12 different; faults new 0, old 3",
-        "Penta | [0, 0, 8, 0, 4]",
+        "Penta | [0, 0, 5, 0, 1]",
     ]
 
 

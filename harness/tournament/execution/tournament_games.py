@@ -4,7 +4,7 @@ Everything that is decided here follows from the plan and the ledger: a run can 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from referee.harness import threads
 from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
+from referee.harness.tournament.execution.expulsion import Expulsions
 from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
@@ -27,6 +28,8 @@ from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.protocol.messages import Encoding
 
 SYNC_S = 0.25
+FORFEITS = 256
+"""The most games without play that are kept until the ledger gets them."""
 SHAKY = 8
 """A bot that was at fault in this many games in a row plays its other games last."""
 _decode_line = msgspec.json.Decoder(Line).decode
@@ -51,14 +54,13 @@ class TournamentGames(Runner):
         ledger: Ledger,
         book: Book,
         shard: Shard | None = None,
-        expel: int | None = None,
         max_cost: float | None = None,
     ) -> None:
         """`max_cost`: the dollars that language models may cost in all, games of earlier runs included."""
         super().__init__()
         self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
         self._stop = trio.Event()
-        self.plan, self.ledger, self.book, self.expel = plan, ledger, book, expel
+        self.plan, self.ledger, self.book = plan, ledger, book
         self.shard = shard or Shard()
         self.keys = Keys(plan)
         self.results = LedgerResults(self.keys, book)
@@ -68,13 +70,16 @@ class TournamentGames(Runner):
         """Games with a fault, and with one that machine load may have caused."""
         self.voids = 0
         """How often a game was played again for that reason."""
-        self.expelled: tuple[str, ...] = ()
         self.shaky: tuple[str, ...] = ()
         self.on_lines: Callable[[list[bytes]], None] = lambda lines: None
         """Called with the new ledger lines."""
         self.on_note: Callable[[str], None] = lambda text: None
         """Called with a line of text when the order of play changes."""
         self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0)
+        self._places = {ident: place for place, ident in enumerate(self.keys.idents)}
+        self._expulsions = Expulsions(plan.expel, len(plan.bots), self.results.played) if plan.expel else None
+        self._forfeits: list[bytes] = []
+        """Lines of games without play that are not in the ledger yet."""
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
@@ -104,9 +109,16 @@ class TournamentGames(Runner):
     def assignments(self) -> Iterator[Assignment | None]:
         for game in self.plan.scheduled_games(self.results):
             if game is None:
+                self._write_forfeits()
                 yield None
-            elif self.shard.has(game) and self.results.get(game) is None:
-                yield self._assignment(game)
+            elif self.shard.has(game):
+                if self._expulsions:
+                    self._expulsions.schedule(game)
+                    self._forfeit_lost(game.seats)
+                if self.results.get(game) is None:
+                    self._write_forfeits()
+                    yield self._assignment(game)
+        self._write_forfeits()
 
     def _assignment(self, game: ScheduledGame) -> Assignment:
         bots = tuple(self.keys.idents[bot] for bot in game.seats)
@@ -117,16 +129,20 @@ class TournamentGames(Runner):
         return Assignment(self.keys.key(game), bots, self.keys.seed(game), self.keys.map(game), case, judged)
 
     def take(self, games: Sequence[PlayedGame]) -> None:
-        new = []
+        new, bots = [], set[int]()
         for game in games:
             if self.book.add(game.line):
-                self._count(_decode_line(game.line))
+                line = _decode_line(game.line)
+                self._count(line)
+                bots.update(self._places[ident] for ident in line.b if ident in self._places)
             elif game.void:
                 self.voids += 1
             else:
                 continue
             new.append((game.line, game.replay))
         self._write(new)
+        self._forfeit_lost(bots)
+        self._write_forfeits()
 
     def _write(self, new: list[tuple[bytes, bytes | None]]) -> None:
         if new:
@@ -156,7 +172,7 @@ class TournamentGames(Runner):
 
     def _note_shaky(self, ident: str) -> None:
         """Says so once per row of faults, unless the bot plays in all games or is about to be expelled."""
-        expelled = self.expel is not None and self.expel <= SHAKY
+        expelled = self.plan.expel is not None and self.plan.expel <= SHAKY
         counts = self._faults_in_a_row
         if counts.get(ident) == SHAKY and not expelled and len(counts) > self.plan.seats:
             name = self.plan.bots[self.keys.idents.index(ident)].name
@@ -166,15 +182,32 @@ class TournamentGames(Runner):
         return any(ident in line_up for ident in self.shaky)
 
     def still_open(self, games: list[Assignment]) -> list[Assignment]:
-        """Leaves out games that have been played meanwhile, and decides those of expelled bots without play."""
-        games = [game for game in games if self.book.game(game.key) is None]
-        expelled = {bot for bot, count in self._faults_in_a_row.items() if count >= (self.expel or inf)}
-        if not expelled:
-            return games
-        self.expelled = tuple(sorted(expelled))
-        lines = [forfeit(game, expelled, self.ledger.host) for game in games if not expelled.isdisjoint(game.bots)]
-        self._write([(line, None) for line in lines if self.book.add(line)])
-        return [game for game in games if expelled.isdisjoint(game.bots)]
+        """Leaves out games that have been played or lost meanwhile."""
+        return [game for game in games if self.book.game(game.key) is None]
+
+    # Bots that are expelled.
+
+    @property
+    def expelled(self) -> tuple[str, ...]:
+        """The idents of the bots that lose their other games without play."""
+        return () if self._expulsions is None else tuple(self.keys.idents[bot] for bot in self._expulsions.expelled)
+
+    def _forfeit_lost(self, bots: Iterable[int]) -> None:
+        """Decides the games that these bots and their rivals now lose without play."""
+        if self._expulsions is None:
+            return
+        for game, out in self._expulsions.lost(bots):
+            played = self.results.played(game)
+            if played is None or not played.kind.forfeit:
+                line = forfeit(self._assignment(game), {self.keys.idents[bot] for bot in out}, self.ledger.host)
+                self.book.add(line)
+                self._forfeits.append(line)
+                if len(self._forfeits) >= FORFEITS:
+                    self._write_forfeits()
+
+    def _write_forfeits(self) -> None:
+        lines, self._forfeits = self._forfeits, []
+        self._write([(line, None) for line in lines])
 
 
 def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:

@@ -118,7 +118,8 @@ def sentence(run: Report) -> str:
         share = machine_share(run.by_machine, run.games)
         return f"Undecided: {figure}; {share}, more than {MACHINE_SHARE:.0%}: play again with less load or fewer --jobs"
     tendency = "Probably better" if los >= LIKELY else "Probably worse" if los <= 1 - LIKELY else "Undecided"
-    return f"{tendency}: {figure}; not proven within {counted(run.games, 'game')}"
+    why = ", and further games only repeat these" if run.nothing_new else ""
+    return f"{tendency}: {figure}; not proven within {counted(run.games, 'game')}{why}"
 
 
 def _sign(strength: Strength, run: Report) -> int:

@@ -153,7 +153,7 @@ class Book:
     def add(self, line: bytes) -> bool:
         """Adds a line. Returns whether its game is new. Raises ValueError for a damaged line.
 
-        Lines may come in any order: of equal keys the earliest counts.
+        Lines may come in any order: of equal keys the earliest counts, but a game lost without play before all others.
         """
         return self._add([self._decode(line)]) == 1
 
@@ -210,7 +210,7 @@ class Book:
                 self.lost_layers.update(brief.i)
             else:
                 self.doubles += 1
-                if known.at <= brief.at:
+                if (not known.kind.forfeit, known.at) <= (not brief.forfeit, brief.at):
                     continue
             games[number] = Game(brief.at, kind, int(brief.a or "0", 16))
             if brief.u:
@@ -383,7 +383,7 @@ def counted_lines(folder: Path, book: Book | None = None) -> Iterator[tuple[Path
     yielded: set[str] = set()
     for file, line in every_line(folder):
         game = None if line.void or line.k in yielded else book.game(line.k)
-        if game is not None and game.at == line.at:
+        if game is not None and (game.at, game.kind.forfeit) == (line.at, line.forfeit):
             yielded.add(line.k)
             yield file, line
 
