@@ -45,7 +45,7 @@ class NewMatch(EndOfInstance):
     """The referee has begun another match."""
 
 
-class Account:
+class FuelMeter:
     """The fuel and the memory of one instance of a module. Between `enter` and `leave` it keeps both itself."""
 
     def __init__(self, store: Store) -> None:
@@ -138,7 +138,7 @@ class Account:
             yield held
 
 
-class Host(Account):
+class Host(FuelMeter):
     """What one instance of a module sees. It charges each call, and stops the bot when it writes or waits for input."""
 
     def __init__(self, store: Store, channel: Channel, seed: int, arguments: tuple[bytes, ...]) -> None:
