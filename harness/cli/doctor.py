@@ -34,7 +34,7 @@ from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
-from referee.harness.tournament.execution.machine_effects import machine_effects
+from referee.harness.tournament.machine_effects import machine_effects
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes COMMAND"
 USER_NAMESPACES = (

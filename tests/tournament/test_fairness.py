@@ -14,14 +14,14 @@ from msgspec import Struct
 from scipy.stats import binomtest
 
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.execution.machine_effects import (
+from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.machine_effects import (
     MachineEffects,
     StealMeter,
     machine_effects,
     stolen_ticks,
 )
-from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import standings
 from referee.harness.tournament.reports.fairness import Fairness
@@ -46,7 +46,7 @@ COUNTED = (
     *("harness/tournament/reports/fairness.py", "harness/tournament/reports/counted_games.py"),
     *("harness/tournament/statistics/proportion.py", "harness/tournament/store/ledger.py"),
     *("harness/tournament/store/reader.py", "harness/match/verdict.py"),
-    "harness/tournament/execution/machine_effects.py",
+    "harness/tournament/machine_effects.py",
 )
 """The files with the rules by which a game counts as decided or slowed by load."""
 

@@ -34,7 +34,6 @@ from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.execution import core_locks, worker_messages
-from referee.harness.tournament.execution.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.tournament.execution.worker_messages import (
     Assignment,
     Contest,
@@ -46,6 +45,7 @@ from referee.harness.tournament.execution.worker_messages import (
     Ready,
     Report,
 )
+from referee.harness.tournament.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.tournament.store import ledger
 
 BATCH_S = 0.02

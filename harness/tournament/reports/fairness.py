@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.harness.isolation.plan import LOST
 from referee.harness.match.verdict import machine_share
-from referee.harness.tournament.execution.machine_effects import MachineEffects
+from referee.harness.tournament.machine_effects import MachineEffects
 from referee.harness.tournament.statistics.proportion import upper_bound
 from referee.harness.tournament.store.reader import Book, Kind, Touch
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.paths import replace_file
 from referee.harness.records import ModelUse
-from referee.harness.tournament.execution.machine_effects import MachineEffects
+from referee.harness.tournament.machine_effects import MachineEffects
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """The files and folders of a tournament."""

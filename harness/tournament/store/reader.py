@@ -15,9 +15,9 @@ from msgspec import Struct
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.records import ModelUse
-from referee.harness.tournament.execution.machine_effects import MachineEffects
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.machine_effects import MachineEffects
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
 
