@@ -19,7 +19,7 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import FormatOptions
-from referee.harness.cli.tournament_request import from_options
+from referee.harness.cli.tournament_request import check_used, from_options
 from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game
 from referee.harness.tournament import organise
@@ -130,9 +130,12 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
             raise UsageError(f"{folder} is new: name its game with --game")
         if setup != SetupOptions():
             raise UsageError("other rules, times or limits need the whole command, with --game")
+        check_used(before.format, before.seats, changes)
         return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
     request = from_options(find_game(game), (), setup, before, seed)
-    return organise.plan_without_bots(msgspec.structs.replace(request, **changes))
+    plan = organise.plan_without_bots(msgspec.structs.replace(request, **changes))
+    check_used(plan.format, plan.seats, changes)
+    return plan
 
 
 def _write(report: CheckReport, path: Path) -> None:

@@ -5,8 +5,8 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -25,7 +25,7 @@ from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupO
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.cli.tournament_request import from_file, from_options
+from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
@@ -63,10 +63,11 @@ class FormatOptions:
     """The pairings, their number and their seats."""
 
     format: str | None = None
-    """FORMAT: the pairings: round-robin (default), gauntlet, ladder, swiss, series, groups, self, judged; two-player
-    and list-order as in ReAntics."""
+    """FORMAT: the pairings: round-robin (default), gauntlet, swiss, ladder, series or groups.
+    Original competitions also need self, judged, two-player and list-order."""
     games: int | None = None
-    """Games of every pairing or line-up; of the ladder in all, 0 = without end."""
+    """Games of each pairing or line-up: in a Swiss of each round, in a series at most, in a ladder altogether
+    (0 = without end), in judged test runs."""
     seating: Seating | None = None
     """seed-group: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed
     per game, seats as named."""
@@ -90,7 +91,7 @@ def run_tournament(
     form_of_play: FormatOptions = FormatOptions(),
     setup: SetupOptions = SetupOptions(),
     ledger: Path | None = None,
-    resume: bool = False,
+    resume: Annotated[bool, Parameter(show=False)] = False,
     workers: WorkerOptions = WorkerOptions(),
     cluster: ClusterOptions = ClusterOptions(),
     shard: Annotated[str | None, MORE] = None,
@@ -107,14 +108,14 @@ def run_tournament(
     """Plays a tournament, or what is left of it.
 
     Exit codes: 0 all games played, 1 faults under --strict, 2 usage, 3 the run itself failed, 4 a limit came first:
-    time or cost, 130 interrupted. Played games are kept: the same command with --resume continues.
+    time or cost, 130 interrupted. Played games are kept: `referee tournament run FOLDER` continues.
 
     Args:
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
         ledger: The tournament's folder. Default: a new one in ./tournaments.
-        resume: Continue the tournament in that folder, perhaps with more games or bots.
+        resume: Not needed any more: a folder with games is continued.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         replay: Which replays to keep.
         forfeit: Play without the bots that cannot be built.
@@ -127,32 +128,17 @@ def run_tournament(
         events: Print every played game as a line of JSON, as in the ledger.
         output: How to print the standings at the end.
     """
-    part = _shard(shard)
-    if len(bots) == 1 and game is None and ledger is None and Path(bots[0], PLAN).is_file():
-        ledger, resume, bots = Path(bots[0]), True, ()
     if resume and ledger is None:
-        raise UsageError("--resume needs --ledger, the folder of the tournament")
-    changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
+        raise UsageError("--resume has gone: `referee tournament run FOLDER` continues the tournament in that folder")
     cluster.check(workers, forfeit)
-    before = read_plan(ledger / PLAN) if resume and ledger is not None else None
-    if before is not None and ledger is not None and not bots and game is None:
-        if form_of_play.absent or setup != SetupOptions():
-            raise UsageError(
-                f"{ledger}: other rules, times, limits or --absent need the whole command with --game and --resume, or "
-                "`referee tournament prepare`"
-            )
-        _check_shard(part, before.format)
-        folder = ledger
-        arranged = organise.resumed(folder, changes | ({} if seed is None else {"seed": seed}))
-    else:
-        request = _request(bots, game, setup, before, seed)
-        absent = (*request.absent, *form_of_play.absent)
-        request = msgspec.structs.replace(request, **changes, absent=absent)
-        request = request if before is None else request.over(before)
-        _check_shard(part, request.format)
-        folder = new_folder(f"{request.game}-{request.format or 'round-robin'}") if ledger is None else ledger
-        arranged = organise.arranged(request, folder, resume, travel=cluster.cluster is not None)
+    part = _shard(shard)
+    changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
+    folder, arranged = _arranged(
+        bots, game, seed, changes, form_of_play.absent, setup, ledger, part, resume, cluster.cluster is not None
+    )
     with arranged as plan:
+        if resume:
+            _note(f"--resume is not needed any more: `referee tournament run {shlex.quote(str(folder))}` continues")
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -178,6 +164,42 @@ def run_tournament(
         err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}{limit}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
     return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
+
+
+def _arranged(
+    bots: Sequence[str],
+    game: str | None,
+    seed: int | None,
+    changes: Mapping[str, Any],
+    absent: Sequence[str],
+    setup: SetupOptions,
+    ledger: Path | None,
+    part: Shard,
+    resume: bool,
+    travel: bool,
+) -> tuple[Path, AbstractContextManager[Plan]]:
+    """Returns the tournament's folder, and the plan to play there: a new one, or that of a folder with games."""
+    if len(bots) == 1 and game is None and ledger is None and Path(bots[0], PLAN).is_file():
+        ledger, bots = Path(bots[0]), ()
+    if ledger is not None and not bots and game is None:
+        plan = read_plan(ledger / PLAN)
+        if absent or setup != SetupOptions():
+            raise UsageError(
+                f"{ledger}: other rules, times, limits or --absent need the whole command with --game, or "
+                "`referee tournament prepare`"
+            )
+        check_used(plan.format, plan.seats, changes)
+        _check_shard(part, plan.format)
+        return ledger, organise.resumed(ledger, {**changes} | ({} if seed is None else {"seed": seed}))
+    before = read_plan(ledger / PLAN) if ledger is not None and (resume or _holds_games(ledger)) else None
+    request = _request(bots, game, setup, before, seed)
+    request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
+    options = {name: getattr(request, name) for name in ("rounds", "seating")}
+    request = request if before is None else request.over(before)
+    check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
+    _check_shard(part, request.format)
+    folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
+    return folder, organise.arranged(request, folder, before is not None, travel=travel)
 
 
 def _shard(text: str | None) -> Shard:
@@ -268,7 +290,8 @@ def show(
 def add(folder: Path, *bots: str) -> int:
     """Adds bots to a tournament.
 
-    `--resume` plays their games. Other games stay as they are, except in a Swiss, which may pair other bots.
+    `referee tournament run FOLDER` plays their games. Other games stay as they are, except in a Swiss, which may pair
+    other bots.
 
     Args:
         folder: The tournament's folder.

@@ -21,7 +21,21 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
 from referee.harness.tournament.plan import Plan
 
+ROUND_ROBIN = "round-robin"
+"""The default format."""
+
 _Value = str | bool | int
+
+
+def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
+    """UsageError for an option that does nothing in a format."""
+    rounds, seating = options.get("rounds"), options.get("seating")
+    if rounds is not None and format != "swiss" and (format != ROUND_ROBIN or seats == 2):
+        raise UsageError(
+            f"--rounds {rounds}: {format} with {seats} seats has no rounds; leave it out, or take --format swiss"
+        )
+    if seating is not None and format in ("self", "judged"):
+        raise UsageError(f"--seating {seating}: {format} decides the seats itself; leave it out")
 
 
 def from_options(

@@ -269,8 +269,7 @@ def programs(
     if failures and not forfeit:
         lines = "\n".join(f"{name}: {why}" for name, why in failures)
         count = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
-        again = " with --resume" if has_games(folder) else ""
-        advice = "" if forfeit is None else f"; fix them and repeat the command{again}, or play without them: --forfeit"
+        advice = "" if forfeit is None else "; fix them and repeat the command, or play without them: --forfeit"
         raise RunError(f"{count}{advice}\n{lines}")
     if failures:
         for name, why in failures:

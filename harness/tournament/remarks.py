@@ -13,12 +13,9 @@ def remarks(plan: Plan) -> Iterator[str]:
     absent = [entry.name for entry in plan.bots if entry.absent and entry.ident not in older]
     if absent:
         yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
-    if plan.rounds is not None:
+    if plan.rounds is not None and plan.format == "swiss":
         field = plan.field
         present = field.bots - len(field.absent)
-        if plan.format == "swiss":
-            rounds = swiss_rounds(present, plan.rounds)
-            if rounds < plan.rounds:
-                yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"
-        elif plan.seats == 2 or plan.format != "round-robin":
-            yield f"--rounds {plan.rounds} has no effect: only a swiss, and a round-robin at four seats, has rounds"
+        rounds = swiss_rounds(present, plan.rounds)
+        if rounds < plan.rounds:
+            yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"

@@ -209,7 +209,7 @@ def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Clust
         file.unlink()
         os.mkfifo(file)  # reading it takes until somebody writes
     cluster.worker("first")
-    resume = command("--resume", "--ledger", tmp_path / "t", "--max-minutes", "0.1", "--cluster", cluster.address)
+    resume = command("--ledger", tmp_path / "t", "--max-minutes", "0.1", "--cluster", cluster.address)
     assert subprocess.run(resume, cwd=tmp_path, env=environment(tmp_path), timeout=60).returncode == 4
 
 
@@ -399,7 +399,7 @@ def test_kills_anywhere_in_a_cluster_change_no_result(cluster: Cluster, tmp_path
         if code == 0:
             break
         assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in (tmp_path / "log").read_text())
-        arguments = ["--resume", "--ledger", there, "--cluster", cluster.address]
+        arguments = ["--ledger", there, "--cluster", cluster.address]
     print(f"{done} kills")
     assert done >= kills // 2
     expected, found = games(tmp_path / "here"), games(there)

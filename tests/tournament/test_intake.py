@@ -358,10 +358,10 @@ def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> Non
     tournament(tmp_path, *start)
     tournament(tmp_path, "add", "cup", "cid")
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 99\n{DRAWS}"))
-    tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume")
+    tournament(tmp_path, *start[:4], "cid", *start[4:])
     assert len(games(tmp_path / "cup")) == 6
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 98\n{DRAWS}"))
-    said = tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume", code=2)
+    said = tournament(tmp_path, *start[:4], "cid", *start[4:], code=2)
     assert "an earlier version of cid" in said and "`referee tournament add cup BOT`" in said
 
 

@@ -46,7 +46,7 @@ def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kil
         with (folder / "log").open("ab") as log:
             driver = subprocess.Popen(command(*arguments), cwd=folder, env=environment(folder), stdout=log, stderr=log)
         if (contest / "tournament.toml").exists():
-            arguments = ["--resume", "--ledger", contest]
+            arguments = ["--ledger", contest]
         try:
             while driver.poll() is None and done < kills and time.monotonic() < deadline:
                 _wait(driver, dice.uniform(0.0, 0.4))
@@ -63,7 +63,7 @@ def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kil
             driver.kill()
             driver.wait()
         if (contest / "tournament.toml").exists():
-            arguments = ["--resume", "--ledger", contest]
+            arguments = ["--ledger", contest]
         if code == 0:
             return done
         said = (folder / "log").read_text()

@@ -135,7 +135,7 @@ def links(said: str) -> dict[str, str]:
 
 def test_a_page_for_two_bots_has_every_game_of_every_version(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "add", contest, drawing_bot(tmp_path, "ann", 7))
-    tournament(tmp_path, "--resume", "--ledger", contest)
+    tournament(tmp_path, "--ledger", contest)
     tournament(tmp_path, "page", contest, "--viewed", "0")
     site = contest / "page-public"
     (page,) = (text for each in site.glob("pairs/*.html") if "<title>ann and bob," in (text := each.read_text()))

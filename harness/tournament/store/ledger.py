@@ -251,7 +251,7 @@ class Ledger:
             full = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
             raise RunError(
                 f"{self.folder}: the ledger cannot be written: {full}. Games written so far are kept; "
-                "continue with the same command and --resume"
+                "continue with the same command, and --resume if it is gate or improve"
             ) from error
 
 
