@@ -38,6 +38,7 @@ from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan, write_plan
 from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports import standings_text
+from referee.harness.tournament.reports.bracket import as_text
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.reports.standings import standings
@@ -63,11 +64,12 @@ class FormatOptions:
     """The pairings, their number and their seats."""
 
     format: str | None = None
-    """FORMAT: the pairings: round-robin (default), gauntlet, swiss, ladder, series or groups.
+    """FORMAT: the pairings: round-robin (default), gauntlet, swiss, ladder, series, groups, knockout
+    or double-elimination.
     Original competitions also need self, judged, two-player and list-order."""
     games: int | None = None
     """Games of each pairing or line-up: in a Swiss of each round, in a series at most, in a ladder altogether
-    (0 = without end), in judged test runs."""
+    (0 = without end), in judged test runs. A match of a knockout is the best of them."""
     seating: Seating | None = None
     """seed-group: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed
     per game, seats as named."""
@@ -443,7 +445,8 @@ def _table(result: Standings, most: int | None = None) -> Group:
         sheet.add(*standings_text.cells(row, columns))
     heading = [Text(printable(result.title), style="bold")] if result.title else []
     below = [result.ranking, *(f"note: {note}" for note in result.notes), result.fairness.text]
-    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, filter(None, below)))
+    brackets = [Text(as_text(bracket), no_wrap=True, overflow="crop") for bracket in result.brackets]
+    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, filter(None, below)), *brackets)
 
 
 async def _live(games: TournamentGames) -> None:

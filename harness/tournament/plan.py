@@ -28,7 +28,7 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS, size_of_round_robin
+from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import swiss_rounds
 
 NONE = "none"
@@ -235,7 +235,7 @@ def checked(plan: Plan) -> Plan:
             raise UsageError(f"{option} {value}: expected a number from 1 on")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
-    if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
+    if plan.format in {"ladder", "swiss", "series", "judged", "list-order", *BRACKETS} and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
@@ -348,7 +348,7 @@ def number_of_games(plan: Plan) -> int | None:
         return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
     if plan.format == "ladder":
         return field.games or None
-    if plan.format == "series":
+    if plan.format == "series" or plan.format in BRACKETS:
         return None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games

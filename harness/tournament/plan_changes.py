@@ -9,7 +9,7 @@ import msgspec
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
 from referee.harness.tournament.formats.games import Seating
-from referee.harness.tournament.formats.schedules import CLOSED
+from referee.harness.tournament.formats.schedules import BRACKETS, CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
 from referee.harness.tournament.plan import Entry, Plan, deciding
@@ -17,7 +17,7 @@ from referee.harness.tournament.store.reader import played_idents
 
 SHOWN = 60
 """The most characters of a value in a message."""
-ORDERED = frozenset({"gauntlet", "groups"})
+ORDERED = frozenset({"gauntlet", "groups", *BRACKETS})
 """Formats in which the order of the bots matters."""
 
 
@@ -67,6 +67,8 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     # 0 games: a ladder without end, which is more than any number.
     if not fewer and (requested.games or math.inf) < (before.games or math.inf):
         yield f"games are {before.games or 'without end'}, not {requested.games}"
+    elif before.format in BRACKETS and requested.games != before.games:
+        yield f"games are {before.games}, not {requested.games}"  # they decide who is out
     if before.format == "swiss":
         count = sum(not entry.absent for entry in requested.bots)
         was, now = (swiss_rounds(count, plan.rounds) for plan in (before, requested))

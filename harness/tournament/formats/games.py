@@ -73,16 +73,23 @@ class Field(Struct, frozen=True):
     """Wins that decide a series; default: more than half of its games."""
     rounds: int | None = None
     absent: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()
+    """The bots that take part, best first; empty = all that are not absent, in the order of the list."""
+    withdrawn: tuple[int, ...] = ()
+    """Bots of a bracket that play no more: their opponents have walk-overs."""
+    stage: str = ""
+    """The stage that this is, if it is not the first one of the plan."""
     cases: tuple[tuple[int, int], ...] = ()
     """Of a test run: each opponent's place on the list, behind `bots`, and its seat."""
 
     @property
     def present(self) -> list[int]:
-        """The bots that are not absent."""
-        return [bot for bot in range(self.bots) if bot not in self.absent]
+        """The bots that take part."""
+        return [*self.seeds] or [bot for bot in range(self.bots) if bot not in self.absent]
 
     def games_of(self, line_up: Sequence[int], numbers: range, stage: str = "") -> Iterator[ScheduledGame]:
         """Yields games of one line-up by their numbers."""
+        stage = stage or self.stage
         turns = len(rows(len(line_up)))
         for number in numbers:
             seed_group, row = divmod(number, turns)

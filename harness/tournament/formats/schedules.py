@@ -5,6 +5,7 @@ from itertools import combinations
 
 import msgspec
 
+from referee.harness.tournament.formats.bracket import double_elimination, knockout
 from referee.harness.tournament.formats.designs import fours, number_of_fours, pairings
 from referee.harness.tournament.formats.games import (
     Field,
@@ -84,6 +85,8 @@ FORMATS: Mapping[str, Format] = {
     "swiss": swiss,
     "series": series,
     "groups": groups,
+    "knockout": knockout,
+    "double-elimination": double_elimination,
     "self": self_play,
     "judged": judged,
     "two-player": one_line_up,
@@ -91,7 +94,9 @@ FORMATS: Mapping[str, Format] = {
 """By the name that `--format` takes; `list-order` and `two-player` are ReAntics' (reantics.md 10)."""
 FIXED_SEATS = frozenset({"list-order", "two-player"})
 """Formats of ReAntics, where seats stay unless alternating starts were asked for."""
-BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder"})
+BRACKETS = frozenset({"knockout", "double-elimination"})
+"""Formats of matches in which the loser is out, or has one more chance."""
+BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder", *BRACKETS})
 """Formats in which results decide what is played next, so that they cannot be sharded."""
-CLOSED = frozenset({"self", "two-player", "judged", "groups"})
+CLOSED = frozenset({"self", "two-player", "judged", "groups", *BRACKETS})
 """Formats that take no further bots once they have begun."""

@@ -6,6 +6,7 @@ from itertools import groupby, islice, permutations
 
 from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.statistics import rating
@@ -36,7 +37,7 @@ def counting(plan: Plan, book: Book) -> tuple[Book, int]:
     if older:
         line_ups = planned.line_ups.items()
         planned = planned.of({each: games for each, games in line_ups if older.isdisjoint(bots_of(each))})
-    if plan.format not in ("swiss", "series", "groups"):
+    if plan.format not in BY_RESULTS - {"ladder"}:
         return planned, 0
     keys = Keys(plan)
     arrived: dict[str, dict[int, Game]] = defaultdict(dict)

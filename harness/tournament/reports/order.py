@@ -7,10 +7,12 @@ from itertools import permutations
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL
+from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.reports.bracket import bracket_of
 from referee.harness.tournament.reports.counted_games import endings, games_of_format
 from referee.harness.tournament.reports.rows import Cell, Row
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -23,6 +25,8 @@ RULES = {
     "series": "opponents defeated; of two that are equal, their match decides, of more the games won",
     "groups": "the place in the final, then the place and the score in the group",
     "judged": "the points of the test run",
+    "knockout": "the round in which they lost",
+    "double-elimination": "the round in which they lost for the second time",
     "ladder": "Elo",
     "gauntlet": "Elo",
 }
@@ -38,6 +42,11 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, i
         return [kept for equal in ranking if (kept := [bot for bot in equal if bot in bots])]
     if plan.format == "groups":
         return _group_order(plan, book, bots)
+    if plan.format in BRACKETS:
+        places = bracket_of(plan, book).places()
+        inside = {bot for equal in places for bot in equal}
+        outside = [bot for bot in bots if bot not in inside]
+        return [*places, *([outside] if outside else [])]
     if plan.format == "judged":
         paid: Counter[int] = Counter()
         for seats, kind, times in endings(plan, book):

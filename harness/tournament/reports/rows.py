@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from referee.harness.records import ModelUse
+from referee.harness.tournament.reports.bracket import Drawn
 from referee.harness.tournament.reports.fairness import Fairness
 from referee.harness.tournament.statistics.score import Interval
 
@@ -83,3 +84,5 @@ class Standings(Struct):
     notes: list[str]
     fairness: Fairness
     """How many games the machine may have decided."""
+    brackets: list[Drawn] = []
+    """Those of a knockout or a double elimination."""

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from referee.harness.tournament.formats.games import half_points
+from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
+from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
     SeedGroups,
     counting,
@@ -76,6 +78,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *past,
         ],
         fairness=fairness(((kind, times) for _, kind, times in endings(plan, book)), book),
+        brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS else [],
     )
 
 

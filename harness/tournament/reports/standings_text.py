@@ -8,6 +8,7 @@ import msgspec
 
 from referee.harness.markdown import escaped
 from referee.harness.records import FIGURES
+from referee.harness.tournament.reports.bracket import as_text
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 
@@ -67,7 +68,8 @@ def markdown(standings: Standings) -> str:
     table = [f"| {' | '.join(line)} |" for line in lines]
     heading = [f"### {escaped(standings.title)}", ""] if standings.title else []
     below = [standings.ranking, *standings.notes, standings.fairness.text]
-    return "\n".join([*heading, summary(standings), "", *table, *(f"\n{escaped(note)}" for note in below)])
+    brackets = [f"\n```text\n{as_text(bracket).replace('```', '')}\n```" for bracket in standings.brackets]
+    return "\n".join([*heading, summary(standings), "", *table, *(f"\n{escaped(note)}" for note in below), *brackets])
 
 
 def as_csv(standings: Standings) -> str:
