@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from referee.games.game import Game
-from referee.harness import maps
+from referee.harness import maps, toml
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
@@ -121,8 +121,8 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
 
 def _read(path: Path) -> _File:
     try:
-        return msgspec.toml.decode(read_limited(path).decode("utf-8-sig"), type=_File)
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        return msgspec.convert(toml.parsed(read_limited(path).decode("utf-8-sig")), _File)
+    except (OSError, ValueError, msgspec.ValidationError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 

@@ -289,7 +289,7 @@ class Bot(Seat):
         elif not self.greeted and self.transport.unread():
             why = "; it had not read its greeting by then: what it does before its first read takes long"
         elif not self.greeted and self._seems_idle():
-            why = "; it wrote nothing and used little CPU time: did you flush standard output?"
+            why = "; it used little CPU time, and its standard output stayed empty: did you flush it?"
         return Fault(late.kind, late.detail + why)
 
     def _seems_idle(self) -> bool:

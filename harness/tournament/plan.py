@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import TimeControl
+from referee.harness import toml
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
 from referee.harness.opponents import OPPONENTS
@@ -375,14 +375,14 @@ def write_plan(plan: Plan, path: Path) -> None:
 def read_plan(path: Path) -> Plan:
     """Reads the file. Raises UsageError if it is missing or wrong."""
     try:
-        values = tomllib.loads(read_limited(path).decode("utf-8"))
+        values = toml.parsed(read_limited(path).decode("utf-8"))
         for part in ("time", "limits"):
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
         values.setdefault("bots", [])  # of an intake that accepted none
         return msgspec.convert(values, Plan)
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, msgspec.ValidationError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 

@@ -199,6 +199,8 @@ def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> No
         ("run = [", "bot.toml: "),
         ("a" + ".a" * 30_000 + " = 1", "line 1 has more than 500 dots"),
         ("\n[" + "a." * 30_000 + "a]", "line 2 has more than 500 dots"),
+        ("x = " + "9" * 5_000, "a number has too many digits"),
+        ('run = [""]', "run is empty"),
     ],
 )
 def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str, words: str) -> None:

@@ -10,12 +10,13 @@ from images import file, layer, save
 from modules import bot as module
 from submissions import zip_of
 
+from referee.harness import toml
 from referee.harness.cli.options import SetupOptions
 from referee.harness.cli.tournament_request import from_file
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.tournament import organise
-from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.plan import Entry, read_plan
 from referee.harness.tournament.store import bot_archives
 
 AGENT = "def agent(observation, configuration):\n    return 0\n"
@@ -58,6 +59,27 @@ def fill(folder: Path) -> None:
     zip_of(folder / "den", folder / "den.zip")
     (folder / "bot.wasm").write_bytes(module(str(len(folder.name))))
     save(folder / "image.tar", [layer(file("bot", f"{SHELL}# {folder.name}".encode(), 0o755))], ["/bot"])
+
+
+HOSTILE = {
+    "digits": "seed = " + "9" * 5_000,
+    "dots": "a" + ".a" * 30_000 + " = 1",
+    "depth": "bots = " + "[" * 9_000,
+    "latin-1": 'game = "\xff"',
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tournament.toml"
+    path.write_bytes(text.encode("latin-1"))
+    for read in (read_plan, lambda path: from_file(path, SetupOptions(), None, None)):
+        with pytest.raises(UsageError, match=r"tournament\.toml: ."):
+            read(path)
+
+
+def test_a_map_of_a_plan_may_have_many_dots() -> None:
+    assert toml.parsed(f'maps = {{ "" = ["{"." * 9_000}"] }}') == {"maps": {"": ["." * 9_000]}}
 
 
 def found(toml: Path, ledger: Path) -> Entry:
