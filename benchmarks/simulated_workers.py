@@ -4,14 +4,15 @@ Under `trio.testing.MockClock(autojump_threshold=0)`, hours of a tournament pass
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 import msgspec
 import trio
 
-from referee.harness.tournament.execution.worker_messages import Assignment, Done, Job, Played, PlayedGame
+from referee.harness.tournament.execution.worker_messages import Assignment, Contest, Done, Job, Played, PlayedGame
 from referee.harness.tournament.execution.worker_pool import QUEUED_JOBS, WorkerPool
+from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import Fault, Line
 
 Ending = tuple[tuple[int, ...], tuple[int, ...]]
@@ -43,6 +44,9 @@ class SimulatedWorkers(WorkerPool):
     async def give(self, job: Job) -> None:
         self._given += 1
         await self._jobs_in.send(job)
+
+    async def enter(self, contest: Contest, bots: Sequence[Entry]) -> None:
+        pass
 
     async def stop(self) -> None:
         self._stopped = True

@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
 from pathlib import Path
@@ -161,6 +162,9 @@ class Simulated(WorkerPool):
         for first in range(0, len(games), 64):
             await self._send.send(worker_messages.Played(job.number, games[first : first + 64]))
         await self._send.send(worker_messages.Done(job.number, 2e-4 * len(games)))
+
+    async def enter(self, contest: worker_messages.Contest, bots: Sequence[Entry]) -> None:
+        pass
 
     async def stop(self) -> None:
         pass

@@ -1,6 +1,7 @@
 """`referee tournament prepare`: checks what teams handed in, and makes a tournament of what is accepted."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,12 +24,14 @@ from referee.harness.cli.tournament_request import check_used, from_options
 from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game
 from referee.harness.tournament import organise
+from referee.harness.tournament.inbox import Submit, Withdraw, hand_in
 from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
 from referee.harness.tournament.intake.submissions import notes, submissions
-from referee.harness.tournament.plan import Plan, read_plan, same_programs
+from referee.harness.tournament.plan import Entry, Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
+INTAKE_LOCK = ".intake-lock"
 REPORT_WIDTH = 100
 SKIPPED = 10
 """How many skipped names are printed. `--json` has all."""
@@ -47,6 +50,8 @@ class Prepared(Struct, frozen=True):
     """Those that were not checked again."""
     skipped: list[str]
     """Names in the folder that are no submissions, such as README.md."""
+    vanished: list[str]
+    """Bots that take part although the folder has no submission of theirs any more: `withdraw` takes them out."""
     took_s: float
     builds_s: float
     """As long as the builds alone would take side by side."""
@@ -83,7 +88,7 @@ def prepare(
     """
     found = submissions(handed_in)
     into.mkdir(parents=True, exist_ok=True)
-    with claimed(into):
+    with claimed(into, INTAKE_LOCK, "intake"):  # a run may play meanwhile
         record = read_record(into) or Record()
         requested = _plan(into, game, seed, form_of_play, setup)
         if game is not None or not record.outcomes:
@@ -99,7 +104,9 @@ def prepare(
 
             duration = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
-        plan = organise.prepared(requested, entries, into)
+        plan, waits = _with_submissions(into, requested, entries, is_same=game is None and not form_of_play.changes())
+        if form_of_play.absent:
+            plan, waits = hand_in(into, Withdraw(tuple(form_of_play.absent)))
     outcomes = {each.name: record.outcomes[each.name] for each in found}
     result = Prepared(
         str(into),
@@ -108,10 +115,11 @@ def prepare(
         [name for name, outcome in outcomes.items() if outcome.undecided],
         [name for name in outcomes if name not in checked],
         notes(handed_in),
+        _vanished(handed_in, record, plan, set(outcomes)),
         duration.took_s,
         duration.builds_s,
     )
-    print_result(result, _shown(result, record, duration, plan, into), json)
+    print_result(result, _shown(result, record, duration, plan, into, waits), json)
     return AT_FAULT if result.refused else INCONCLUSIVE if result.undecided else PLAYED
 
 
@@ -123,8 +131,6 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
     """Returns the plan to fill with bots: that of the folder, or of the options if they name a game."""
     before = read_plan(folder / PLAN) if (folder / PLAN).exists() else None
     changes = form_of_play.changes()
-    if form_of_play.absent:
-        raise UsageError("--absent: `referee tournament run` takes it")
     if game is None:
         if before is None:
             raise UsageError(f"{folder} is new: name its game with --game")
@@ -138,13 +144,35 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
     return plan
 
 
+def _with_submissions(folder: Path, requested: Plan, entries: Sequence[Entry], is_same: bool) -> tuple[Plan, bool]:
+    """Enters accepted submissions. Returns the plan, and whether a run has yet to do so.
+
+    `is_same`: the plan keeps its game and settings, and so may be played meanwhile.
+    """
+    if is_same and (folder / PLAN).exists():
+        return hand_in(folder, Submit(tuple(entries)))
+    with claimed(folder):
+        return organise.prepared(requested, entries, folder), False
+
+
+def _vanished(handed_in: Path, record: Record, plan: Plan, found: set[str]) -> list[str]:
+    """Returns the names of bots whose submission was in this folder and is there no more."""
+    names = {entry.name for entry in plan.bots if not entry.absent}
+    folder = handed_in.resolve()
+    return [
+        name
+        for name, outcome in record.outcomes.items()
+        if name not in found and name in names and Path(outcome.source).parent.resolve() == folder
+    ]
+
+
 def _write(report: CheckReport, path: Path) -> None:
     """Writes a report as text, for the bot's author."""
     with writing(path), path.open("w", encoding="utf-8") as file:
         Console(file=file, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))
 
 
-def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, folder: Path) -> Group:
+def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, folder: Path, waits: bool) -> Group:
     sheet = Sheet(("refused",), (), ("why",))
     for name, why in result.refused.items():
         earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
@@ -165,7 +193,17 @@ def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, fol
         lines.append(f"checked {checked} in {duration.took_s:.1f} s, {ratio:.2f} times their builds side by side")
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
+    if result.vanished:
+        them = "it" if len(result.vanished) == 1 else "them"
+        lines.append(
+            f"no longer in the folder: {', '.join(map(printable, result.vanished))}; to take {them} out: "
+            f"referee tournament withdraw {shlex.quote(str(folder))} {' '.join(map(shlex.quote, result.vanished))}"
+        )
+    if ignored := [each for each in result.accepted if any(e.name == each and e.withdrawn for e in plan.bots)]:
+        lines.append(f"withdrawn, and not entered again: {', '.join(map(printable, ignored))}")
     lines += same_programs(plan)
-    if present := sum(not entry.absent for entry in plan.bots):
+    if waits:
+        lines.append("the run that plays this tournament will take the bots in")
+    elif present := sum(not entry.absent for entry in plan.bots):
         lines.append(f"{counted(present, 'bot')} in all; to play: referee tournament run {shlex.quote(str(folder))}")
     return Group(*([sheet] if result.refused else []), *map(Text, lines))

@@ -33,9 +33,11 @@ from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
+from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
-from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan, write_plan
+from referee.harness.tournament.inbox import Retitle, hand_in, settle_if_free
+from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
 from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.bracket import as_text
@@ -43,6 +45,7 @@ from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.harness.tournament.store.ledger import merge as merge_files
 from referee.harness.tournament.store.reader import has_games
@@ -55,6 +58,8 @@ Output = Literal["text", "json", "csv", "markdown"]
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
 tournament_app.command("referee.harness.cli.prepare:prepare", name="prepare")
+tournament_app.command("referee.harness.cli.tournament_changes:add", name="add")
+tournament_app.command("referee.harness.cli.tournament_changes:withdraw", name="withdraw")
 tournament_app.command("referee.harness.cli.tournament_verify:verify_tournament", name="verify")
 
 
@@ -78,7 +83,7 @@ class FormatOptions:
     rounds: Annotated[int | None, MORE] = None
     """Rounds of a Swiss tournament; with four seats, how often each bot plays."""
     absent: Annotated[Sequence[str], MORE] = ()
-    """The name of a bot that does not take part for now. May be given more than once."""
+    """The name of a bot that plays no more, as after `withdraw`. May be given more than once."""
 
     def changes(self) -> dict[str, Any]:
         """Returns the members of a request that these options set, except the absent bots."""
@@ -148,16 +153,27 @@ def run_tournament(
                 plan, programs = organise.programs(plan, folder, forfeit, report)
             check_prices(programs, max_cost)
             pool = workers.opened(contest_of(plan, programs, replay, folder, transcripts))
+
+            def changed(plan: Plan) -> tuple[Plan, Contest]:
+                plan, programs = organise.programs(plan, folder, True, on_absent=_note)
+                check_prices(programs, max_cost)
+                return plan, contest_of(plan, programs, replay, folder, transcripts)
         else:
             pool = cluster.opened(contest_of(plan, {}, replay, folder), plan, folder, _note)
+
+            def changed(plan: Plan) -> tuple[Plan, Contest]:
+                check_travel(plan.bots)
+                return plan, contest_of(plan, {}, replay, folder)
+
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
             played = TournamentGames(plan, opened, book, part, max_cost)
-            played.on_note = _note
+            played.on_note, played.changed = _note, changed
             if events:
                 played.on_lines = _print_lines
             end = trio.run(_play, played, pool, max_minutes)
-    result = standings(plan, book)
+    settle_if_free(folder)  # what came in while the run was ending
+    result = standings(played.plan, book)
     _print(result, output)
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
@@ -185,14 +201,17 @@ def _arranged(
         ledger, bots = Path(bots[0]), ()
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
-        if absent or setup != SetupOptions():
+        if setup != SetupOptions():
             raise UsageError(
-                f"{ledger}: other rules, times, limits or --absent need the whole command with --game, or "
+                f"{ledger}: other rules, times or limits need the whole command with --game, or "
                 "`referee tournament prepare`"
             )
         check_used(plan.format, plan.seats, changes)
         _check_shard(part, plan.format)
-        return ledger, organise.resumed(ledger, {**changes} | ({} if seed is None else {"seed": seed}))
+        changes = {**changes} | ({} if seed is None else {"seed": seed})
+        return ledger, organise.resumed(ledger, changes, absent, _note)
+    if ledger is not None and (ledger / PLAN).exists():
+        settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and (resume or _holds_games(ledger)) else None
     request = _request(bots, game, setup, before, seed)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
@@ -201,7 +220,7 @@ def _arranged(
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
-    return folder, organise.arranged(request, folder, before is not None, travel=travel)
+    return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
 
 
 def _shard(text: str | None) -> Shard:
@@ -289,28 +308,6 @@ def show(
 
 
 @tournament_app.command
-def add(folder: Path, *bots: str) -> int:
-    """Adds bots to a tournament.
-
-    `referee tournament run FOLDER` plays their games. Other games stay as they are, except in a Swiss, which may pair
-    other bots.
-
-    Args:
-        folder: The tournament's folder.
-        bots: As for a tournament.
-    """
-    if not bots:
-        raise UsageError("no bot is named; expected `referee tournament add FOLDER BOT`")
-    before = read_plan(folder / PLAN).older
-    plan = organise.add(folder, bots)
-    for ident, label in plan.labels.items():
-        if ident in plan.older - before:
-            _note(f"{label} has a newer version: its games no longer count")
-    out.print(f"{folder}: {counted(len(plan.bots), 'bot')}")
-    return PLAYED
-
-
-@tournament_app.command
 def merge(folder: Path, *others: Path) -> int:
     """Copies games from other folders. Of a game that was played twice, the earlier counts.
 
@@ -363,8 +360,7 @@ def write_page(
 
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
-        plan = plan.replaced(title=title)
-        write_plan(plan, folder / PLAN)
+        plan, _ = hand_in(folder, Retitle(title))
     where = folder / f"page-{reader}" if to is None else to
     written = site.write(plan, folder, where, reader, viewed, organiser)
     out.print(f"{counted(written.files, 'file')} in {where}")
@@ -452,12 +448,11 @@ def _table(result: Standings, most: int | None = None) -> Group:
 async def _live(games: TournamentGames) -> None:
     if not err.is_terminal:
         return
-    total = number_of_games(games.plan)
     with Live(console=err, auto_refresh=False, transient=True) as live:
         while True:
             started = time.monotonic()
             result = standings(games.plan, games.book, chances=False)
-            live.update(Group(_status(games, total), _table(result, LIVE_ROWS)), refresh=True)
+            live.update(Group(_status(games, number_of_games(games.plan)), _table(result, LIVE_ROWS)), refresh=True)
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
 

@@ -67,8 +67,10 @@ def verify_tournament(
             programs = {ident: by_engine(bot, context, PULLEY) for ident, bot in programs.items()}
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
-    differing = verified = without = 0
+    differing = verified = without = worthless = 0
+    void = plan.void
     for line, replay in _drawn(folder, _percent(sample)):
+        worthless += not void.isdisjoint(line.b)
         if replay is None:
             without += 1
             continue
@@ -82,6 +84,7 @@ def verify_tournament(
             differing += 1
             out.print(f"{line.k}: {printable(str(difference))}")
     kept = f"; {counted(without, 'game')} without a replay" if without else ""
+    kept += f"; {counted(worthless, 'game')} of withdrawn bots count for nobody" if worthless else ""
     how = "played again" if play else "verified"
     out.print(f"{folder}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
     return AT_FAULT if differing else PLAYED

@@ -13,10 +13,10 @@ from referee.harness.errors import NotIsolated, RunError, UsageError, writing
 from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
-from referee.harness.programs.entrant import Entrant, shown_name
+from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
-from referee.harness.tournament.formats.schedules import CLOSED
+from referee.harness.tournament.inbox import Enter, hand_in, settle
 from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
     Entry,
@@ -26,10 +26,9 @@ from referee.harness.tournament.plan import (
     default_seating,
     identified,
     read_plan,
-    with_versions,
     write_plan,
 )
-from referee.harness.tournament.plan_changes import check_conditions, continued
+from referee.harness.tournament.plan_changes import check_conditions, continued, submitted, withdrawn
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
 from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
 from referee.harness.tournament.store.reader import check_files, has_games, played_idents, read
@@ -77,7 +76,12 @@ class Request(Struct, frozen=True):
 
 @contextmanager
 def arranged(
-    request: Request, folder: Path, resume: bool = False, fewer: bool = False, travel: bool = False
+    request: Request,
+    folder: Path,
+    resume: bool = False,
+    fewer: bool = False,
+    travel: bool = False,
+    on_note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Plan]:
     """Claims the folder, stores bots and plan in it, and yields the plan.
 
@@ -95,7 +99,7 @@ def arranged(
                 folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(claimed(folder))
                 if resume:
-                    before = read_plan(folder / PLAN)
+                    before = settle(folder, lambda: played_idents(folder), on_note)
                     plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
@@ -110,14 +114,24 @@ def arranged(
 
 
 @contextmanager
-def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
+def resumed(
+    folder: Path,
+    changes: Mapping[str, Any],
+    absent: Sequence[str] = (),
+    on_note: Callable[[str], None] = lambda text: None,
+) -> Iterator[Plan]:
     """Claims the folder and yields its plan, with more games or rounds if `changes` has them.
 
-    Raises UsageError for a folder without a plan, and for other changes.
+    Bots that are named in `absent` are withdrawn.
+    Raises UsageError for a folder without a plan, and for other changes. `on_note` is called with a sentence for each
+    change in the inbox that is no longer possible.
     """
     read_plan(folder / PLAN)  # before the lock makes a file in a folder that holds no tournament
     with claimed(folder):
-        before = read_plan(folder / PLAN)
+        before = settle(folder, lambda: played_idents(folder), on_note)
+        if absent:
+            before = withdrawn(before, absent, False, lambda: played_idents(folder))
+            write_plan(before, folder / PLAN)
         requested = before.replaced(**changes, version=find_game(before.game).version)
         plan = _continued(before, checked(requested), folder)
         if plan != before:
@@ -143,19 +157,16 @@ def _continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False)
 def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
     """Writes and returns the plan of a claimed folder, with the accepted submissions added to its bots.
 
-    A new version of a bot replaces one without games. Otherwise both keep their games, and the older plays no more.
     Raises UsageError if games were played under other conditions.
     """
-    before = read_plan(folder / PLAN) if (folder / PLAN).exists() else requested
     played = played_idents(folder)
+    before = settle(folder, lambda: played) if (folder / PLAN).exists() else requested
     if played:
         check_conditions(before, requested.replaced(bots=before.bots), folder)
-    bots = with_versions(before.bots, entries, played)
-    if played and before.format in CLOSED and len(bots) > len(before.bots):
-        raise UsageError(f"{before.format} takes no further bots, and {folder} holds games; use another folder")
-    if not played:
+    else:
         discard_heads(folder)
-    plan = requested.replaced(bots=bots, expel=requested.expel or before.expel)
+    expel, applied = requested.expel or before.expel, before.applied
+    plan = submitted(requested.replaced(bots=before.bots, expel=expel, applied=applied), entries, played)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -185,8 +196,9 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         known = ", ".join(entry.name for entry in bots)
         raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name; there are {known}")
     bots = tuple(
-        msgspec.structs.replace(entry, absent=place in request.absent_places or entry.name in request.absent)
+        msgspec.structs.replace(entry, absent=gone, withdrawn=gone)
         for place, entry in enumerate(bots)
+        for gone in (place in request.absent_places or entry.name in request.absent,)
     )
     plan = Plan(
         game=game.name,
@@ -215,43 +227,32 @@ def _guest(case: str, game: str) -> Entry:
         return msgspec.structs.replace(found.entry, guest=True)
 
 
-def add(folder: Path, specs: Sequence[str]) -> Plan:
-    """Adds bots to a tournament; an absent one then takes part. All other games stay the same.
+def add(folder: Path, specs: Sequence[str]) -> tuple[Plan, bool]:
+    """Adds bots to a tournament, also while it is played; see `inbox.hand_in` and `plan_changes.entered`.
 
-    A bot with the name of another is its newer version: the other then takes no further part.
-
-    Raises RunError if the ledger is damaged, and then changes nothing.
+    The name of a withdrawn bot takes it back. Raises RunError if the ledger is damaged, and then changes nothing.
     """
     plan = read_plan(folder / PLAN)
     read(folder)
-    if plan.format in CLOSED:
-        raise UsageError(f"{plan.format} takes no further bots; start another tournament")
-    with finding(specs, plan.game, plan.limits.isolation.readable) as found:
-        guests = [entry for entry in plan.bots if entry.guest]
-        added = {each.entry.hash for each in found}
-        absent = {entry.hash for entry in plan.bots if entry.absent}
-        names = {shown_name(each.entry.name) for each in found}
-        names |= {entry.name for entry in plan.bots if entry.hash in absent & added}
-        bots = [
-            msgspec.structs.replace(entry, absent=(entry.absent or entry.name in names) and entry.hash not in added)
-            for entry in plan.bots
-            if not entry.guest
-        ]
-        new = (*bots, *identified([each.entry for each in found if each.entry.hash not in absent], entered=bots))
+    names = {entry.name for entry in plan.bots if entry.withdrawn}
+    back = tuple(spec for spec in specs if spec in names and not Path(spec).exists())
+    with finding([spec for spec in specs if spec not in back], plan.game, plan.limits.isolation.readable) as found:
         for each in found:
             store(each, folder)
-        plan = checked(plan.replaced(bots=(*new, *guests)))
-        write_plan(plan, folder / PLAN)
-    return plan
+        return hand_in(folder, Enter(tuple(each.entry for each in found), back))
 
 
 def programs(
-    plan: Plan, folder: Path, forfeit: bool | None = None, progress: Callable[[str], None] = lambda text: None
+    plan: Plan,
+    folder: Path,
+    forfeit: bool | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+    on_absent: Callable[[str], None] | None = None,
 ) -> tuple[Plan, dict[str, Entrant]]:
     """Builds the bots. Returns the plan and the programs by ident.
 
-    With `forfeit`, bots that cannot be built become absent. Otherwise raises RunError that names all of them, and
-    `--forfeit` unless that is None.
+    With `forfeit`, bots that cannot be built become absent, and `on_absent` gets a sentence about each. Otherwise
+    raises RunError that names all of them, and `--forfeit` unless that is None.
     """
     ready: dict[str, Entrant] = {}
     failures, entries = [], []
@@ -273,7 +274,7 @@ def programs(
         raise RunError(f"{count}{advice}\n{lines}")
     if failures:
         for name, why in failures:
-            progress(f"{name} is absent: {why}")
+            (on_absent or progress)(f"{name} is absent: {why}")
         plan = checked(plan.replaced(bots=tuple(entries)))
         write_plan(plan, folder / PLAN)
     return plan, ready

@@ -63,6 +63,10 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """The folder in which a command line starts."""
     absent: bool = False
     """It does not take part for now."""
+    withdrawn: bool = False
+    """It is absent until the organiser adds it again, also if a new version is handed in."""
+    void: bool = False
+    """Its games count for nobody."""
     guest: bool = False
     """It has no place in the standings: the opponents of a test run."""
     copy_of: str = ""
@@ -95,6 +99,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     """Of the game's rules."""
     title: str = ""
     """The contest's name, above the standings; empty = the game and the format."""
+    applied: tuple[str, ...] = ()
+    """The files of the changes that were applied last; see `inbox`."""
 
     @property
     def heading(self) -> str:
@@ -116,6 +122,11 @@ class Plan(Struct, frozen=True, omit_defaults=True):
                 latest[entry.name] = entry
         current = {entry.ident for entry in latest.values()}
         return frozenset(entry.ident for entry in self.bots if entry.ident not in current)
+
+    @property
+    def void(self) -> frozenset[str]:
+        """The idents of bots whose games count for nobody, although they have no newer version."""
+        return frozenset(entry.ident for entry in self.bots if entry.void) - self.older
 
     @property
     def labels(self) -> dict[str, str]:
@@ -295,9 +306,11 @@ def identified(bots: Sequence[Entry], entered: Sequence[Entry] = ()) -> tuple[En
 def with_versions(bots: Sequence[Entry], entries: Iterable[Entry], played: Set[str]) -> tuple[Entry, ...]:
     """Returns the bots with new ones, and with new versions of those that have the same name.
 
-    `played`: the idents of bots that have games. Their earlier versions stay and are absent.
+    `played`: the idents of bots that have games. Their earlier versions stay and are absent. A withdrawn bot gets no
+    new version.
     """
-    newest = {entry.name: entry for entry in entries}
+    withdrawn = {entry.name for entry in bots if entry.withdrawn}
+    newest = {entry.name: entry for entry in entries if entry.name not in withdrawn}
     taken = {entry.ident for entry in bots}
     known = {entry.name for entry in bots if entry.name in newest and newest[entry.name].hash == entry.hash}
     result: list[Entry] = []

@@ -1,18 +1,19 @@
 """The changes that a tournament allows when it continues: more games, rounds or bots."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
 
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
+from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BRACKETS, CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
-from referee.harness.tournament.plan import Entry, Plan, deciding
+from referee.harness.tournament.plan import Entry, Plan, checked, deciding, identified, with_versions
 from referee.harness.tournament.store.reader import played_idents
 
 SHOWN = 60
@@ -26,16 +27,20 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
 
     With `fewer`, there may be fewer games. Raises UsageError for any other difference.
     """
-    absent = {entry.ident for entry in before.bots if entry.absent}
+    absent = {entry.ident: entry for entry in before.bots if entry.absent}
+    asked = [entry.name for entry in requested.bots if entry.absent and entry.ident not in absent]
+    played = {entry.ident for entry in before.bots}
     requested = requested.replaced(  # an absent bot stays absent until `tournament add`
-        bots=tuple(msgspec.structs.replace(e, absent=True) if e.ident in absent else e for e in requested.bots)
+        bots=tuple(
+            _with_state(entry, absent.get(entry.ident)) if entry.ident in played else entry for entry in requested.bots
+        )
     )
     named, older = {entry.ident for entry in requested.bots}, before.older
     kept = [entry for entry in before.bots if entry.ident in older - named]  # older versions need not be named
     requested = requested.replaced(bots=(*requested.bots, *kept))
     check_conditions(before, requested, folder, fewer)
     bots = _bots(before, requested, folder)
-    return before.replaced(
+    plan = before.replaced(
         bots=bots,
         games=requested.games,
         rounds=requested.rounds,
@@ -43,6 +48,81 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         limits=requested.limits,
         title=requested.title,
     )
+    return withdrawn(plan, asked, False, lambda: played_idents(folder)) if asked else plan
+
+
+def _with_state(entry: Entry, before: Entry | None) -> Entry:
+    """Returns a bot that takes part as it did before; None = it did."""
+    state = (False, False, False) if before is None else (before.absent, before.withdrawn, before.void)
+    return msgspec.structs.replace(entry, absent=state[0], withdrawn=state[1], void=state[2])
+
+
+def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> Plan:
+    """Returns the plan with added bots; an absent one then takes part. All other games stay the same.
+
+    A bot with the name of another is its newer version: the other then takes no further part. `back`: names of
+    withdrawn bots that take part again.
+    """
+    if plan.format in CLOSED and entries:
+        raise UsageError(f"{plan.format} takes no further bots; start another tournament")
+    guests = [entry for entry in plan.bots if entry.guest]
+    added = {entry.hash for entry in entries}
+    absent = {entry.hash for entry in plan.bots if entry.absent}
+    stay = {entry.ident for entry in plan.bots if entry.hash in added}
+    stay |= {plan.bots[place].ident for place in _current(plan, back)}
+    names = {shown_name(entry.name) for entry in entries}
+    names |= {entry.name for entry in plan.bots if entry.absent and entry.ident in stay}
+    bots = [
+        msgspec.structs.replace(
+            entry,
+            absent=(entry.absent or entry.name in names) and entry.ident not in stay,
+            withdrawn=entry.withdrawn and entry.name not in names,
+            void=entry.void and entry.ident not in stay,
+        )
+        for entry in plan.bots
+        if not entry.guest
+    ]
+    new = identified([entry for entry in entries if entry.hash not in absent], entered=bots)
+    return checked(plan.replaced(bots=(*bots, *new, *guests)))
+
+
+def submitted(plan: Plan, entries: Sequence[Entry], played: Set[str]) -> Plan:
+    """Returns the plan with the accepted submissions added to its bots. `played`: the idents of bots with games.
+
+    A new version of a bot replaces one without games. Otherwise both keep their games, and the older plays no more.
+    """
+    bots = with_versions(plan.bots, entries, played)
+    if played and plan.format in CLOSED and len(bots) > len(plan.bots):
+        raise UsageError(f"{plan.format} takes no further bots, and it has games; use another folder")
+    return plan.replaced(bots=tuple(sorted(bots, key=lambda entry: entry.guest)))
+
+
+def withdrawn(plan: Plan, names: Sequence[str], void: bool, played: Callable[[], Set[str]]) -> Plan:
+    """Returns the plan without further games of these bots. With `void`, their games so far count for nobody."""
+    gone = _current(plan, names)
+    if plan.format in ("self", "two-player") or (plan.format == "groups" and played()):
+        raise UsageError(f"{plan.format} needs all of its bots; start another tournament without {', '.join(names)}")
+    first = next((place for place, entry in enumerate(plan.bots) if not entry.absent), None)
+    if plan.format == "gauntlet" and first in gone and played():
+        raise UsageError(f"{plan.bots[first].name} plays all games of this gauntlet, and cannot withdraw")
+    bots = list(plan.bots)
+    for place in gone:
+        entry = bots[place]
+        bots[place] = msgspec.structs.replace(entry, absent=True, withdrawn=True, void=void or entry.void)
+    return checked(plan.replaced(bots=tuple(bots)))
+
+
+def _current(plan: Plan, names: Sequence[str]) -> list[int]:
+    """Returns the places of bots by their names. An older version is none."""
+    older = plan.older
+    places = {
+        entry.name: place
+        for place, entry in enumerate(plan.bots)
+        if entry.ident not in older and not entry.guest and not entry.copy_of
+    }
+    if unknown := [name for name in names if name not in places]:
+        raise UsageError(f"there is no bot {', '.join(unknown)}; there are {', '.join(places)}")
+    return [places[name] for name in names]
 
 
 def check_conditions(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> None:
@@ -76,10 +156,6 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
             yield f"rounds are {was}, not {now}"
     elif before.rounds != requested.rounds:  # they decide the line-ups of four
         yield f"rounds are {before.rounds or 'the default'}, not {requested.rounds or 'the default'}"
-    present = {entry.ident for entry in before.bots if not entry.absent}
-    for entry in requested.bots:
-        if entry.absent and entry.ident in present:
-            yield f"bot {entry.name} is not absent"
     yield from _conditions(before, requested)
 
 

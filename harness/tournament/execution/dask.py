@@ -26,7 +26,7 @@ from referee.harness.tournament.execution import dask_worker, worker_messages
 from referee.harness.tournament.execution.dask_worker import Reply, WorkerDied
 from referee.harness.tournament.execution.worker_messages import Contest, Failed, Job
 from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, WorkerPool
-from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.plan import Entry, Plan
 from referee.harness.tournament.store import bot_archives
 
 CONNECT_S = 10.0
@@ -81,8 +81,7 @@ class DaskPool(WorkerPool):
         super().__init__()
         self._nursery, self._connect, self._client = nursery, connect, client
         self._folder, self._on_note = folder, on_note
-        self._contest = worker_messages.encode(contest)
-        self._entries = msgspec.msgpack.encode([entry for entry in plan.bots if not entry.absent])
+        self._set_contest(contest, plan.bots)
         self._workers: set[str] = set()
         self._unable: dict[str, str] = {}
         """Dask workers that cannot play, and why."""
@@ -257,6 +256,13 @@ class DaskPool(WorkerPool):
         self._calls.clear()
         with suppress(Exception):
             await _in_thread(old.close, 1)
+
+    async def enter(self, contest: Contest, bots: Sequence[Entry]) -> None:
+        self._set_contest(contest, bots)  # a Dask worker starts its worker process anew for another contest
+
+    def _set_contest(self, contest: Contest, bots: Sequence[Entry]) -> None:
+        self._contest = worker_messages.encode(contest)
+        self._entries = msgspec.msgpack.encode([entry for entry in bots if not entry.absent])
 
     async def stop(self) -> None:
         self._stopping = True

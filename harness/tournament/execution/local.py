@@ -1,7 +1,7 @@
 """Workers on this machine: each a process with its bots, pinned to a core, with orders and reports through pipes."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from subprocess import PIPE
 
@@ -12,6 +12,7 @@ from referee.harness.isolation import plan
 from referee.harness.tournament.execution import core_locks, worker_messages
 from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
 from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
+from referee.harness.tournament.plan import Entry
 
 PROGRAM = [sys.executable, "-m", "referee.harness.tournament.execution.worker"]
 START_EXITS, START_KILLS = 3, 20
@@ -36,6 +37,11 @@ class LocalPool(WorkerPool):
         worker = min((each for each in self._workers if each.process), key=lambda each: len(each.jobs))
         worker.jobs.append(job.number)
         await worker.send(job)
+
+    async def enter(self, contest: Contest, bots: Sequence[Entry]) -> None:
+        self.contest = contest
+        for worker in self._workers:
+            await worker.send(contest)
 
     async def stop(self) -> None:
         self._stopping = True

@@ -64,6 +64,8 @@ class Runner(ABC):
         """Running mean of the length of a game, by line-up."""
         self._start_s: dict[str, float] = {}
         """How long the bots of a line-up last took to start."""
+        self._held: set[str] = set()
+        """Keys of games that workers had when the schedule began anew."""
         self._deaths: dict[str, int] = {}
         """How many workers each game has killed, by key."""
         self._draining = False
@@ -80,6 +82,14 @@ class Runner(ABC):
         """Returns those of the games that a worker still has to play."""
         return games
 
+    async def take_in_changes(self, pool: WorkerPool) -> None:
+        """Changes the games to play, if that was asked for; see `begin_anew`."""
+
+    def begin_anew(self) -> None:
+        """Asks `assignments` for all games again. Those that workers have are not given out twice."""
+        self._queue = GameQueue(self.assignments())
+        self._held = {key for job in self._jobs.values() for key in job.games}
+
     def is_deferred(self, line_up: str) -> bool:
         """Returns whether games of other line-ups come first."""
         return False
@@ -93,6 +103,7 @@ class Runner(ABC):
         stop = trio.Event() if stop is None else stop
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._drain, pool, stop, max_s)
+            nursery.start_soon(self._watch, pool)
             try:
                 await self._work(pool)
             finally:
@@ -108,12 +119,20 @@ class Runner(ABC):
         self._draining = True
         await pool.stop()
 
+    async def _watch(self, pool: WorkerPool) -> None:
+        while not self._draining:
+            await self.take_in_changes(pool)
+            await trio.sleep(WAIT_S)
+
     async def _work(self, pool: WorkerPool) -> None:
         while True:
             if not self._draining:
                 await self._hand_out(pool)
                 if not self._jobs:
-                    if self._queue.size == 0:
+                    if (queue := self._queue).size == 0:
+                        await self.take_in_changes(pool)
+                        if queue is not self._queue:
+                            continue
                         return  # nothing is left, or the format waits for games of another shard
                     if pool.room() > 0:
                         continue  # all games of the line-ups so far were decided without play
@@ -148,7 +167,7 @@ class Runner(ABC):
             return 1 if game_s is None else max(1, min(JOB_GAMES, int(job_s / max(game_s, 1e-5))))
 
         while taken := self._queue.take(self.is_deferred, count):
-            if games := self.still_open(self._without_suspects(taken)):
+            if games := [game for game in self.still_open(self._without_suspects(taken)) if game.key not in self._held]:
                 self._last_job += 1
                 by_key = {game.key: game for game in games}
                 self._jobs[self._last_job] = _GivenJob(games[0].line_up, by_key, len(games))
@@ -164,6 +183,7 @@ class Runner(ABC):
 
     def _put_back(self, games: Sequence[Assignment]) -> None:
         for game in reversed(games):
+            self._held.discard(game.key)
             self._queue.add(game)
 
     # Events from workers.

@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness import threads
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
 from referee.harness.tournament.execution.expulsion import Expulsions
@@ -21,6 +21,7 @@ from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store.ledger import Ledger, Line
@@ -32,6 +33,8 @@ FORFEITS = 256
 """The most games without play that are kept until the ledger gets them."""
 SHAKY = 8
 """A bot that was at fault in this many games in a row plays its other games last."""
+Changed = Callable[[Plan], tuple[Plan, Contest]]
+"""Builds the bots of a plan, and says what workers have to know. The plan comes back without bots that fail."""
 _decode_line = msgspec.json.Decoder(Line).decode
 
 
@@ -60,10 +63,15 @@ class TournamentGames(Runner):
         super().__init__()
         self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
         self._stop = trio.Event()
-        self.plan, self.ledger, self.book = plan, ledger, book
+        self.ledger, self.book = ledger, book
         self.shard = shard or Shard()
-        self.keys = Keys(plan)
-        self.results = LedgerResults(self.keys, book)
+        self.changed: Changed | None = None
+        """Builds the bots of a changed plan. None = the plan does not change."""
+        self._changing = trio.Lock()
+        self._faults_in_a_row: dict[str, int] = {}
+        self._forfeits: list[bytes] = []
+        """Lines of games without play that are not in the ledger yet."""
+        self._follow(plan)
         self.started, self.before = time.monotonic(), book.count
         """The start of this run, and the number of games of earlier runs."""
         self.faulty = self.noisy = 0
@@ -75,11 +83,36 @@ class TournamentGames(Runner):
         """Called with the new ledger lines."""
         self.on_note: Callable[[str], None] = lambda text: None
         """Called with a line of text when the order of play changes."""
-        self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0)
+
+    def _follow(self, plan: Plan) -> None:
+        self.plan = plan
+        self.keys = Keys(plan)
+        self.results = LedgerResults(self.keys, self.book)
+        self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0) | self._faults_in_a_row
         self._places = {ident: place for place, ident in enumerate(self.keys.idents)}
+        self._present = {entry.ident for entry in plan.bots if not entry.absent}
         self._expulsions = Expulsions(plan.expel, len(plan.bots), self.results.played) if plan.expel else None
-        self._forfeits: list[bytes] = []
-        """Lines of games without play that are not in the ledger yet."""
+
+    async def take_in_changes(self, pool: WorkerPool) -> None:
+        """Applies what is in the inbox. Games go on while new bots are built."""
+        folder = self.ledger.folder
+        async with self._changing:
+            if self.changed is None or not has_changes(folder, self.plan):
+                return
+            new = settle(folder, self._played_idents, self.on_note)
+            changed = self.changed
+            try:
+                plan, contest = await threads.run(lambda: changed(new))
+            except (RunError, UsageError) as error:
+                self.on_note(f"the tournament goes on without its last change: {error}")
+                return
+            await pool.enter(contest, plan.bots)
+            self._follow(plan)
+            self.begin_anew()
+
+    def _played_idents(self) -> set[str]:
+        line_ups = (line_up.partition("/")[2] for line_up in self.book.line_ups)
+        return {ident for line_up in line_ups for ident in line_up.split("-")}
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
@@ -182,8 +215,8 @@ class TournamentGames(Runner):
         return any(ident in line_up for ident in self.shaky)
 
     def still_open(self, games: list[Assignment]) -> list[Assignment]:
-        """Leaves out games that have been played or lost meanwhile."""
-        return [game for game in games if self.book.game(game.key) is None]
+        """Leaves out games that have been played or lost meanwhile, and those of bots that are absent now."""
+        return [game for game in games if self._present.issuperset(game.bots) and self.book.game(game.key) is None]
 
     # Bots that are expelled.
 

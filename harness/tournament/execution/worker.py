@@ -29,6 +29,7 @@ from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import OnNoise
 from referee.harness.programs.built_in import entrant_in_game
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
@@ -233,7 +234,7 @@ async def serve(core: int | None) -> None:
     os.dup2(2, 1)  # prints must not get between the reports
     name = f"{socket.gethostname()}:{os.getpid() if core is None else core}"
     jobs_in, jobs = trio.open_memory_channel[Job](1000)
-    stop = trio.Event()
+    stop, bots = trio.Event(), dict[str, Entrant]()
     async with (
         trio.lowlevel.FdStream(os.dup(0)) as source,
         trio.lowlevel.FdStream(standard_output) as output,
@@ -252,6 +253,8 @@ async def serve(core: int | None) -> None:
                 order = worker_messages.order(message)
                 if isinstance(order, Job):
                     await jobs_in.send(order)
+                elif isinstance(order, Contest):
+                    bots.update(order.bots)  # of a changed tournament
                 else:
                     stop.set()
                     jobs_in.close()
@@ -263,6 +266,8 @@ async def serve(core: int | None) -> None:
             if first := await anext(messages, None):
                 contest = worker_messages.order(first)
                 assert isinstance(contest, Contest)
+                bots.update(contest.bots)
+                contest = msgspec.structs.replace(contest, bots=bots)
                 nursery.start_soon(listen)
                 async with open_roster(contest.limits) as roster:
                     if contest.folder is not None:

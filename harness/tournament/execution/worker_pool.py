@@ -1,11 +1,13 @@
 """The interface between the runner and workers, wherever they are: jobs go in, events come out."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import trio
 from msgspec import Struct
 
-from referee.harness.tournament.execution.worker_messages import Done, Failed, Job, Played
+from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Played
+from referee.harness.tournament.plan import Entry
 
 QUEUED_JOBS = 2
 """Jobs that a worker has at once, so that it never waits for the next."""
@@ -43,6 +45,10 @@ class WorkerPool(ABC):
     @abstractmethod
     async def give(self, job: Job) -> None:
         """Gives a job to a worker. Only while there is room."""
+
+    @abstractmethod
+    async def enter(self, contest: Contest, bots: Sequence[Entry]) -> None:
+        """Has the workers know the bots of a changed tournament before they get its next jobs."""
 
     @abstractmethod
     async def stop(self) -> None:

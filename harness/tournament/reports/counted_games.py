@@ -16,9 +16,13 @@ SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""
 
 
-def of_plan(plan: Plan, book: Book) -> Book:
-    """Returns the games under the plan's conditions and between bots of its list, older versions included."""
-    conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
+def of_plan(plan: Plan, book: Book, with_void: bool = False) -> Book:
+    """Returns the games under the plan's conditions and between bots of its list, older versions included.
+
+    `with_void`: also those of withdrawn bots whose games count for nobody.
+    """
+    conditions = {plan.conditions(stage) for stage in plan.stages}
+    idents = {entry.ident for entry in plan.bots} - (frozenset() if with_void else plan.void)
     line_ups: dict[str, dict[int, Game]] = {}
     for line_up, games in book.line_ups.items():
         condition, seated = line_up.partition("/")[0], bots_of(line_up)
@@ -30,22 +34,26 @@ def of_plan(plan: Plan, book: Book) -> Book:
 def counting(plan: Plan, book: Book) -> tuple[Book, int]:
     """Returns the games that count, and the number of those that the format does not arrive at.
 
-    Games of older versions of a bot do not count. Where results decide who meets whom, the format must also arrive at a
-    game: it may have had other games before a bot was added, or on another machine.
+    Games of older versions of a bot do not count, nor do those of void bots. Where results decide who meets whom, the
+    format must also arrive at a game: it may have had other games before a bot was added, or on another machine. Games
+    of a withdrawn bot count where it can be arrived at no more.
     """
-    planned, older = of_plan(plan, book), plan.older
+    by_results = plan.format in BY_RESULTS - {"ladder"}
+    planned, older = of_plan(plan, book, with_void=by_results), plan.older  # void games decided later rounds
     if older:
         line_ups = planned.line_ups.items()
         planned = planned.of({each: games for each, games in line_ups if older.isdisjoint(bots_of(each))})
-    if plan.format not in BY_RESULTS - {"ladder"}:
+    if not by_results:
         return planned, 0
     keys = Keys(plan)
     arrived: dict[str, dict[int, Game]] = defaultdict(dict)
     for scheduled, game in games_of_format(plan, planned):
         line_up, row = keys.line_up_row(scheduled)
         arrived[line_up][scheduled.seed_group * Book.ROWS + row] = game
-    counted = book.of(arrived)
-    return counted, planned.count - counted.count
+    withdrawn, void = {entry.ident for entry in plan.bots if entry.withdrawn}, plan.void
+    arrived |= {each: games for each, games in planned.line_ups.items() if not withdrawn.isdisjoint(bots_of(each))}
+    surplus = planned.count - sum(map(len, arrived.values()))
+    return book.of({each: games for each, games in arrived.items() if void.isdisjoint(bots_of(each))}), surplus
 
 
 def games_of_format(plan: Plan, book: Book) -> Iterator[tuple[ScheduledGame, Game]]:

@@ -58,16 +58,18 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
         yield f"not counted: {counted(surplus, 'game')} that the tournament as it is now does not arrive at"
 
 
-def games_of_older(plan: Plan, book: Book) -> Iterator[str]:
-    """Says how many games of older versions do not count, by version."""
-    if older := plan.older:
+def games_without_value(plan: Plan, book: Book) -> Iterator[str]:
+    """Says how many games of older versions and of void bots do not count, by bot."""
+    older, void = plan.older, plan.void
+    if older or void:
         played = Counter[str]()
-        for line_up, games in of_plan(plan, book).line_ups.items():
-            played.update(dict.fromkeys(older.intersection(bots_of(line_up)), len(games)))
+        for line_up, games in of_plan(plan, book, with_void=True).line_ups.items():
+            played.update(dict.fromkeys((older | void).intersection(bots_of(line_up)), len(games)))
         for ident, label in plan.labels.items():
-            if ident in older:
+            if ident in older | void:
                 games_of = "1 game" if played[ident] == 1 else f"{played[ident]} games"
-                yield f"{games_of} of the older version {label} do not count"
+                who = f"the older version {label}" if ident in older else f"{label}, which was withdrawn,"
+                yield f"{games_of} of {who} do not count"
 
 
 def superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:

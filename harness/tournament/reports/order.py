@@ -35,7 +35,7 @@ RULES = {
 
 def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
-    left_out = plan.older | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
+    left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
     if plan.format == "series":
         ranking = series_ranking(len(plan.bots), _games_won(plan, book))

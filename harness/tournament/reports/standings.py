@@ -11,6 +11,7 @@ from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
     SeedGroups,
+    bots_of,
     counting,
     endings,
     line_ups_of,
@@ -20,7 +21,7 @@ from referee.harness.tournament.reports.counted_games import (
 from referee.harness.tournament.reports.fairness import fairness
 from referee.harness.tournament.reports.notes import (
     DISTINCT,
-    games_of_older,
+    games_without_value,
     general_notes,
     leaders_at_fault,
     ranking_rule,
@@ -35,7 +36,7 @@ from referee.harness.tournament.store.reader import Book
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Ranks the bots as the plan's format does. Without `chances`, P(#1) is left out."""
-    entries, past = plan.bots, [*games_of_older(plan, book)]
+    entries, past = plan.bots, [*games_without_value(plan, book)]
     book, surplus = counting(plan, book)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
@@ -44,7 +45,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     for bot, use in models_used(plan, book).items():
         rows[bot].model = use
     total, (different, seatings) = book.count, _different(plan, book, rows)
-    due = number_of_games(plan)
+    due = _due(plan, book)
     _rate(plan, book, rows, cells, chances)
     if seatings == different < total:
         for row in rows:
@@ -80,6 +81,14 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         fairness=fairness(((kind, times) for _, kind, times in endings(plan, book)), book),
         brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS else [],
     )
+
+
+def _due(plan: Plan, book: Book) -> int | None:
+    """Returns the number of games in all: those of the bots that take part, and those that absent bots have played."""
+    due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
+    if due is not None and absent and plan.format not in ("ladder", "groups"):
+        due += sum(len(games) for each, games in book.line_ups.items() if not absent.isdisjoint(bots_of(each)))
+    return due
 
 
 def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], Cell]) -> None:

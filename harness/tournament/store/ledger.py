@@ -25,6 +25,7 @@ from referee.harness.tournament.machine_effects import MachineEffects
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """The files and folders of a tournament."""
+LOCK = ".lock"
 READ_BYTES = 1 << 20
 PACK_BYTES = 1 << 30
 
@@ -141,16 +142,21 @@ def pack_path(folder: Path, stem: str, number: int) -> Path:
     return folder / PACKS / f"{stem}-{number:03}.gz"
 
 
+class FolderInUse(UsageError):
+    """Another process has locked a tournament's folder."""
+
+
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
-    """Locks a tournament's folder. Raises UsageError if another run has it, RunError if it cannot be written."""
+def claimed(folder: Path, lock_file: str = LOCK, user: str = "run") -> Iterator[None]:
+    """Locks a tournament's folder. Raises FolderInUse if another run has it, RunError if it cannot be written."""
     with writing(folder):
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = os.open(folder / lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(lock)
-        raise UsageError(f"{folder}: another run is using this folder; wait for it, or use another folder") from error
+        advice = "wait for it, or use another folder"
+        raise FolderInUse(f"{folder}: another {user} is using this folder; {advice}") from error
     try:
         yield
     finally:

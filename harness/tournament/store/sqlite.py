@@ -10,7 +10,7 @@ from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 
 SCHEMA = """
-CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER);
+CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER, void INTEGER);
 CREATE TABLE games (
     key TEXT PRIMARY KEY, conditions TEXT, seed_group INTEGER, row INTEGER, seed TEXT, reason TEXT, turns INTEGER,
     ms INTEGER, content TEXT, at REAL, worker TEXT, forfeit INTEGER, judged INTEGER, file TEXT
@@ -51,7 +51,8 @@ def write(plan: Plan, folder: Path, to: Path) -> int:
 def _fill(database: sqlite3.Connection, plan: Plan, folder: Path) -> int:
     database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {SCHEMA}")
     database.executemany(
-        "INSERT INTO bots VALUES (?, ?, ?, ?)", [(each.ident, each.name, each.hash, each.absent) for each in plan.bots]
+        "INSERT INTO bots VALUES (?, ?, ?, ?, ?)",
+        [(each.ident, each.name, each.hash, each.absent, each.void) for each in plan.bots],
     )
     count = 0
     batch: list[tuple[str, Line]] = []

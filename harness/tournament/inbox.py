@@ -1,0 +1,162 @@
+"""Changes of a tournament's plan: files in an inbox, which whoever has locked the folder applies.
+
+A command writes its change at once, by renaming a file. A run applies changes between games; if nobody plays, the
+command does so itself. Each change is applied exactly once: the plan names those that it has in it, until their files
+are gone.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Set
+from itertools import count
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from referee.harness.errors import UsageError, writing
+from referee.harness.paths import replace_file
+from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
+from referee.harness.tournament.plan_changes import entered, submitted, withdrawn
+from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
+from referee.harness.tournament.store.reader import played_idents
+
+INBOX = "inbox"
+"""The folder of changes in a tournament's folder."""
+
+
+class Enter(Struct, frozen=True, tag="enter"):
+    """Bots are added, as by `referee tournament add`. Their archives are in the folder already."""
+
+    entries: tuple[Entry, ...] = ()
+    back: tuple[str, ...] = ()
+    """The names of withdrawn bots that take part again."""
+
+
+class Submit(Struct, frozen=True, tag="submit"):
+    """Submissions were accepted: bots are added or replaced."""
+
+    entries: tuple[Entry, ...]
+
+
+class Withdraw(Struct, frozen=True, tag="withdraw"):
+    """Bots play no more."""
+
+    names: tuple[str, ...]
+    void: bool = False
+    """Their games count for nobody."""
+
+
+class Retitle(Struct, frozen=True, tag="title"):
+    """The tournament gets another name."""
+
+    title: str
+
+
+Change = Enter | Submit | Withdraw | Retitle
+_decode = msgspec.json.Decoder(Change).decode
+_numbers = count()
+
+Played = Callable[[], Set[str]]
+"""Returns the idents of bots that have games."""
+
+
+def applied(plan: Plan, change: Change, played: Played) -> Plan:
+    """Returns the plan with a change. Raises UsageError if that is impossible."""
+    match change:
+        case Enter(entries, back):
+            return entered(plan, entries, back)
+        case Submit(entries):
+            return submitted(plan, entries, played())
+        case Withdraw(names, void):
+            return withdrawn(plan, names, void, played)
+        case Retitle(title):
+            return plan.replaced(title=title)
+
+
+def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
+    """Makes a change. Returns the plan with it, and whether a run that uses the folder has yet to apply it.
+
+    Raises UsageError if it is impossible.
+    """
+
+    def played() -> Set[str]:
+        return played_idents(folder)
+
+    plan = read_plan(folder / PLAN)
+    for _, pending in _waiting(folder, plan):
+        plan, _ = _tried(plan, pending, played)
+    plan = applied(plan, change, played)
+    with writing(folder):
+        (folder / INBOX).mkdir(exist_ok=True)
+        name = f"{time.time_ns():020}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}.json"
+        replace_file(folder / INBOX / name, msgspec.json.encode(change))
+    return plan, not settle_if_free(folder)
+
+
+def settle_if_free(folder: Path) -> bool:
+    """Applies what waits, unless a run uses the folder. Returns whether it did.
+
+    A run calls this after it has unlocked the folder. So no change waits for a run that has just ended.
+    """
+    try:
+        with claimed(folder):
+            settle(folder, lambda: played_idents(folder))
+    except FolderInUse:
+        return False
+    return True
+
+
+def settle(folder: Path, played: Played, on_refused: Callable[[str], None] = lambda text: None) -> Plan:
+    """Applies all changes that wait in a claimed folder, in their order. Returns the plan.
+
+    `on_refused` is called with a sentence for each change that is no longer possible, which is dropped.
+    """
+    before = plan = read_plan(folder / PLAN)
+    for name in before.applied:
+        (folder / INBOX / name).unlink(missing_ok=True)
+    names = []
+    for name, change in _waiting(folder, before):
+        plan, problem = _tried(plan, change, played)
+        names.append(name)
+        if problem:
+            on_refused(problem)
+    if names:
+        plan = plan.replaced(applied=tuple(names))
+        write_plan(plan, folder / PLAN)
+        for name in names:
+            (folder / INBOX / name).unlink(missing_ok=True)
+    return plan
+
+
+def has_changes(folder: Path, plan: Plan) -> bool:
+    """Returns whether a change waits. Takes some microseconds."""
+    try:
+        return any(name.endswith(".json") and name not in plan.applied for name in os.listdir(folder / INBOX))
+    except FileNotFoundError:
+        return False
+
+
+def _waiting(folder: Path, plan: Plan) -> list[tuple[str, Change | UsageError]]:
+    """Returns the changes that wait, by the name of their file."""
+    found: list[tuple[str, Change | UsageError]] = []
+    for file in sorted((folder / INBOX).glob("*.json")):
+        if file.name not in plan.applied:
+            try:
+                found.append((file.name, _decode(file.read_bytes())))
+            except FileNotFoundError:
+                pass  # a run has applied it meanwhile
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+                found.append((file.name, UsageError(f"{file} is no change of a tournament: {error}")))
+    return found
+
+
+def _tried(plan: Plan, change: Change | UsageError, played: Played) -> tuple[Plan, str]:
+    """Returns the plan with a change, or as it was and why."""
+    if isinstance(change, UsageError):
+        return plan, str(change)
+    try:
+        return applied(plan, change, played), ""
+    except UsageError as error:
+        return plan, f"a change was dropped, because it is no longer possible: {error}"
