@@ -18,14 +18,13 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from rich.console import Group
 from rich.live import Live
-from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given, one_of
-from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options
+from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
@@ -36,13 +35,9 @@ from referee.harness.tournament.execution.tournament_games import Shard, Tournam
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
-from referee.harness.tournament.inbox import Retitle, hand_in, settle_if_free
+from referee.harness.tournament.inbox import settle_if_free
 from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
 from referee.harness.tournament.remarks import remarks
-from referee.harness.tournament.reports import standings_text
-from referee.harness.tournament.reports.bracket import as_text
-from referee.harness.tournament.reports.readers import Reader
-from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
@@ -53,13 +48,13 @@ from referee.protocol.text import counted
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
-FOLLOWED, PRINTED = one_of("follow"), one_of("print")
-Output = Literal["text", "json", "csv", "markdown"]
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
 tournament_app.command("referee.harness.cli.prepare:prepare", name="prepare")
 tournament_app.command("referee.harness.cli.tournament_changes:add", name="add")
 tournament_app.command("referee.harness.cli.tournament_changes:withdraw", name="withdraw")
+tournament_app.command("referee.harness.cli.tournament_page:write_page", name="page")
+tournament_app.command("referee.harness.cli.tournament_show:show", name="show")
 tournament_app.command("referee.harness.cli.tournament_verify:verify_tournament", name="verify")
 
 
@@ -174,7 +169,7 @@ def run_tournament(
             end = trio.run(_play, played, pool, max_minutes)
     settle_if_free(folder)  # what came in while the run was ending
     result = standings(played.plan, book)
-    _print(result, output)
+    print_standings(result, output)
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
@@ -273,41 +268,6 @@ def new_folder(name: str, is_used: Callable[[Path], bool] = _holds_games) -> Pat
 
 
 @tournament_app.command
-def show(
-    folder: Path,
-    *,
-    follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
-    output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
-    sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
-) -> int:
-    """Prints the standings, also during a tournament.
-
-    Args:
-        folder: The tournament's folder.
-        follow: Print them again whenever games are added, until all are played or you interrupt it.
-        output: How to print them.
-        sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
-    """
-    plan = read_plan(folder / PLAN)
-    if sqlite is not None:
-        from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load
-
-        out.print(f"{counted(database.write(plan, folder, sqlite), 'game')} in {sqlite}")
-        return PLAYED
-    ends: dict[Path, int] = {}
-    book, shown = None, -1
-    while True:
-        book = reader.read(folder, book, ends)
-        if book.count > shown:
-            shown = book.count
-            result = standings(plan, book)
-            _print(result, output)
-        if not follow or (result.due is not None and result.played >= result.due):
-            return PLAYED
-        time.sleep(1)
-
-
-@tournament_app.command
 def merge(folder: Path, *others: Path) -> int:
     """Copies games from other folders. Of a game that was played twice, the earlier counts.
 
@@ -330,44 +290,7 @@ def merge(folder: Path, *others: Path) -> int:
     copied = sum(merge_files(folder, other) for other in others)
     book = reader.read(folder)
     out.print(f"{counted(copied, 'file')} copied; {counted(book.count, 'game')}, {book.doubles} of them played twice")
-    out.print(_table(standings(plan, book)))
-    return PLAYED
-
-
-@tournament_app.command(name="page")
-def write_page(
-    folder: Path,
-    *,
-    to: Path | None = None,
-    reader: Reader = Reader.PUBLIC,
-    viewed: int | None = None,
-    title: str | None = None,
-    organiser: str = "",
-) -> int:
-    """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
-
-    Args:
-        folder: The tournament's folder.
-        to: Where to write the site. Default: a folder in the tournament's, named after the reader.
-        reader: public: without the bots' standard error and commands, and with a page for each author that has the own
-            bot's. Its link is secret: only this command prints it. organiser: everything.
-        viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
-        title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
-            and the format.
-        organiser: Who organises it.
-    """
-    from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
-
-    plan = read_plan(folder / PLAN)
-    if title is not None and title != plan.title:
-        plan, _ = hand_in(folder, Retitle(title))
-    where = folder / f"page-{reader}" if to is None else to
-    written = site.write(plan, folder, where, reader, viewed, organiser)
-    out.print(f"{counted(written.files, 'file')} in {where}")
-    if written.authors:
-        out.print("secret pages, each for the author of one bot:")
-    for name, page in written.authors.items():
-        out.print(printable(f"  {name}: {page.relative_to(where)}"))
+    out.print(standings_table(standings(plan, book)))
     return PLAYED
 
 
@@ -429,22 +352,6 @@ def _print_lines(lines: list[bytes]) -> None:
     sys.stdout.flush()
 
 
-def _print(result: Standings, output: Output) -> None:
-    out.print(_table(result) if output == "text" else Text(standings_text.FORMS[output](result)))
-
-
-def _table(result: Standings, most: int | None = None) -> Group:
-    """Returns the standings with all rows, or only the best `most`."""
-    columns = standings_text.headers(result)
-    sheet = Sheet(columns[:2], columns[2:], dropped=standings_text.DROPPED)
-    for row in result.rows[:most]:
-        sheet.add(*standings_text.cells(row, columns))
-    heading = [Text(printable(result.title), style="bold")] if result.title else []
-    below = [result.ranking, *(f"note: {note}" for note in result.notes), result.fairness.text]
-    brackets = [Text(as_text(bracket), no_wrap=True, overflow="crop") for bracket in result.brackets]
-    return Group(*heading, Text(standings_text.summary(result)), sheet, *map(Text, filter(None, below)), *brackets)
-
-
 async def _live(games: TournamentGames) -> None:
     if not err.is_terminal:
         return
@@ -452,7 +359,9 @@ async def _live(games: TournamentGames) -> None:
         while True:
             started = time.monotonic()
             result = standings(games.plan, games.book, chances=False)
-            live.update(Group(_status(games, number_of_games(games.plan)), _table(result, LIVE_ROWS)), refresh=True)
+            live.update(
+                Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
+            )
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
 

@@ -1,0 +1,48 @@
+"""`referee tournament page`: writes a web site of plain files."""
+
+from pathlib import Path
+
+from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import out
+from referee.harness.tournament.inbox import Retitle, hand_in
+from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.reports.readers import Reader
+from referee.harness.tournament.store.ledger import PLAN
+from referee.protocol.text import counted
+
+
+def write_page(
+    folder: Path,
+    *,
+    to: Path | None = None,
+    reader: Reader = Reader.PUBLIC,
+    viewed: int | None = None,
+    title: str | None = None,
+    organiser: str = "",
+) -> int:
+    """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
+
+    Args:
+        folder: The tournament's folder.
+        to: Where to write the site. Default: a folder in the tournament's, named after the reader.
+        reader: public: without the bots' standard error and commands, and with a page for each author that has the own
+            bot's. Its link is secret: only this command prints it. organiser: everything.
+        viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
+        title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
+            and the format.
+        organiser: Who organises it.
+    """
+    from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
+
+    plan = read_plan(folder / PLAN)
+    if title is not None and title != plan.title:
+        plan, _ = hand_in(folder, Retitle(title))
+    where = folder / f"page-{reader}" if to is None else to
+    written = site.write(plan, folder, where, reader, viewed, organiser)
+    out.print(f"{counted(written.files, 'file')} in {where}")
+    if written.authors:
+        out.print("secret pages, each for the author of one bot:")
+    for name, page in written.authors.items():
+        out.print(printable(f"  {name}: {page.relative_to(where)}"))
+    return PLAYED

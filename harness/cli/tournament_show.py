@@ -1,0 +1,53 @@
+"""`referee tournament show`: prints the standings."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.options import one_of
+from referee.harness.cli.screen import out
+from referee.harness.cli.tournament_table import Output, print_standings
+from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import PLAN
+from referee.protocol.text import counted
+
+FOLLOWED, PRINTED = one_of("follow"), one_of("print")
+
+
+def show(
+    folder: Path,
+    *,
+    follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
+    output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
+    sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
+) -> int:
+    """Prints the standings, also during a tournament.
+
+    Args:
+        folder: The tournament's folder.
+        follow: Print them again whenever games are added, until all are played or you interrupt it.
+        output: How to print them.
+        sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
+    """
+    plan = read_plan(folder / PLAN)
+    if sqlite is not None:
+        from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load
+
+        out.print(f"{counted(database.write(plan, folder, sqlite), 'game')} in {sqlite}")
+        return PLAYED
+    ends: dict[Path, int] = {}
+    book, shown = None, -1
+    while True:
+        book = reader.read(folder, book, ends)
+        if book.count > shown:
+            shown = book.count
+            result = standings(plan, book)
+            print_standings(result, output)
+        if not follow or (result.due is not None and result.played >= result.due):
+            return PLAYED
+        time.sleep(1)
