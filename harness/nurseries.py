@@ -5,19 +5,19 @@ from contextlib import contextmanager
 
 import trio
 
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, UsageError
 
 
 @contextmanager
 def ungrouped() -> Iterator[None]:
-    """Unwraps a group that holds `RunError`s, and nothing else but cancelled tasks. To be put around a nursery.
+    """Unwraps a group that holds our errors, and nothing else but cancelled tasks. To be put around a nursery.
 
     If the nursery was being cancelled from outside, the error takes precedence.
     """
     try:
         yield
     except BaseExceptionGroup as group:
-        failures, others = group.split(RunError)
+        failures, others = group.split((RunError, UsageError))
         if failures is None or (others is not None and others.split(trio.Cancelled)[1] is not None):
             raise
         failure: BaseException = failures

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.nurseries import ungrouped
 
 
@@ -23,6 +23,8 @@ async def failing(*errors: Exception) -> None:
 async def test_run_errors_are_unwrapped_and_bugs_are_not() -> None:
     with pytest.raises(RunError, match="no disk"):
         await failing(RunError("no disk"))
+    with pytest.raises(UsageError, match="no such seed"):
+        await failing(UsageError("no such seed"))
     with pytest.raises(ExceptionGroup):
         await failing(RunError("no disk"), ValueError("a bug"))
 

@@ -76,7 +76,7 @@ class FormatOptions:
     first_to: Annotated[int | None, MORE] = None
     """Wins needed to decide a series. Default: more than half of the games."""
     rounds: Annotated[int | None, MORE] = None
-    """Rounds of a Swiss tournament; with four seats, how often each bot plays."""
+    """Rounds of a Swiss; in a round-robin at three or more seats, how often each bot plays."""
     absent: Annotated[Sequence[str], MORE] = ()
     """The name of a bot that plays no more, as after `withdraw`. May be given more than once."""
 

@@ -15,7 +15,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.arena.judge import judge_plan
-from referee.harness.tournament.formats.games import Seating
+from referee.harness.tournament.formats.games import PAIRING, Seating
 from referee.harness.tournament.inbox import Enter, hand_in, settle
 from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
@@ -166,7 +166,10 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
     else:
         discard_heads(folder)
     expel, applied = requested.expel or before.expel, before.applied
-    plan = submitted(requested.replaced(bots=before.bots, expel=expel, applied=applied), entries, played)
+    requested = requested.replaced(
+        bots=before.bots, expel=expel, applied=applied, pairing=before.pairing if played else PAIRING
+    )
+    plan = submitted(requested, entries, played)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -218,6 +221,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         encodings=request.encodings,
         version=game.version,
         title=request.title or "",
+        pairing=PAIRING,
     )
     return checked(plan) if is_whole else plan
 

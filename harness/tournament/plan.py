@@ -97,6 +97,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     version: int = 1
     """Of the game's rules."""
+    pairing: int = 1
+    """The version of the pairings with which it began; new ones have `formats.games.PAIRING`."""
     title: str = ""
     """The contest's name, above the standings; empty = the game and the format."""
     applied: tuple[str, ...] = ()
@@ -168,6 +170,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             rounds=self.rounds,
             absent=tuple(place for place, entry in enumerate(bots) if entry.absent),
             cases=cases,
+            pairing=self.pairing,
         )
 
     def scheduled_games(self, results: Results) -> ScheduledGames:
@@ -270,7 +273,7 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     With another seed or other conditions, the game of a key is another game. A bot that is not on the list has no place
     in the standings.
     """
-    for name in ("game", "format", "seed", "seating"):
+    for name in ("game", "format", "seed", "seating", "pairing"):
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:
             yield f"its {name} is {value}, not {expected}"

@@ -154,7 +154,7 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
         was, now = (swiss_rounds(count, plan.rounds) for plan in (before, requested))
         if now < was:
             yield f"rounds are {was}, not {now}"
-    elif before.rounds != requested.rounds:  # they decide the line-ups of four
+    elif before.rounds != requested.rounds:  # they decide the line-ups of three or more
         yield f"rounds are {before.rounds or 'the default'}, not {requested.rounds or 'the default'}"
     yield from _conditions(before, requested)
 

@@ -3,18 +3,25 @@
 import hashlib
 import itertools
 import random
+import time
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.dice import derive_seed
-from referee.harness.tournament.formats.designs import WILLIAMS, fours, number_of_fours, pairings, rows, seated
+from referee.harness.tournament.formats import first_pairing
+from referee.harness.tournament.formats.designs import WILLIAMS, pairings, rows, seated
 from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Outcome, ScheduledGame, Seating, shares
 from referee.harness.tournament.formats.groups import draw
+from referee.harness.tournament.formats.line_ups import line_ups, number_of_line_ups
 from referee.harness.tournament.formats.schedules import FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.series import series_ranking
+
+FORMATS_FOLDER = Path(first_pairing.__file__).parent
 
 
 class Played(dict[ScheduledGame, Outcome]):
@@ -83,7 +90,7 @@ def test_the_rows_of_four_balance_seats_and_neighbours() -> None:
     assert set(followers.values()) == {1} and len(followers) == 12
 
 
-@given(seed_group=st.integers(0, 1000), seats=st.integers(2, 4))
+@given(seed_group=st.integers(0, 1000), seats=st.integers(2, 6))
 def test_in_a_seed_group_everybody_has_every_seat_once(seed_group: int, seats: int) -> None:
     table = tuple(range(10, 10 + seats))
     orders = [seated(table, seed_group, row) for row in range(len(rows(seats)))]
@@ -91,44 +98,121 @@ def test_in_a_seed_group_everybody_has_every_seat_once(seed_group: int, seats: i
         assert sorted(order[seat] for order in orders) == list(table)
 
 
+def counted(found: Sequence[Sequence[int]]) -> tuple[Counter[int], Counter[tuple[int, ...]]]:
+    """Returns how often each bot plays, and how often each pair meets."""
+    played = Counter(bot for line_up in found for bot in line_up)
+    return played, Counter(pair for line_up in found for pair in itertools.combinations(sorted(line_up), 2))
+
+
 @pytest.mark.parametrize("bots,tables", [(16, 20), (13, 13)])
 def test_sixteen_and_thirteen_bots_meet_exactly_once(bots: int, tables: int) -> None:
-    found = list(fours(bots))
+    found = line_ups(bots, 4)
     assert len(found) == tables
-    meetings = Counter(pair for table in found for pair in itertools.combinations(table, 2))
-    assert meetings == dict.fromkeys(itertools.combinations(range(bots), 2), 1)
+    assert counted(found)[1] == dict.fromkeys(itertools.combinations(range(bots), 2), 1)
 
 
-def test_the_plane_of_sixteen_has_five_rounds_in_which_everybody_sits_once() -> None:
-    found = list(fours(16))
+def test_the_plane_of_sixteen_has_five_rounds_in_which_everybody_plays_once() -> None:
+    found = line_ups(16, 4)
     for start in range(0, 20, 4):
-        assert sorted(bot for table in found[start : start + 4] for bot in table) == list(range(16))
+        assert sorted(bot for line_up in found[start : start + 4] for bot in line_up) == list(range(16))
 
 
-@pytest.mark.parametrize("bots", range(5, 31))
-def test_other_numbers_of_bots_meet_two_to_four_times(bots: int) -> None:
-    found = list(fours(bots))
-    sat = Counter(bot for table in found for bot in table)
-    assert max(sat.values()) - min(sat.values()) <= 2
-    meetings = Counter(pair for table in found for pair in itertools.combinations(table, 2))
-    if bots not in (13, 16):
-        assert all(1 <= meetings[pair] <= 5 for pair in itertools.combinations(range(bots), 2))
-        assert sum(times in (2, 3, 4) for times in meetings.values()) >= 0.95 * len(meetings)
+@pytest.mark.parametrize("bots", [bots for bots in range(5, 121) if bots % 4 < 2])
+def test_at_four_seats_every_pair_meets_exactly_three_times(bots: int) -> None:
+    found = line_ups(bots, 4, bots - 1)
+    assert all(len(set(line_up)) == 4 for line_up in found)
+    assert counted(found) == (
+        dict.fromkeys(range(bots), bots - 1),
+        dict.fromkeys(itertools.combinations(range(bots), 2), 3),
+    )
+
+
+def test_every_first_round_on_file_makes_a_design() -> None:
+    for line in (FORMATS_FOLDER / "starters.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            seats, bots = map(int, line.partition(":")[0].split())
+            assert set(counted(line_ups(bots, seats, bots - 1))[1].values()) == {seats - 1}
+
+
+def test_line_ups_of_a_hundred_bots_take_no_time() -> None:
+    line_ups.cache_clear()
+    start = time.process_time()
+    assert len(line_ups(100, 4)) == 100 * 99 // 4
+    assert time.process_time() - start < 2
+
+
+@given(seats=st.integers(3, 6), more=st.integers(0, 20), rounds=st.none() | st.integers(1, 20))
+def test_line_ups_are_even_at_any_number_of_seats(seats: int, more: int, rounds: int | None) -> None:
+    bots = seats + more
+    found = line_ups(bots, seats, rounds)
+    assert len(found) == number_of_line_ups(bots, seats, rounds)
+    assert all(len(set(line_up)) == seats and set(line_up) <= set(range(bots)) for line_up in found)
+    played, meetings = counted(found)
+    assert max(played.values()) - min(played[bot] for bot in range(bots)) <= 1
+    seated = Counter((bot, seat) for line_up in found for seat, bot in enumerate(line_up))
+    assert all(
+        max(seated[bot, seat] for seat in range(seats)) - min(seated[bot, seat] for seat in range(seats)) <= 2
+        for bot in range(bots)
+    )
+    pairs = bots * (bots - 1) // 2
+    mean = len(found) * seats * (seats - 1) / 2 / pairs
+    variance = sum((meetings[pair] - mean) ** 2 for pair in itertools.combinations(range(bots), 2)) / pairs
+    assert variance <= mean  # independent draws would have that
+
+
+@given(seats=st.integers(3, 6), bots=st.integers(3, 40))
+def test_a_stopped_round_robin_has_even_appearances(seats: int, bots: int) -> None:
+    played = [0] * max(bots, seats)
+    for line_up in line_ups(len(played), seats):
+        for bot in line_up:
+            played[bot] += 1
+        assert max(played) - min(played) <= seats + 1
+
+
+@pytest.mark.parametrize("seats,games", [(3, 1), (3, 3), (4, 1), (4, 2), (5, 5)])
+def test_a_round_robin_at_any_number_of_seats_has_no_game_twice_and_even_seats(seats: int, games: int) -> None:
+    field = Field(9, seats, games)
+    scheduled = played_out("round-robin", field)
+    assert len(scheduled) == len(set(scheduled)) == size_of_round_robin(field)
+    seated = Counter((bot, seat) for game in scheduled for seat, bot in enumerate(game.seats))
+    counts = [[seated[bot, seat] for seat in range(seats)] for bot in range(9)]
+    assert all(max(count) - min(count) <= 2 for count in counts)
+
+
+def test_a_round_robin_of_one_game_a_pair_gives_both_seats_evenly() -> None:
+    first = Counter(game.seats[0] for game in played_out("round-robin", Field(11, 2, 1)))
+    assert set(first.values()) == {5}
+    assert all(game.seats[0] < game.seats[1] for game in played_out("round-robin", Field(11, seating=Seating.FIXED)))
 
 
 @pytest.mark.parametrize(
     "bots,rounds,digest", [(11, 3, "93680b34df22"), (17, None, "a58a798e1c54"), (30, 9, "339b41bcad1a")]
 )
-def test_line_ups_never_change_since_a_tournament_may_have_begun(bots: int, rounds: int | None, digest: str) -> None:
-    assert hashlib.sha256(repr(list(fours(bots, rounds))).encode()).hexdigest().startswith(digest)
+def test_a_tournament_begun_before_these_line_ups_keeps_its_own(bots: int, rounds: int | None, digest: str) -> None:
+    found = list(first_pairing.fours(bots, rounds))
+    assert hashlib.sha256(repr(found).encode()).hexdigest().startswith(digest)
+    field = Field(bots, 4, 1, rounds=rounds, pairing=1)
+    assert Counter(tuple(sorted(game.seats)) for game in played_out("round-robin", field)) == Counter(found)
+    assert size_of_round_robin(field) == len(found)
 
 
-@pytest.mark.parametrize("bots,rounds", [*((bots, None) for bots in range(4, 21)), (4, 3), (13, 5), (16, 5), (18, 7)])
-def test_line_ups_are_counted_without_making_them(bots: int, rounds: int | None) -> None:
-    assert number_of_fours(bots, rounds) == len(list(fours(bots, rounds)))
+@pytest.mark.parametrize(
+    "bots,seats,rounds,digest",
+    [
+        (11, 3, None, "6e3dcf0ec754"),
+        (17, 4, None, "f1540e967a90"),
+        (30, 4, 9, "5a532b03e794"),
+        (88, 4, None, "7bcffdfca389"),
+        (12, 5, None, "e207f09a6586"),
+    ],
+)
+def test_line_ups_never_change_since_a_tournament_may_have_begun(
+    bots: int, seats: int, rounds: int | None, digest: str
+) -> None:
+    assert hashlib.sha256(repr(line_ups(bots, seats, rounds)).encode()).hexdigest().startswith(digest)
 
 
-@pytest.mark.parametrize("seats,games", [(2, 4), (4, 6)])
+@pytest.mark.parametrize("seats,games", [(2, 4), (3, 3), (4, 6)])
 def test_the_games_of_a_round_robin_are_counted_as_they_are_scheduled(seats: int, games: int) -> None:
     field = Field(7, seats, games, absent=(2,))
     assert size_of_round_robin(field) == len(played_out("round-robin", field))
@@ -136,6 +220,7 @@ def test_the_games_of_a_round_robin_are_counted_as_they_are_scheduled(seats: int
 
 def test_the_games_of_thousands_of_bots_are_counted_at_once() -> None:
     assert size_of_round_robin(Field(20_000, 4, 1)) == 20_000 * 19_999 // 4
+    assert size_of_round_robin(Field(20_000, 4, 1, pairing=1)) == 20_000 * 19_999 // 4
 
 
 def test_a_table_of_four_is_played_in_seed_groups_of_four() -> None:

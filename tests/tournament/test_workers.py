@@ -16,6 +16,8 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.execution import core_locks, worker_messages
+from referee.harness.tournament.execution.local import open_local
+from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +133,22 @@ def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path
     (tmp_path / "gone").chmod(0o755)
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--ledger", tmp_path / "t", code=3)
     assert "bob" in said
+
+
+@pytest.mark.trio
+async def test_a_usage_error_in_a_worker_ends_the_run_with_its_text(tmp_path: Path) -> None:
+    """Such as options that the rules cannot start with. No worker dies, and no game is blamed."""
+    bots = {name: entrants([drawing_bot(tmp_path, name, 1)])[0] for name in ("ann", "bob")}
+    limits = Limits(isolation=OFF)
+    contest = worker_messages.Contest("tictactoe", {"opening": 100}, TICTACTOE.time, limits, (Encoding.JSON,), bots)
+    job = worker_messages.Job(1, (worker_messages.Assignment("k", tuple(bots), 1),))
+    with trio.fail_after(30):
+        async with open_local(contest, 1, pin=False) as pool:
+            while not pool.room():
+                await trio.sleep(0.01)
+            await pool.give(job)
+            event = await pool.events.receive()
+    assert isinstance(event, worker_messages.Failed) and "options of tictactoe" in event.why
 
 
 def test_a_worker_ends_at_the_end_of_its_input(tmp_path: Path) -> None:

@@ -60,6 +60,10 @@ class Seating(StrEnum):
     """Every game has its own seed; the bots sit in the order in which they were named."""
 
 
+PAIRING = 2
+"""The version of the pairings. A tournament keeps the one with which it began; see `first_pairing`."""
+
+
 class Field(Struct, frozen=True):
     """The bots and settings of a format."""
 
@@ -81,6 +85,7 @@ class Field(Struct, frozen=True):
     """The stage that this is, if it is not the first one of the plan."""
     cases: tuple[tuple[int, int], ...] = ()
     """Of a test run: each opponent's place on the list, behind `bots`, and its seat."""
+    pairing: int = PAIRING
 
     @property
     def present(self) -> list[int]:
@@ -110,10 +115,13 @@ def breadth_first(field: Field, line_ups: Callable[[], Iterable[LineUp]]) -> Ite
     turns = len(rows(field.seats)) if field.seating is Seating.SEED_GROUP else 1
     for first in range(0, field.games, turns):
         repeats: dict[LineUp, int] = {}
+        orders: dict[LineUp, LineUp] = {}
         for line_up in line_ups():
-            repeat = repeats[line_up] = repeats.get(line_up, -1) + 1
+            bots = tuple(sorted(line_up))
+            repeat = repeats[bots] = repeats.get(bots, -1) + 1
             start = repeat * field.games + first
-            yield from field.games_of(line_up, range(start, min(start + turns, (repeat + 1) * field.games)))
+            numbers = range(start, min(start + turns, (repeat + 1) * field.games))
+            yield from field.games_of(orders.setdefault(bots, line_up), numbers)
 
 
 def finished(games: Iterable[ScheduledGame], results: Results) -> Generator[None, None, list[Outcome]]:

@@ -1,12 +1,14 @@
 """All formats by name, and those whose games do not depend on results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
 import msgspec
 
+from referee.harness.tournament.formats import first_pairing
 from referee.harness.tournament.formats.bracket import double_elimination, knockout
-from referee.harness.tournament.formats.designs import fours, number_of_fours, pairings
+from referee.harness.tournament.formats.designs import pairings
 from referee.harness.tournament.formats.games import (
     Field,
     Format,
@@ -18,24 +20,42 @@ from referee.harness.tournament.formats.games import (
 )
 from referee.harness.tournament.formats.groups import groups
 from referee.harness.tournament.formats.ladder import ladder
+from referee.harness.tournament.formats.line_ups import line_ups, number_of_line_ups
 from referee.harness.tournament.formats.series import series
 from referee.harness.tournament.formats.swiss import swiss
 
 
 def round_robin(field: Field, results: Results) -> ScheduledGames:
-    """Every bot against every other. With four seats, all bots meet about equally often."""
+    """Every bot against every other. With more than two seats, all bots meet about equally often."""
     bots = field.present
     if field.seats == 2:
-        return breadth_first(field, lambda: pairings(bots))
+        return breadth_first(field, lambda: map(partial(_first_seat, field), pairings(bots)))
+    if field.pairing < 2:
+        return breadth_first(field, lambda: (_of(bots, four) for four in first_pairing.fours(len(bots), field.rounds)))
     return breadth_first(
-        field, lambda: (tuple(bots[place] for place in four) for four in fours(len(bots), field.rounds))
+        field, lambda: (_of(bots, places) for places in line_ups(len(bots), field.seats, field.rounds))
     )
+
+
+def _of(bots: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
+    return tuple(bots[place] for place in places)
+
+
+def _first_seat(field: Field, pair: tuple[int, int]) -> tuple[int, int]:
+    """Gives both seats to every bot about equally often, if a pair plays an odd number of games."""
+    one, two = pair
+    swapped = field.pairing > 1 and field.seating is not Seating.FIXED and (one + two) % 2 == 0
+    return (two, one) if swapped else pair
 
 
 def size_of_round_robin(field: Field) -> int:
     """Returns the number of games of a round robin, without making its line-ups."""
     bots = len(field.present)
-    return field.games * (bots * (bots - 1) // 2 if field.seats == 2 else number_of_fours(bots, field.rounds))
+    if field.seats == 2:
+        return field.games * bots * (bots - 1) // 2
+    if field.pairing < 2:
+        return field.games * first_pairing.number_of_fours(bots, field.rounds)
+    return field.games * number_of_line_ups(bots, field.seats, field.rounds)
 
 
 def list_order(field: Field, results: Results) -> ScheduledGames:
