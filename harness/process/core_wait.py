@@ -212,6 +212,11 @@ def difference(
     return CoreWait(max(ran_ns.values(), default=0) / 1e9, max(0, waited) / 1e9)
 
 
+def is_ready(pid: int) -> bool:
+    """Returns whether the main thread of a process runs or waits for a core now."""
+    return _standing(f"/proc/{pid}").ready
+
+
 def unread_bytes(descriptor: int) -> int:
     """Returns how many bytes lie in a pipe, given either end of it."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)

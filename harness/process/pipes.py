@@ -9,7 +9,7 @@ from math import inf
 import trio
 
 from referee.harness.process.bot_process import BotProcess, State
-from referee.harness.process.core_wait import LOOK_EVERY_S, QUICK_S, CoreWaitMeter, unread_bytes
+from referee.harness.process.core_wait import LOOK_EVERY_S, QUICK_S, CoreWaitMeter, is_ready, unread_bytes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES
 from referee.harness.process.transport import Late, Transport
@@ -107,8 +107,12 @@ class Pipes(Transport):
                 sent = True
             before, self._cpu_ns = self._cpu_ns, cpu_ns(self.process.cpu_clock)
             busy = self._cpu_ns not in (before, 0) or unread_bytes(self.process.stdin) > 0
-            self._sent_something = busy or not sent
+            # A bot that shares our core may have been stopped half way: it uses no CPU time while we run.
+            self._sent_something = busy or not sent or self.is_ready()
         return not self._sent_something
+
+    def is_ready(self) -> bool:
+        return is_ready(self.process.pid)
 
     async def wait(self, until: float, others: Sequence[int] | None = None) -> bytes:
         if not self.core_wait.running:

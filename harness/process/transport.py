@@ -85,6 +85,10 @@ class Transport(ABC):
         """Returns whether the bot has read everything and uses no CPU time, as far as can be seen."""
         return True
 
+    def is_ready(self) -> bool:
+        """Returns whether the bot runs or waits for a core now, as far as can be seen."""
+        return False
+
 
 class ProcessStatus(Struct, frozen=True):
     """The usage and the output of a bot's process in a match. `usage` goes on changing."""

@@ -45,7 +45,10 @@ KEPT_PIECES = 64
 LONG_BYTES = 1 << 14
 """A longer answer may take more than a millisecond to decode."""
 SETTLE_S = 0.005
-"""How long bots may be busy with the end of a match before they are greeted for the next."""
+"""How long bots may be busy with the end of a match before they are greeted for the next. Of CPU time if they wait for
+a core, else of wall time."""
+MOST_SETTLE_S = 0.1
+"""The most wall time that they get, however busy the machine is."""
 NAP_S = 0.000001
 """A sleep that frees our core for the bot. The kernel rounds it up to 50 µs, enough for most bots to see the end."""
 
@@ -367,16 +370,22 @@ async def settle(bots: Iterable[Bot]) -> None:
     """Gives bots a moment to read the end of a match, before they are greeted for another.
 
     What a bot has written without being asked becomes its `fault`. Other tasks get a turn only if another match is
-    open: a sleep by trio takes longer than most bots need.
+    open, or if no core is free for a bot: a sleep by trio takes longer than most bots need.
     """
     bots = tuple(bots)
     alone, busy, naps = stall_clock().matches <= 1, bots, False
-    until = time.perf_counter() + SETTLE_S
-    while (busy := tuple([bot for bot in busy if not bot.transport.rests()])) and time.perf_counter() < until:
+    started, cpu_before = time.perf_counter(), [_cpu_ns(bot) for bot in bots]
+    while busy := tuple([bot for bot in busy if not bot.transport.rests()]):
+        passed_s = time.perf_counter() - started
+        if passed_s >= SETTLE_S:
+            used_s = {bot: (_cpu_ns(bot) - before) / 1e9 for bot, before in zip(bots, cpu_before, strict=True)}
+            busy = tuple([bot for bot in busy if used_s[bot] < SETTLE_S and bot.transport.is_ready()])
+            if not busy or passed_s >= MOST_SETTLE_S:
+                break
         # A bot may share our core. One that has used much of it lately runs only when we sleep.
         if not naps:
             os.sched_yield()
-        elif alone:
+        elif alone and passed_s < SETTLE_S:
             time.sleep(NAP_S)
         else:
             await trio.sleep(NAP_S)
@@ -384,6 +393,13 @@ async def settle(bots: Iterable[Bot]) -> None:
     for bot in bots:
         if bot.fault is None:
             bot.check_unasked()
+
+
+def _cpu_ns(bot: Bot) -> int:
+    try:
+        return bot.program.cpu_ns()
+    except OSError:
+        return 0  # the process is gone
 
 
 def _error(error: ErrorObject) -> Fault:

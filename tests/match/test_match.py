@@ -521,9 +521,24 @@ async def test_a_second_answer_of_a_bot_that_plays_one_match_is_recorded_too(are
 
 async def test_what_is_written_after_the_last_answer_belongs_to_that_match(arena: Arena) -> None:
     """At the notice about the winner, and at `exit`."""
-    heard = AGAIN.replace(
-        "        if message", "        os.write(2, message['method'].encode() + b'\\n')\n        if message", 1
-    )
+    await _write_what_is_read(arena, games=4)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins nothing to a core")
+async def test_what_a_bot_on_our_core_writes_last_belongs_to_that_match(arena: Arena) -> None:
+    """It runs only when we do not, and may be stopped between reading the end of a match and writing."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        await _write_what_is_read(arena, games=40, first=f"os.sched_setaffinity(0, [{min(cores)}])\n", thinks=9000)
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+async def _write_what_is_read(arena: Arena, games: int, first: str = "", thinks: int = 0) -> None:
+    """Plays matches of bots that write the name of each message, after adding so many numbers."""
+    write = f"sum(range({thinks})); os.write(2, message['method'].encode() + b'\\n')"
+    heard = first + AGAIN.replace("        if message", f"        {write}\n        if message", 1)
     bots = [
         arena.bot(
             heard + f"match_after_match({cells}, reuse=True); os.write(2, b'bye\\n')",
@@ -532,15 +547,15 @@ async def test_what_is_written_after_the_last_answer_belongs_to_that_match(arena
         )
         for name, cells in (("ours", O_WINS), ("theirs", X_LOSES))
     ]
-    outcome = await series(arena, *bots, games=4)
-    for number, match in enumerate(outcome.matches):
+    outcome = await series(arena, *bots, games=games)
+    for number, match in enumerate(outcome.matches, start=1):
         for seat in match.seats:
             assert seat.stderr is not None
             lines = Path(seat.stderr).read_text().split()
             assert lines[0] == "initialize"
             assert lines.count("initialize") == 1
             assert lines.count("event") == 7, "its symbol, five moves and the winner"
-            assert lines[-1] == "event" if number < 3 else "bye"
+            assert lines[-1] == ("bye" if number == games else "event")
 
 
 async def test_the_last_stderr_of_a_bot_that_is_asked_to_exit_is_kept(arena: Arena) -> None:
