@@ -41,9 +41,12 @@ def finish_now(steps: Steps[T]) -> T:
             return result
 
 
-async def run(work: Callable[[], T]) -> T:
-    """Runs `work` in a thread, if the system starts one. Returns its result."""
-    done = await _in_thread(work)
+async def run(work: Callable[[], T], abandon: bool = False) -> T:
+    """Runs `work` in a thread, if the system starts one. Returns its result.
+
+    With `abandon`, a cancelled caller does not wait for the thread.
+    """
+    done = await _in_thread(work, abandon)
     return work() if done is None else done[0]
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +20,7 @@ from cyclopts.validators import Number
 from rich.console import Group
 from rich.live import Live
 
+from referee.harness import threads
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
@@ -38,6 +40,7 @@ from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
 from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
 from referee.harness.tournament.remarks import remarks
+from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
@@ -355,15 +358,27 @@ def _print_lines(lines: list[bytes]) -> None:
 async def _live(games: TournamentGames) -> None:
     if not err.is_terminal:
         return
+    known: dict[str, Row] = {}
     with Live(console=err, auto_refresh=False, transient=True) as live:
         while True:
             started = time.monotonic()
-            result = standings(games.plan, games.book, chances=False)
-            live.update(
-                Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
-            )
+            for rated in (False, True):  # the fit of many bots takes longer than all the rest
+                result = await threads.run(partial(_standings_now, games, known, rated), abandon=True)
+                live.update(
+                    Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
+                )
+            known = {row.ident: row for row in result.rows}
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
+
+
+def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:
+    """Returns the standings without P(#1), in another thread; not `rated`: with the ratings that are known."""
+    result = standings(games.plan, games.book.copy(), chances=False, rated=rated)
+    for row in result.rows:
+        if not rated and row.elo is None and row.ident in known:
+            row.elo = known[row.ident].elo
+    return result
 
 
 def _status(games: TournamentGames, total: int | None) -> str:

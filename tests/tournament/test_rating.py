@@ -133,7 +133,7 @@ def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
             add(tally, pair(A, B, there, back))
         fields.append(tally.ratings(draws=1000))
     assert fields[1][:2] == fields[0]
-    assert (fields[1][2].elo.low, fields[1][2].p_rank, fields[1][2].note) == (None, (), "no information")
+    assert (fields[1][2].elo.low, fields[1][2].p_first, fields[1][2].note) == (None, None, "no information")
 
 
 def test_a_long_tournament_finds_the_true_ratings() -> None:
@@ -278,24 +278,23 @@ def test_equal_seed_groups_give_no_interval() -> None:
         assert (rating.elo.low, rating.elo.high, rating.note) == (None, None, "no information")
 
 
-# Ranks.
+# The chance of being the best.
 
 
-def test_the_chances_of_ranks_add_up_and_follow_from_the_seed() -> None:
+def test_the_chances_to_be_the_best_add_up_and_follow_from_the_seed() -> None:
     luck = random.Random(4)
     tally = tournament(luck, field(luck, 5), seats=2, groups=80, shared=0.5)
-    found = [rating.p_rank for rating in tally.ratings()]
-    assert found == [rating.p_rank for rating in tally.ratings()]
-    assert found != [rating.p_rank for rating in tally.ratings(seed=1)]
-    for one in (*found, *zip(*found, strict=True)):
-        assert sum(one) == pytest.approx(1)
+    found = [rating.p_first for rating in tally.ratings()]
+    assert found == [rating.p_first for rating in tally.ratings()]
+    assert found != [rating.p_first for rating in tally.ratings(seed=1)]
+    assert sum(chance or 0 for chance in found) == pytest.approx(1)
 
 
 def test_equal_bots_are_best_with_equal_chances() -> None:
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, LOST)) * 20:
         add(tally, pair(A, B, there, back))
-    assert tally.ratings()[0].p_rank == pytest.approx((0.5, 0.5), abs=0.01)
+    assert tally.ratings()[0].p_first == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
@@ -306,14 +305,14 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     first = tally.ratings(draws=100_000)[0]
     assert first.elo.high is not None
     deviations = first.elo.value / ((first.elo.high - first.elo.value) / 1.959964)
-    assert first.p_rank[0] == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
+    assert first.p_first == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
 
 
 def test_three_wins_of_three_do_not_make_a_bot_surely_the_best() -> None:
     tally = Tally(2)
     for _ in range(3):
         add(tally, pair(A, B, WON, WON))
-    assert 0.8 < tally.ratings()[0].p_rank[0] < 0.995
+    assert 0.8 < (tally.ratings()[0].p_first or 0) < 0.995
 
 
 # Copies and faults.

@@ -1,7 +1,7 @@
 """The games of a ledger that count in the standings, by line-up, by ending and by seed group."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice, permutations
 
 from referee.harness.records import ModelUse
@@ -28,7 +28,7 @@ def of_plan(plan: Plan, book: Book, with_void: bool = False) -> Book:
         condition, seated = line_up.partition("/")[0], bots_of(line_up)
         if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
             line_ups[line_up] = games
-    return book.of(line_ups)
+    return book if len(line_ups) == len(book.line_ups) else book.of(line_ups)
 
 
 def counting(plan: Plan, book: Book) -> tuple[Book, int]:
@@ -113,3 +113,21 @@ def seed_groups(plan: Plan, book: Book) -> Iterator[SeedGroups]:
         for codes, contents in alike.items():
             kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
             yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents
+
+
+def joined(programs: Sequence[int], groups: Iterable[SeedGroups]) -> Iterator[SeedGroups]:
+    """Joins equal games of the same programs under several names: they are one observation."""
+    equal: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[rating.Game], int]]] = {}
+    for group, contents in groups:
+        seats = tuple(tuple(programs[bot] for bot in game.bots) for game in group)
+        for each, times in Counter(contents).items():
+            if 0 in each:
+                yield group, [each] * times
+            else:
+                equal.setdefault((seats, each), []).append((group, times))
+    for (_, each), found in equal.items():
+        before = 0
+        for times in sorted({times for _, times in found}):
+            together = [group for group, most in found if most >= times]
+            yield [game for group in together for game in group], [each * len(together)] * (times - before)
+            before = times

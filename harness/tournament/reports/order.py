@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import permutations
+from itertools import groupby, permutations
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL
@@ -33,7 +33,7 @@ RULES = {
 """What ranks the bots, by format. All other formats rank by points."""
 
 
-def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
+def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[int, Mapping[int, Cell]]) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
     left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
@@ -58,15 +58,15 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[tuple[int, i
             rows[bot].byes = times
             rows[bot].points += times * plan.games
     worth = {bot: _worth(plan, rows[bot]) for bot in bots}
-    order = [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+    order = [list(equal) for _, equal in groupby(sorted(bots, key=lambda bot: -worth[bot]), worth.__getitem__)]
     if plan.format in DIRECT and plan.seats == 2:
         return [bots for equal in order for bots in _by_direct_games(equal, cells)]
     return order
 
 
-def _by_direct_games(equal: list[int], cells: Mapping[tuple[int, int], Cell]) -> list[list[int]]:
+def _by_direct_games(equal: list[int], cells: Mapping[int, Mapping[int, Cell]]) -> list[list[int]]:
     """Breaks a tie by the points in games among the tied bots, if all of these have met equally often."""
-    met = {pair: cells.get(pair, Cell()) for pair in permutations(equal, 2)}
+    met = {pair: cells.get(pair[0], {}).get(pair[1], Cell()) for pair in permutations(equal, 2)}
     if len({cell.games for cell in met.values()}) != 1:
         return [equal]
     points = {bot: sum(met[bot, other].points for other in equal if other != bot) for bot in equal}

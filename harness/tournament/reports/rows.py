@@ -57,6 +57,8 @@ class Cell(Struct):
 
     games: int = 0
     points: float = 0.0
+    forfeits: int = 0
+    """Of these games, those that were decided without play."""
     penta: list[int] = []
     """Games with two seats: how many game pairs gave it 0, ½, 1, 1½ and 2 points."""
 

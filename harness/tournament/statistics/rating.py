@@ -1,4 +1,4 @@
-"""One rating for every bot of a tournament, fitted to all games at once, with intervals and the chance of every rank.
+"""One rating for every bot of a tournament, fitted to all games at once, with its interval and its chance to be first.
 
 A game of any number of seats counts as its pairs "finished ahead of", a tie as half (Bradley and Terry 1952). The pairs
 of a seed group share their luck, so that their sum is one observation: the covariance is the sandwich clustered by seed
@@ -7,9 +7,10 @@ group (Liang and Zeger 1986). `docs/explanation/statistics.md` has the formulas.
 
 import math
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from operator import mul
+from types import ModuleType
 
 from msgspec import Struct
 
@@ -18,7 +19,9 @@ from referee.harness.tournament.statistics.score import FEW, TAIL, Interval, Z
 ELO = 400 / math.log(10)
 """Elo of one unit of the natural logarithm of the odds."""
 DRAWS = 10_000
-"""How many sets of ratings are drawn to estimate the chance of every rank, to within a hundredth."""
+"""How many sets of ratings are drawn to estimate every bot's chance of being the best, to within a hundredth."""
+LARGE = 50
+"""The number of bots from which numpy is used if it is installed."""
 STEP = 2.0
 """The furthest that a Newton step may move a rating; further away the curvature says little."""
 ROUNDING = 1e-3
@@ -47,10 +50,14 @@ class Rating(Struct, frozen=True):
 
     elo: Interval
     """Relative to the average bot, with its 95 % interval."""
-    p_rank: tuple[float, ...]
-    """The chance of each rank among the bots that have played. Empty if it was not requested."""
+    p_first: float | None
+    """The chance that it is the best of the bots that have played. None if it was not requested."""
     note: str
     """`few` seed groups, `no information` about the error of the rating, or empty."""
+
+
+NO_RATING = Rating(Interval(0.0, None, None), None, "no information")
+"""That of a bot that has not played."""
 
 
 class Weight(Struct):
@@ -109,10 +116,14 @@ class Tally:
             kept = [tuple([each[place] for place in sound]) for each in contents]
             self._sound.add([games[place] for place in sound], kept)
 
+    def weights(self, without_faults: bool = False) -> Mapping[Pairs, Weight]:
+        """Returns the results so far; `without_faults` those of games without a fault."""
+        counted = self._sound if without_faults and self._sound is not None else self._all
+        return counted.weights
+
     def ratings(self, without_faults: bool = False, seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
         """Returns every bot's rating; `without_faults` from games without a fault, which shows strength alone."""
-        counted = self._sound if without_faults and self._sound is not None else self._all
-        return rate(self.bots, counted.weights, seed, draws)
+        return rate(self.bots, self.weights(without_faults), seed, draws)
 
 
 def _pairs(seed_group: Iterable[Game]) -> Pairs:
@@ -134,11 +145,29 @@ def _pairs(seed_group: Iterable[Game]) -> Pairs:
 
 
 def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
-    """Fits all ratings jointly. `draws` is for the chances of ranks; 0 leaves these out.
+    """Fits all ratings jointly, with numpy if there are many bots. `draws` is for P(#1); 0 leaves it out.
 
-    Bots that have not played have the rating 0 and take no rank.
+    Bots that have not played have the rating 0.
     """
-    rated = [Rating(Interval(0.0, None, None), (), "no information")] * bots
+    if bots >= LARGE and (arrays := with_numpy()) is not None:
+        return tuple(arrays.rate(bots, arrays.observations(weights), seed, draws))
+    return rate_without_numpy(bots, weights, seed, draws)
+
+
+def with_numpy() -> ModuleType | None:
+    """Returns the module `rating_arrays` if numpy is installed: it takes 0.1 s to load."""
+    try:
+        from referee.harness.tournament.statistics import rating_arrays
+    except ImportError:
+        return None
+    return rating_arrays
+
+
+def rate_without_numpy(
+    bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int = DRAWS
+) -> tuple[Rating, ...]:
+    """Does the same as `rate`; the time grows with the cube of the number of bots."""
+    rated = [NO_RATING] * bots
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     if not played:
         return tuple(rated)
@@ -152,13 +181,18 @@ def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int =
     covariance = _centred(_sandwich(ratings, information, weights, results))
     mean = sum(ratings) / len(played)
     ratings = [rating - mean for rating in ratings]
-    chances = _rank_chances(ratings, covariance, seed, draws)
+    chances = _chances_to_be_first(ratings, covariance, seed, draws)
     for place, bot in enumerate(played):
-        rated[bot] = Rating(_interval(place, ratings, covariance, results), chances[place], results[place].note())
+
+        def expecting(score: float, place: int = place) -> float:
+            return _expecting(score, place, ratings, results)
+
+        interval = interval_of(ratings[place], covariance[place][place], results[place], expecting)
+        rated[bot] = Rating(interval, chances[place], results[place].note())
     return tuple(rated)
 
 
-class _Result(Struct):
+class Result(Struct):
     """The results of one bot."""
 
     seed_groups: int = 0
@@ -178,8 +212,8 @@ class _Result(Struct):
         return "few" if self.seed_groups < FEW else ""
 
 
-def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
-    results = [_Result() for _ in range(bots)]
+def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[Result]:
+    results = [Result() for _ in range(bots)]
     for pairs, weight in weights.items():
         won: dict[int, float] = {}
         met: dict[int, int] = {}
@@ -199,7 +233,7 @@ def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
 # The fit. Inside, ratings are in units of the natural logarithm of the odds.
 
 
-def _fit(results: Sequence[_Result]) -> tuple[Vector, Matrix]:
+def _fit(results: Sequence[Result]) -> tuple[Vector, Matrix]:
     """Returns the likeliest ratings and the information matrix at them, by Newton's method.
 
     The prior is half a win and half a loss of every bot against an average one. So a bot that has won everything has a
@@ -234,7 +268,7 @@ def _fit(results: Sequence[_Result]) -> tuple[Vector, Matrix]:
 
 
 def _sandwich(
-    ratings: Vector, information: Matrix, weights: Mapping[Pairs, Weight], results: Sequence[_Result]
+    ratings: Vector, information: Matrix, weights: Mapping[Pairs, Weight], results: Sequence[Result]
 ) -> Matrix:
     """Returns the covariance of the ratings: the inverse information on both sides of the observed scatter.
 
@@ -282,24 +316,24 @@ def _centred(covariance: Matrix) -> Matrix:
     ]
 
 
-def _interval(bot: int, ratings: Vector, covariance: Matrix, results: Sequence[_Result]) -> Interval:
-    """Returns the rating in Elo with its interval.
+def interval_of(rating: float, variance: float, result: Result, expecting: Callable[[float], float]) -> Interval:
+    """Returns the rating in Elo with its interval. `expecting(score)`: the rating that expects this score.
 
     The interval is by the normal approximation, unless all seed groups are equal (see `score.strength`).
     """
-    value, result = ratings[bot] * ELO, results[bot]
+    value = rating * ELO
     if not result.all_equal:
-        width = Z * math.sqrt(max(covariance[bot][bot], 0.0)) * ELO
+        width = Z * math.sqrt(max(variance, 0.0)) * ELO
         return Interval(value, value - width, value + width)
     if 0 < result.low < 1:
         return Interval(value, None, None)
     tail = TAIL ** (1 / result.seed_groups)
     if result.low >= 1:
-        return Interval(value, _expecting(tail, bot, ratings, results) * ELO, math.inf)
-    return Interval(value, -math.inf, _expecting(1 - tail, bot, ratings, results) * ELO)
+        return Interval(value, expecting(tail) * ELO, math.inf)
+    return Interval(value, -math.inf, expecting(1 - tail) * ELO)
 
 
-def _expecting(score: float, bot: int, ratings: Vector, results: Sequence[_Result]) -> float:
+def _expecting(score: float, bot: int, ratings: Vector, results: Sequence[Result]) -> float:
     """Returns the rating with that expected score against the rivals that the bot met."""
     times = {rival: won + results[rival].ahead[bot] for rival, won in results[bot].ahead.items()}
     games = sum(times.values())
@@ -311,25 +345,24 @@ def _expecting(score: float, bot: int, ratings: Vector, results: Sequence[_Resul
     return low
 
 
-def _rank_chances(ratings: Vector, covariance: Matrix, seed: int, draws: int) -> list[tuple[float, ...]]:
-    """Returns every bot's chance of each rank, from joint draws of all ratings; each draw counts with its mirror."""
+def _chances_to_be_first(ratings: Vector, covariance: Matrix, seed: int, draws: int) -> Sequence[float | None]:
+    """Returns every bot's chance of being the best, from joint draws of all ratings; each counts with its mirror."""
     bots = range(len(ratings))
     if draws < 2:
-        return [() for _ in bots]
+        return [None] * len(ratings)
     factor = [row[: bot + 1] for bot, row in enumerate(_cholesky(covariance))]
     normal = random.Random(seed).gauss
-    ranks = [[0] * len(ratings) for _ in bots]
+    best = [0] * len(ratings)
     for _ in range(draws // 2):
         luck = [normal(0.0, 1.0) for _ in bots]
         moves = [sum(map(mul, row, luck)) for row in factor]
         for sign in (1.0, -1.0):
             drawn = [rating + sign * move for rating, move in zip(ratings, moves, strict=True)]
-            for rank, bot in enumerate(sorted(bots, key=drawn.__getitem__, reverse=True)):
-                ranks[bot][rank] += 1
-    return [tuple(times / (draws // 2 * 2) for times in row) for row in ranks]
+            best[max(bots, key=drawn.__getitem__)] += 1
+    return [times / (draws // 2 * 2) for times in best]
 
 
-# Small matrices, as lists of rows: for tens of bots, numpy would take longer to load than it saves.
+# Small matrices, as lists of rows: for tens of bots, numpy takes longer to load than it saves.
 
 
 def _chance(difference: float) -> float:

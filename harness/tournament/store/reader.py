@@ -225,6 +225,13 @@ class Book:
         part.machines, part.models, part.lost_layers = self.machines, self.models, self.lost_layers
         return part
 
+    def copy(self) -> "Book":
+        """Returns the games so far as a read-only book. Another thread may call it while games are added."""
+        part = self.of({line_up: games.copy() for line_up, games in self.line_ups.copy().items()})
+        part.kinds, part.models, part.machines = self.kinds.copy(), self.models.copy(), self.machines.copy()
+        part.lost_layers = Counter(self.lost_layers.copy())
+        return part
+
     @property
     def cost(self) -> float:
         """The cost of all language models in dollars."""
