@@ -1,10 +1,10 @@
 """The Arena and AIBG servers under load: many battles and games at once, with clients that think.
 
 `python -m referee.benchmarks.servers [--battles N] [--game GAME] [--games N] [--seconds S] [--think S] [--cores LIST]`.
-The server is one process, on the listed cores if any; the clients are another process, on plain sockets. The latency of
-a move is the time from before a client writes its POST to when its own move is on its stream (Arena), or to when the
-next player has its reply (AIBG). The time charged beyond a client's thinking time is reported too: it holds the
-client's delays and the server's.
+The server and its web process are on the listed cores, if any; the clients are another process, on plain sockets.
+CPU time and memory are those of both. The latency of a move is the time from before a client writes its POST to when
+its own move is on its stream (Arena), or to when the next player has its reply (AIBG). The time charged beyond a
+client's thinking time is reported too: it holds the client's delays and the server's.
 
 A client has 40 moves in a battle of Quoridor, in which it does not walk to its goal, 21 in one of Connect Four, and
 about three in one of tic-tac-toe, where most of the work is that of orders. Measurement starts once all battles are
@@ -302,7 +302,9 @@ def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figure
 
                 async def look() -> None:
                     while True:
-                        seen.append((time.perf_counter(), process.memory_info().rss, sum(process.cpu_times()[:2])))
+                        tree = [process, *process.children(recursive=True)]
+                        rss = sum(each.memory_info().rss for each in tree)
+                        seen.append((time.perf_counter(), rss, sum(sum(each.cpu_times()[:2]) for each in tree)))
                         await trio.sleep(0.25)
 
                 nursery.start_soon(look)
@@ -325,9 +327,7 @@ def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figure
             "charged beyond thought ms (the same)": [round(quantile(beyond, share), 2) for share in QUANTILES],
             "server CPU ms a move": round(cpu_s * 1000 / max(1, len(ways)), 2),
             "server CPU": round(cpu_s / took, 3),
-            "RSS MiB of a process (at first, after a quarter, at last)": [
-                round(rss / 2**20, 1) for _, rss, _ in quarters
-            ],
+            "RSS MiB (at first, after a quarter, at last)": [round(rss / 2**20, 1) for _, rss, _ in quarters],
             "load average": round(os.getloadavg()[0], 1),
         }
     finally:

@@ -34,6 +34,7 @@ class StallClock(trio.abc.Instrument):
         self.unread_since = 0.0
         """The earliest time, on `now`, at which something can have come that the loop's last look found."""
         self._beats = 0  # tasks that run `beat`
+        self._stands = False
         self._looks = self._woke = 0.0  # when the last look at descriptors began and ended
 
     def now(self) -> float:
@@ -58,6 +59,16 @@ class StallClock(trio.abc.Instrument):
         finally:
             self.matches -= 1
 
+    def stand_still(self) -> None:
+        """Stops the clock until `go_on`. The verdict says for how long."""
+        self._stands = True
+        if self._beats:
+            self.stop = self.now()
+
+    def go_on(self) -> None:
+        """Lets the clock run again, from the next beat on."""
+        self._stands = False
+
     async def beat(self) -> None:
         """Notices stalls until it is cancelled."""
         self._beats += 1
@@ -67,7 +78,7 @@ class StallClock(trio.abc.Instrument):
                 if now > self.stop:
                     self.stalled_s += now - self.stop
                     now = self.stop
-                self.stop = now + STALL_AFTER_S
+                self.stop = now if self._stands else now + STALL_AFTER_S
                 await trio.sleep(BEAT_S)
         finally:
             self._beats -= 1
@@ -92,3 +103,9 @@ def stall_clock() -> StallClock:
 def now() -> float:
     """Returns the time on that clock, in seconds."""
     return stall_clock().now()
+
+
+async def latest() -> float:
+    """Does the same once the other tasks of the loop have had a turn."""
+    await trio.lowlevel.checkpoint()
+    return now()

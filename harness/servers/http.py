@@ -4,8 +4,8 @@ import gc
 import json
 import socket
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -22,7 +22,8 @@ from referee.harness.process.stall_clock import stall_clock
 from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
 from referee.harness.web.server import in_loop
-from referee.harness.web.server.limits import RequestLimits, listen
+from referee.harness.web.server.limits import OPEN_FILES, RequestLimits, listen
+from referee.harness.web.server.link import WebLink, open_link
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -31,7 +32,6 @@ LIMITS = RequestLimits(idle_s=30)
 UNREAD_MS = 20_000
 """The kernel closes a connection whose client reads nothing for so long."""
 OPEN_REQUESTS = 2000
-OPEN_FILES = 8192
 FULL_COLLECTIONS = 50
 """Every how many collections of the middle generation the garbage collector searches everything.
 
@@ -197,28 +197,54 @@ class ArrivalClock(trio.abc.Instrument):
 
 @asynccontextmanager
 async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[str]:
-    """Serves at `bind` while the block runs, and yields the address, such as `127.0.0.1:8080`. Raises UsageError.
+    """Serves at `bind` in this loop while the block runs, and yields the address, such as `127.0.0.1:8080`.
 
-    `names` are host names under which clients may call the server, besides localhost and any address.
+    `names` are host names under which clients may call the server, besides localhost and any address. Raises
+    UsageError.
     """
-    allow_descriptors(OPEN_FILES)
     listening = listening_at(bind)
-    host, port = listening.getsockname()[:2]
-    arrivals, collections = ArrivalClock(), gc.get_threshold()
+    arrivals = ArrivalClock()
     trio.lowlevel.add_instrument(arrivals)
     try:
         async with in_loop.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest):
-            gc.collect()
-            gc.freeze()  # clients would wait while the collector searches what exists already
-            gc.set_threshold(*collections[:2], FULL_COLLECTIONS)
-            yield f"{bracketed(host)}:{port}"
+            with few_collections():
+                yield address_of(listening)
+    finally:
+        trio.lowlevel.remove_instrument(arrivals)
+
+
+@asynccontextmanager
+async def serving_apart(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[tuple[str, WebLink]]:
+    """Does the same with a web process, and yields the address and the link to that process. Raises RunError too."""
+    listening = listening_at(bind)
+    address = address_of(listening)
+    async with open_link(Gate(app, names), listening, LIMITS) as link:
+        with few_collections():
+            yield address, link
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Lets the garbage collector search everything less often while the block runs."""
+    collections = gc.get_threshold()
+    gc.collect()
+    gc.freeze()  # clients would wait while the collector searches what exists already
+    gc.set_threshold(*collections[:2], FULL_COLLECTIONS)
+    try:
+        yield
     finally:
         gc.set_threshold(*collections)
-        trio.lowlevel.remove_instrument(arrivals)
+
+
+def address_of(listening: socket.socket) -> str:
+    """Returns where a socket listens, as ADDRESS:PORT."""
+    host, port = listening.getsockname()[:2]
+    return f"{bracketed(host)}:{port}"
 
 
 def listening_at(bind: str) -> socket.socket:
     """Returns a socket that listens at ADDRESS:PORT. Raises UsageError."""
+    allow_descriptors(OPEN_FILES)
     host, colon, port = bind.rpartition(":")
     if not colon or not port.isdigit():
         raise UsageError(f"cannot listen on {bind!r}: expected ADDRESS:PORT, such as 127.0.0.1:8080")

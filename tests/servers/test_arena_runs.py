@@ -458,8 +458,10 @@ async def test_a_client_that_posts_before_another_clients_first_move_is_out_of_t
     match = Match(game, tuple(seats), 1, game.options(), game.time)
 
     async def listen(client: ArenaSeat) -> None:
-        async for _ in await client.open_stream():
-            pass
+        async def send(line: bytes) -> float:
+            return stall_clock.now()
+
+        await client.stream(send)
 
     async def post_in_order() -> None:
         while not first.totals.calls:  # the first player is asked

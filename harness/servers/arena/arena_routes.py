@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from referee.games.game import Game
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings
-from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving, until_gone
+from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving_apart, until_gone
 from referee.harness.servers.match_host import open_match_host
-from referee.harness.web.server.in_loop import arrived_at
+from referee.harness.web.server.link import arrived_at, is_cut, sent_at
 
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 """Pages of any origin may play: the battle's id is the only credential."""
@@ -42,13 +42,20 @@ class Stream(Response):
             (b"access-control-allow-origin", b"*"),
             (b"connection", b"close"),  # otherwise some client libraries wait for more
         ]
+
+        async def send_event(line: bytes) -> float | None:
+            before = sent_at(scope)
+            await send({"type": "http.response.body", "body": b"data: %b\n\n" % line, "more_body": True})
+            after = sent_at(scope)
+            return after if after > before else None
+
         with self.client.events.listening():
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(until_gone, receive, nursery.cancel_scope)
-                async for line in await self.client.open_stream():
-                    await send({"type": "http.response.body", "body": b"data: %b\n\n" % line, "more_body": True})
+                await self.client.stream(send_event)
                 nursery.cancel_scope.cancel()
+            self.client.events.was_cut |= is_cut(scope)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -213,5 +220,7 @@ async def open_arena(
     terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
     async with open_match_host(settings.seed) as host:
         arena = Arena(host, terms, settings)
-        async with serving(app(arena, test), bind, names) as address:
+        async with serving_apart(app(arena, test), bind, names) as (address, link):
+            if not test:
+                terms.now, terms.latest = link.clock.now, link.latest
             yield address, arena

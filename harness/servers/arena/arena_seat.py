@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from typing import Any, Literal
@@ -26,6 +26,8 @@ LAST_EVENT_S = 1.0
 """How long a stream may take to send the last events."""
 UNSENT_S = 1.0
 """The clock runs from when an event was sent, or from this long after it was ready if the client does not read."""
+Send = Callable[[bytes], Awaitable[float | None]]
+"""Sends a line to a client. Returns when it was written to the client's socket, by `Terms.now`; None = it was not."""
 TOO_SOON = "send move before arena replies"
 RESTARTED = "game already started"
 
@@ -40,6 +42,8 @@ class Terms(Struct):
     """How long the rival waits after a legal move. A second move in that time has come too soon."""
     now: Callable[[], float] = stall_clock.now
     """In seconds."""
+    latest: Callable[[], Awaitable[float]] = stall_clock.latest
+    """Returns `now` once every move that has arrived before is known. No seat is out of time before that."""
     real: bool = True
     """Whether `now` runs by itself. If not, time limits take effect in `sweep` alone."""
 
@@ -77,6 +81,8 @@ class EventStream:
         """A stream was opened."""
         self.over = False
         """No more events will follow."""
+        self.was_cut = False
+        """We have lost the client's stream. It may open another one, which goes on where the last one ended."""
         self.changed = Bell()
         self.sent_at = terms.now()
         """When the last event was sent."""
@@ -106,26 +112,31 @@ class EventStream:
             self.listeners -= 1
             self.changed.ring()
 
-    async def read(self, greeting: dict[str, Any], line: int) -> AsyncIterator[bytes]:
-        """Yields the greeting, then each event from `line` on when it happens, until the battle is over.
+    def resume(self) -> int | None:
+        """Returns the first event that a client was not sent, if it was cut off by us; otherwise None."""
+        was_cut, self.was_cut = self.was_cut, False
+        return self._sent if was_cut else None
 
-        Asking for the next event says that the one before was sent.
-        """
-        yield _json(greeting)
+    async def write(self, send: Send, greeting: dict[str, Any], line: int) -> None:
+        """Sends the greeting, then each event from `line` on when it happens, until the battle is over."""
+        at = await send(_json(greeting))
         if not self.started:
-            self.started, self.sent_at = True, self._terms.now()
+            self.started, self.sent_at = True, self._stamp(at)
             self.changed.ring()
         while True:
             if line < len(self.lines):
-                yield self.lines[line]
+                at = await send(self.lines[line])
                 line += 1
-                if line > self._sent:
-                    self._sent, self.sent_at = line, self._terms.now()
+                if at is not None and line > self._sent:
+                    self._sent, self.sent_at = line, self._stamp(at)
                     self.changed.ring()
             elif self.over:
                 return
             else:
                 await self.changed.wait()
+
+    def _stamp(self, at: float | None) -> float:
+        return at if at is not None and self._terms.real else self._terms.now()
 
 
 class ArenaSeat(OutOfTurnSeat):
@@ -282,17 +293,18 @@ class ArenaSeat(OutOfTurnSeat):
         await move.done.wait()
         return move.clock_ms
 
-    async def open_stream(self) -> AsyncIterator[bytes]:
-        """Returns the events for a new stream. A second one after the first move ends the battle."""
+    async def stream(self, send: Send) -> None:
+        """Sends the events to a new stream. A second one after the first move ends the battle."""
         if not self._greeted.is_set():
             await self._greeted.wait()
-        events, line = self.events, 0
-        if events.started and self._moves and not self.closed.is_set():
-            self._restarted = True
-            self._changed.ring()
-        if events.started and (self._moves or events.over):
-            line = len(events.lines)
-        return events.read({"youAre": self.side, "id": self.ident}, line)
+        events = self.events
+        line = events.resume()
+        if line is None:
+            line = len(events.lines) if events.started and (self._moves or events.over) else 0
+            if events.started and self._moves and not self.closed.is_set():
+                self._restarted = True
+                self._changed.ring()
+        await events.write(send, {"youAre": self.side, "id": self.ident}, line)
 
     def sweep(self) -> str | None:
         """Ends the battle if its time is up by the clock of the terms, and returns why."""
@@ -346,12 +358,16 @@ class ArenaSeat(OutOfTurnSeat):
 
     async def _change_before(self, moment: float) -> bool:
         """Waits for a change; False if the moment or a sweep came first."""
-        seconds = moment - self.terms.now() if self.terms.real else inf
-        with trio.move_on_after(max(0.0, seconds)):
-            if self._swept is None:
-                await self._changed.wait()
-            return self._swept is None
-        return False
+        while self._swept is None:
+            changed = self._changed.next
+            seconds = moment - self.terms.now() if self.terms.real else inf
+            with trio.move_on_after(max(0.0, seconds)):
+                await changed.wait()
+            if changed.is_set():
+                break
+            if await self.terms.latest() >= moment and not changed.is_set():
+                return False
+        return self._swept is None
 
     def _is_free(self) -> bool:
         """Whether the next move costs no time, as the first of a battle did in the original."""

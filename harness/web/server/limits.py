@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from referee.harness.errors import UsageError
 
+OPEN_FILES = 8192
+"""The file descriptors that a server needs for its connections."""
+
 
 class RequestLimits(Struct, frozen=True):
     """The limits for one client."""

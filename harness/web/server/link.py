@@ -1,0 +1,391 @@
+"""Serves an ASGI application whose HTTP is read and written by a web process of its own.
+
+The application runs here, in the process with the matches, and answers whole requests. The two processes speak over a
+pair of sockets (`messages`), which no other program can open. If the web process ends, another one takes its place.
+Open requests are lost. The clocks of the link and of this loop's matches stand meanwhile, and new connections wait at
+the listening socket, which stays open here.
+
+Needs the extra `web`.
+"""
+
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httptools  # noqa: F401 - for the web process; whoever lacks it hears of it here
+import trio
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Scope
+
+from referee.harness.errors import RunError
+from referee.harness.nurseries import ungrouped
+from referee.harness.process.stall_clock import stall_clock
+from referee.harness.web.server.limits import RequestLimits
+from referee.harness.web.server.messages import (
+    Asked,
+    Begin,
+    End,
+    FromMatches,
+    FromWeb,
+    Gone,
+    LinkEnd,
+    Piece,
+    Ready,
+    Respond,
+    Sent,
+    Serve,
+    Stalled,
+    State,
+    Sync,
+    Synced,
+)
+from referee.harness.web.server.web_clock import WebClock
+from referee.protocol.errors import RemoteProtocolError
+
+EXCHANGE = "referee.exchange"
+"""The key of an ASGI scope at which the `_Exchange` is."""
+STARTS = 5
+"""A web process that ends so often within `STEADY_S` of its start cannot work here."""
+STEADY_S = 5.0
+START_S = 20.0
+GRACE_S = 0.2
+"""How long open requests may take when the server ends."""
+END_S = 3.0
+
+log = logging.getLogger("referee.web")
+
+
+class WebLink:
+    """The link to the web process. Made by `open_link`."""
+
+    def __init__(self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, nursery: trio.Nursery) -> None:
+        self.app = app
+        self.clock = WebClock()
+        """Reads as the clock of the web process does."""
+        self.process: subprocess.Popen[bytes] | None = None
+        """The web process; None before the first."""
+        self._listening = listening
+        self._limits = limits
+        self._nursery = nursery
+        self._up = trio.Event()
+        self._ends = False
+        self._ended = trio.Event()
+        self._socket: socket.socket
+        self._end: LinkEnd
+        self._unsent = bytearray()
+        self._has_unsent = trio.Event()
+        self._exchanges: dict[int, _Exchange] = {}
+        self._syncs: dict[int, tuple[trio.Event, list[float]]] = {}
+        self._count = 0
+
+    # For the server's own tasks.
+
+    async def latest(self) -> float:
+        """Returns the web process's time. Every request that it has read before is known here by then."""
+        while True:
+            await self._up.wait()
+            self._count = number = self._count + 1
+            done, at = self._syncs[number] = trio.Event(), []
+            self.send(Sync(number))
+            await done.wait()
+            if at:
+                await trio.lowlevel.checkpoint()  # the tasks of those requests begin meanwhile
+                return at[0]
+
+    async def started(self) -> None:
+        """Waits until requests are read."""
+        await self._up.wait()
+
+    async def run(self) -> None:
+        """Keeps a web process running. Raises RunError if that cannot be done."""
+        quick = 0
+        try:
+            while True:
+                began = trio.current_time()
+                code = await self._serve()
+                if self._ends:
+                    return
+                quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
+                log.warning("the web process ended with exit code %s; the clocks stand until the next one runs", code)
+                if quick == STARTS:
+                    raise RunError(f"the web process ended {STARTS} times at once, last with exit code {code}")
+        finally:
+            stall_clock().go_on()
+            self._ended.set()
+
+    async def end(self) -> None:
+        """Gives open requests a moment, then ends the web process, which sends open streams a last event."""
+        with trio.move_on_after(GRACE_S):
+            while self._exchanges:
+                await trio.sleep(0.01)
+        self._ends = True
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+        await self._ended.wait()
+
+    # For the exchanges.
+
+    def state(self, number: int) -> State:
+        """Returns the state of an exchange."""
+        return self._end.state(number)
+
+    def send(self, message: FromMatches) -> None:
+        """Sends a message. Never waits."""
+        data = self._end.send(message)
+        if not self._unsent:
+            try:
+                data = data[self._socket.send(data) :]
+            except BlockingIOError:
+                pass
+            except OSError:  # the web process has ended, which `_read` is about to notice
+                return
+        if data:
+            self._unsent += data
+            self._has_unsent.set()
+
+    # Internal.
+
+    async def _serve(self) -> int:
+        """Runs one web process to its end, and returns its exit code."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self._socket, self._end, self._unsent = ours, LinkEnd(FromWeb), bytearray()
+        with ours:
+            with theirs:
+                fds = [theirs.fileno(), self._listening.fileno()]
+                self.process = process = subprocess.Popen(
+                    [sys.executable, "-m", "referee.harness.web.server.web_process", *map(str, fds)],
+                    pass_fds=fds,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C is for us, and we end the web process
+                )
+            try:
+                self.send(Serve(self._limits, self.clock.now()))
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._write)
+                    await self._read()
+                    nursery.cancel_scope.cancel()
+                if self._ends:
+                    with trio.move_on_after(END_S):
+                        await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
+            except RemoteProtocolError:
+                log.exception("the web process broke the protocol of the link")
+            finally:
+                self._lose()
+                process.kill()
+                process.wait()
+        return process.returncode
+
+    async def _read(self) -> None:
+        """Handles messages until the other end is closed."""
+        while True:
+            await trio.lowlevel.wait_readable(self._socket)
+            try:
+                data = self._socket.recv(1 << 18)
+            except BlockingIOError:
+                continue
+            except OSError:
+                return
+            if not data:
+                return
+            for message in self._end.receive(data):
+                self._handle(message)
+
+    async def _write(self) -> None:
+        """Writes what did not fit into the socket at once."""
+        while True:
+            await self._has_unsent.wait()
+            self._has_unsent = trio.Event()
+            while self._unsent:
+                await trio.lowlevel.wait_writable(self._socket)
+                try:
+                    del self._unsent[: self._socket.send(self._unsent)]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    return
+
+    def _handle(self, message: Any) -> None:
+        if isinstance(message, Asked):
+            exchange = self._exchanges[message.id] = _Exchange(self, message)
+            self._nursery.start_soon(exchange.run)
+        elif isinstance(message, Sent):
+            exchange = self._exchanges[message.id]
+            exchange.sent_at = message.at
+            exchange.changed()
+        elif isinstance(message, Gone):
+            self._exchanges[message.id].leave()
+        elif isinstance(message, Synced):
+            done, at = self._syncs.pop(message.number)
+            at.append(message.at)
+            done.set()
+        elif isinstance(message, Stalled):
+            self.clock.follow(message.offset_s)
+        elif isinstance(message, Ready):
+            self.clock.follow(message.offset_s)
+            stall_clock().go_on()
+            self._up.set()
+
+    def _lose(self) -> None:
+        """Ends all exchanges with a web process that is gone, and stops the clocks until the next one is there."""
+        self._up = trio.Event()
+        if self.clock.is_running:
+            self.clock.stop()
+            stall_clock().stand_still()
+        for done, _ in self._syncs.values():
+            done.set()
+        self._syncs.clear()
+        for exchange in self._exchanges.values():
+            exchange.is_cut = True
+            exchange.leave()
+        self._exchanges.clear()
+
+    def forget(self, exchange: "_Exchange") -> None:
+        """Forgets an exchange that is over."""
+        if self._exchanges.get(exchange.request.id) is exchange:
+            del self._exchanges[exchange.request.id]
+
+
+class _Exchange:
+    """A request, and what the application answers to it."""
+
+    def __init__(self, link: WebLink, request: Asked) -> None:
+        self.request = request
+        self.sent_at = 0.0
+        """When the last piece was written to the client's socket, by the web process's clock."""
+        self.has_left = False
+        self.is_cut = False
+        """The client's connection was lost because the web process ended."""
+        self._link = link
+        self._was_read = False
+        self._changed = trio.Event()
+        self._begun: tuple[int, Any] | None = None
+        """Status and headers of a response that waits for its body."""
+
+    def changed(self) -> None:
+        """Wakes the tasks of the exchange."""
+        event, self._changed = self._changed, trio.Event()
+        event.set()
+
+    def leave(self) -> None:
+        """Notes that the client has left."""
+        self.has_left = True
+        self.changed()
+
+    async def run(self) -> None:
+        """Lets the application answer."""
+        request = self.request
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": request.http_version,
+            "method": request.method,
+            "scheme": "http",
+            "path": request.path,
+            "raw_path": request.raw_path,
+            "query_string": request.query,
+            "root_path": "",
+            "headers": request.headers,
+            "client": request.client,
+            "server": None,
+            EXCHANGE: self,
+        }
+        try:
+            await self._link.app(scope, self._receive, self._send)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Ends a response that the application has not ended."""
+        if not self.is_cut:
+            state = self._link.state(self.request.id)
+            if state in (State.WAITING, State.LEFT):
+                self._link.send(Respond(self.request.id, 500, [(b"content-length", b"0")], b""))
+            elif state is not State.OVER:
+                self._link.send(End(self.request.id))
+        self._link.forget(self)
+
+    async def _receive(self) -> Message:
+        if not self._was_read:
+            self._was_read = True
+            return {"type": "http.request", "body": self.request.body, "more_body": False}
+        while not self.has_left:
+            await self._changed.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        if self.is_cut:
+            return
+        link, number = self._link, self.request.id
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            if any(name == b"content-length" for name, _ in headers):
+                self._begun = message["status"], headers
+            else:
+                link.send(Begin(number, message["status"], headers))
+            return
+        body, more = message.get("body", b""), message.get("more_body", False)
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            if not more:
+                link.send(Respond(number, *begun, body))
+                return
+            link.send(Begin(number, *begun))
+        if body:
+            await self._send_piece(body)
+        if not more and not self.is_cut:
+            link.send(End(number))
+
+    async def _send_piece(self, body: bytes) -> None:
+        """Sends a piece, and waits until it was written."""
+        if self.has_left:
+            await trio.lowlevel.checkpoint()
+            return
+        self._link.send(Piece(self.request.id, body))
+        while not self.has_left and self._link.state(self.request.id) is State.WRITING:
+            await self._changed.wait()
+
+
+@asynccontextmanager
+async def open_link(
+    app: ASGIApp,
+    listening: socket.socket,
+    limits: RequestLimits = RequestLimits(),  # noqa: B008
+) -> AsyncIterator[WebLink]:
+    """Serves an application while the block runs, on a socket from `listen`, which it takes over. Raises RunError."""
+    with listening, ungrouped():
+        async with trio.open_nursery() as nursery:
+            link = WebLink(app, listening, limits, nursery)
+            nursery.start_soon(link.run)
+            try:
+                with trio.move_on_after(START_S) as patience:
+                    await link.started()
+                if patience.cancelled_caught:
+                    raise RunError(f"the web process did not start within {START_S:g} s; try again")
+                yield link
+            finally:
+                with trio.CancelScope(shield=True):
+                    await link.end()
+                nursery.cancel_scope.cancel()
+
+
+def arrived_at(request: Request) -> float:
+    """Returns when the last byte of a request was read, by the clock of its link."""
+    return float(request.scope[EXCHANGE].request.at)
+
+
+def sent_at(scope: Scope) -> float:
+    """Returns when the last piece of a response was written to the client's socket, by the clock of its link."""
+    return float(scope[EXCHANGE].sent_at)
+
+
+def is_cut(scope: Scope) -> bool:
+    """Tells whether a client was lost because the web process ended. It may come back and expect the rest."""
+    return bool(scope[EXCHANGE].is_cut)

@@ -1,0 +1,311 @@
+"""The web process: serves HTTP/1.1 with Uvicorn, and hands each whole request to the process with the matches.
+
+`python -m referee.harness.web.server.web_process LINK LISTENING` takes two descriptors: a socket to that process
+(`referee.harness.web.server.link`) and the socket that listens. No thread or task of a match runs here, so a request is
+read when it comes.
+
+If the process with the matches ends, every open stream gets a last event that says so, and every open
+request the status 503.
+"""
+
+import asyncio
+import gc
+import logging
+import socket
+import sys
+from collections import deque
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from uvicorn import Config, Server
+
+from referee.harness.isolation.self_protection import allow_descriptors, guarded
+from referee.harness.web.server.connection import ClientConnection, Connections
+from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
+from referee.harness.web.server.messages import (
+    Asked,
+    Begin,
+    End,
+    FromMatches,
+    FromWeb,
+    Gone,
+    LinkEnd,
+    Piece,
+    Ready,
+    Respond,
+    Sent,
+    Serve,
+    Stalled,
+    Sync,
+    Synced,
+)
+from referee.harness.web.server.web_clock import WebClock
+
+BEAT_S = 0.025
+STALL_AFTER_S = 0.075
+"""A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
+DRAINED_S = 0.01
+"""A piece that took longer to write had to wait until the client read."""
+GRACE_S = 0.2
+"""How long open responses may take when the server ends."""
+ENDED = "the server has ended, and this goes no further"
+LAST_EVENT = b'data: {"error":"%b"}\n\n' % ENDED.encode()
+
+
+class Exchange:
+    """The messages of the matches about one request."""
+
+    def __init__(self) -> None:
+        self._messages: deque[Respond | Begin | Piece | End | None] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put(self, message: Respond | Begin | Piece | End | None) -> None:
+        """Adds a message; None: there will be no more."""
+        self._messages.append(message)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def next(self) -> Respond | Begin | Piece | End | None:
+        """Returns the next message."""
+        while not self._messages:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        return self._messages.popleft()
+
+
+class Link(asyncio.Protocol):
+    """The link to the process with the matches."""
+
+    def __init__(self) -> None:
+        self.serve: asyncio.Future[Serve] = asyncio.get_running_loop().create_future()
+        self.ended = asyncio.Event()
+        """The process with the matches has ended."""
+        self.clock = WebClock()
+        self.exchanges: dict[int, Exchange] = {}
+        self._end = LinkEnd(FromMatches)
+        self._transport: asyncio.Transport
+        self._count = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        for message in self._end.receive(data):
+            self._handle(message)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.ended.set()
+        self.serve.cancel()  # unless it has come
+        for exchange in self.exchanges.values():
+            exchange.put(None)
+
+    def send(self, message: FromWeb) -> None:
+        """Sends a message, unless the other end is gone."""
+        if not self.ended.is_set():
+            self._transport.write(self._end.send(message))
+
+    def begin(self, scope: Any, connection: ClientConnection, body: bytes) -> tuple[int, Exchange]:
+        """Begins an exchange: hands a whole request over."""
+        self._count = number = self._count + 1
+        exchange = self.exchanges[number] = Exchange()
+        self.send(
+            Asked(
+                number,
+                connection.read_at,
+                scope["http_version"],
+                scope["method"],
+                scope["path"],
+                scope["raw_path"],
+                scope["query_string"],
+                scope["headers"],
+                scope["client"],
+                body,
+            )
+        )
+        if self.ended.is_set():
+            exchange.put(None)
+        return number, exchange
+
+    def _handle(self, message: Any) -> None:
+        if isinstance(message, Respond | Begin | Piece | End):
+            if (exchange := self.exchanges.get(message.id)) is not None:
+                exchange.put(message)
+        elif isinstance(message, Sync):
+            loop, synced = asyncio.get_running_loop(), lambda: self.send(Synced(message.number, self.clock.now()))
+            # Requests that this round of the loop has read are handed over in the next one.
+            loop.call_soon(loop.call_soon, loop.call_soon, synced)
+        elif isinstance(message, Serve):
+            self.serve.set_result(message)
+
+
+class Application:
+    """The ASGI application: checks a request, reads it whole, hands it over, and sends what comes back."""
+
+    def __init__(self, link: Link, limits: RequestLimits) -> None:
+        self.link = link
+        self.limits = limits
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        connection: ClientConnection = scope["state"]["connection"]
+        connection.request_begins()
+        try:
+            refusal = _refusal(scope, self.limits)
+            if refusal is None:
+                try:
+                    async with asyncio.timeout(self.limits.body_s):
+                        body = await self._body(receive)
+                except TimeoutError:
+                    refusal = 408, "the body took too long"
+                else:
+                    if body is None:
+                        return None
+                    if len(body) <= self.limits.body_bytes:
+                        return await self._exchange(scope, connection, body, send)
+                    refusal = 413, "the body is too long"
+            await _text(send, *refusal)
+            connection.refuse()
+        finally:
+            connection.request_ends()
+
+    async def _body(self, receive: Any) -> bytes | None:
+        """Returns the body, no further than is certain to be too long; None if the client left."""
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        while message["type"] == "http.request" and message["more_body"] and len(body) <= self.limits.body_bytes:
+            message = await receive()
+            body += message.get("body", b"")
+        return None if message["type"] == "http.disconnect" else body
+
+    async def _exchange(self, scope: Any, connection: ClientConnection, body: bytes, send: Any) -> None:
+        link, connection.answers = self.link, True
+        number, exchange = link.begin(scope, connection, body)
+
+        def leave() -> None:
+            link.send(Gone(number))
+            exchange.put(None)
+
+        if connection.lost:
+            leave()
+        else:
+            connection.on_lost[number] = leave
+        try:
+            await self._answer(number, exchange, connection, send)
+        finally:
+            connection.on_lost.pop(number, None)
+            del link.exchanges[number]
+
+    async def _answer(self, number: int, exchange: Exchange, connection: ClientConnection, send: Any) -> None:
+        clock, is_stream = self.link.clock, False
+        begun = False
+        while True:
+            message = await exchange.next()
+            if message is None and connection.lost:
+                return None
+            if message is None and not begun:
+                return await _text(send, 503, ENDED)
+            if isinstance(message, Respond):
+                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
+                await send({"type": "http.response.body", "body": message.body, "more_body": False})
+                return None
+            if isinstance(message, Begin):
+                begun, is_stream = True, (b"content-type", b"text/event-stream") in message.headers
+                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
+            elif isinstance(message, Piece):
+                before = clock.now()
+                await send({"type": "http.response.body", "body": message.body, "more_body": True})
+                after = clock.now()
+                if not connection.lost:
+                    self.link.send(Sent(number, after if after - before > DRAINED_S else before))
+            else:
+                if message is None and is_stream:
+                    await send({"type": "http.response.body", "body": LAST_EVENT, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return None
+
+
+def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
+    """Returns a status and a message, or None for a request that may pass."""
+    headers = scope["headers"]
+    named = dict(headers)
+    size = len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(k) + len(v) + 4 for k, v in headers)
+    if size > limits.head_bytes:
+        return 431, "the head is too long"
+    length = named.get(b"content-length", b"0")
+    if len(length) > 15 or int(length) > limits.body_bytes:
+        return 413, "the body is too long"
+    hosts = sum(name == b"host" for name, _ in headers)
+    if hosts > 1 or (not hosts and scope["http_version"] == "1.1"):
+        return 400, "expected one header Host"
+    if b"websocket" in named.get(b"upgrade", b"").lower():
+        return 400, "there is no WebSocket here"
+    return None
+
+
+async def _text(send: Any, status: int, text: str) -> None:
+    body = f"{text}\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def beat(link: Link) -> None:
+    """Notices when this process did not run, and leaves that time out of the clock."""
+    stop = monotonic() + STALL_AFTER_S
+    while True:
+        await asyncio.sleep(BEAT_S)
+        now = monotonic()
+        if now > stop:
+            link.clock.follow(link.clock.offset_s + now - stop)
+            link.send(Stalled(link.clock.offset_s))
+        stop = now + STALL_AFTER_S
+
+
+async def main(link_fd: int, listening_fd: int) -> None:
+    """Serves until the other process ends."""
+    loop, listening = asyncio.get_running_loop(), socket.socket(fileno=listening_fd)
+    _, link = await loop.create_connection(Link, sock=socket.socket(fileno=link_fd))
+    try:
+        order = await link.serve
+    except asyncio.CancelledError:
+        return
+    limits = order.limits
+    connections = Connections(limits, link.clock)
+    config = Config(
+        Application(link, limits),
+        http=connections.make,  # type: ignore[arg-type]
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=limits.idle_s,
+        timeout_graceful_shutdown=1,
+    )
+    server = Server(config)
+    link.clock = connections.clock = WebClock(order.clock_s)
+    link.clock.run()
+    link.send(Ready(link.clock.offset_s))
+    gc.collect()
+    gc.freeze()
+    others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(link))]
+    serving = asyncio.ensure_future(server.serve([listening]))
+    await asyncio.wait((serving, asyncio.ensure_future(link.ended.wait())), return_when=asyncio.FIRST_COMPLETED)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE_S):
+            while link.exchanges:
+                await asyncio.sleep(0.01)
+    server.should_exit = server.force_exit = True
+    for each in others:
+        each.cancel()
+    await serving
+
+
+if __name__ == "__main__":
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a malformed request is not worth a line
+    allow_descriptors(OPEN_FILES)
+    with guarded():
+        asyncio.run(main(*map(int, sys.argv[1:])))

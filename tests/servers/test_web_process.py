@@ -1,0 +1,181 @@
+"""The web process and the process with the matches: either may be killed or stopped, and no client pays for that."""
+
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+import trio
+from teams import lines, team
+
+from referee.harness.match.verdict import Verdict
+from referee.harness.servers.arena.arena_routes import open_arena
+from referee.harness.servers.arena.runs import Settings
+from referee.harness.servers.match_host import MatchHost
+
+pytestmark = [pytest.mark.slow]
+in_thread = trio.to_thread.run_sync
+CASE = {"quoridor": "BASE_AI_FIRST"}
+
+
+def web_process(of: int) -> psutil.Process:
+    """Returns the web process of a server."""
+    found = [each for each in psutil.Process(of).children() if any("web_process" in word for word in each.cmdline())]
+    assert len(found) == 1
+    return found[0]
+
+
+class Client:
+    """A client of one battle of Quoridor, who walks to and fro."""
+
+    def __init__(self, url: str, ident: str) -> None:
+        self.url, self.ident = f"{url}/quoridor", ident
+        self.events: queue.Queue[Any] = queue.Queue()
+        self.clock = 0
+        self.listen()
+
+    def listen(self) -> None:
+        """Opens a stream, whose events go into the queue; None is its end."""
+
+        def read() -> None:
+            try:
+                for line in lines(f"{self.url}/start/{self.ident}"):
+                    self.events.put(json.loads(line))
+            except requests.RequestException:
+                pass
+            self.events.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+
+    def next(self) -> Any:
+        return self.events.get(timeout=30)
+
+    def until_turn(self, me: str) -> list[Any]:
+        """Returns the events up to the next move of the other side."""
+        heard = []
+        while not heard or (heard[-1] is not None and heard[-1].get("player") in (None, me)):
+            heard.append(self.next())
+        return heard
+
+    def move(self, square: str) -> requests.Response:
+        answer = requests.post(f"{self.url}/play/{self.ident}", json={"action": "move", "position": square}, timeout=30)
+        self.clock = answer.json().get("clock", self.clock)
+        return answer
+
+
+def order(url: str, team_url: str) -> str:
+    told = {"runId": "run", "teamUrl": team_url, "callbackUrl": f"{team_url}/callback", "caseType": CASE["quoridor"]}
+    answer = requests.post(f"{url}/quoridor/evaluate", json=told, timeout=30)
+    return str(answer.json()["battleIds"][0])
+
+
+@pytest.fixture
+async def arena() -> AsyncIterator[str]:
+    async with open_arena("127.0.0.1:0", Settings(seed=5)) as (address, _):
+        yield f"http://{address}"
+
+
+@pytest.mark.trio
+async def test_a_battle_goes_on_when_the_web_process_was_killed(arena: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts: list[Verdict] = []
+    play = MatchHost.play
+
+    async def noted(self: MatchHost, *args: Any) -> Verdict:
+        verdicts.append(await play(self, *args))
+        return verdicts[-1]
+
+    monkeypatch.setattr(MatchHost, "play", noted)
+    with team(lambda url, battle: None, lambda: "") as idle:
+        ident = await in_thread(order, arena, idle.url)
+        client = await in_thread(Client, arena, ident)
+        me = (await in_thread(client.next))["youAre"]
+        await in_thread(client.until_turn, me)
+        squares = ["e8", "e9"] if me == "second" else ["e2", "e1"]
+        assert (await in_thread(client.move, squares[0])).status_code == 200
+        heard = await in_thread(client.until_turn, me)
+        assert [event["player"] == me for event in heard] == [True, False]
+        before = client.clock
+        web_process(os.getpid()).kill()
+        assert await in_thread(client.next) is None
+        await in_thread(client.listen)
+        assert await in_thread(client.next) == {"youAre": me, "id": ident}
+        assert (await in_thread(client.move, squares[1])).status_code == 200, "the second stream ended the battle"
+        assert (await in_thread(client.until_turn, me))[0]["player"] == me, "the stream goes on where it ended"
+        assert client.clock > before - 2000, "the client paid for the time in which it could not be heard"
+        await in_thread(client.move, "a1")  # ends the battle
+        while await in_thread(client.next) is not None:
+            pass
+        with trio.fail_after(20):
+            while not verdicts:
+                await trio.sleep(0.02)
+    assert verdicts[0].away_s > 0.1, "the verdict does not say that the clocks stood"
+
+
+@contextmanager
+def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Runs a server of its own, and yields its address and process."""
+    argv = [sys.executable, "-m", "referee.harness.cli.main", "serve", "arena", "--bind", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*argv, "--replay", "none"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://[^ ]+", process.stdout.readline())
+        assert found is not None
+        try:
+            yield found[0], process
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+def test_clients_hear_that_the_process_with_the_matches_was_killed(tmp_path: Path) -> None:
+    with served(tmp_path) as (url, process), team(lambda url, battle: None, lambda: "") as idle:
+        client = Client(url, order(url, idle.url))
+        me = client.next()["youAre"]
+        client.until_turn(me)
+        web = web_process(process.pid)
+        process.kill()
+        assert "error" in client.next()
+        assert client.next() is None
+        web.wait(10)
+
+
+def test_a_move_in_time_counts_although_the_matches_were_stopped_meanwhile(tmp_path: Path) -> None:
+    with served(tmp_path) as (url, process), team(lambda url, battle: None, lambda: "") as idle:
+        client = Client(url, order(url, idle.url))
+        me = client.next()["youAre"]
+        client.until_turn(me)
+        squares = ["e8", "e9", "e8"] if me == "second" else ["e2", "e1", "e2"]
+        client.move(squares[0])
+        client.until_turn(me)
+        before = client.clock
+        process.send_signal(signal.SIGSTOP)
+        threading.Timer(3.0, process.send_signal, [signal.SIGCONT]).start()
+        time.sleep(0.5)
+        assert client.move(squares[1]).status_code == 200
+        assert before - client.clock < 1500, "the client was charged for our stop"
+        assert before - client.clock > -10_000
+
+
+def test_a_server_ends_with_its_web_process(tmp_path: Path) -> None:
+    with served(tmp_path) as (url, process):
+        web = web_process(process.pid)
+        with requests.get(f"{url}/", timeout=10) as answer:
+            assert answer.status_code == 200
+        process.terminate()
+        assert process.wait(10) is not None
+        web.wait(10)
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"{url}/", timeout=2)
