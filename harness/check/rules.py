@@ -17,7 +17,7 @@ from referee.harness.check.findings import Level
 from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict, decided_by_machine
-from referee.harness.opponents import opponents
+from referee.harness.opponents import levels
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
@@ -260,9 +260,9 @@ async def plays_builtin(trial: Trial) -> str:
 
 
 def best_opponent(game: str) -> str | None:
-    """Returns the strongest built-in opponent that takes every seat: the last on the list, `@random` excepted."""
-    names = [name for name, known in opponents(game).items() if known.seats.get(game, -1) is None and name != "random"]
-    return names[-1] if names else None
+    """Returns the strongest built-in opponent that takes every seat; None if that is `@random`."""
+    strongest = levels(game)[-1]
+    return None if strongest == "random" else strongest
 
 
 async def plays(trial: Trial, rival: str) -> str:

@@ -58,13 +58,19 @@ _CHEATS = {
 """The seats of the cheats in each game."""
 _OUT_OF_TURN = ("C_AI_X_FIRST", "C_AI_TWICE_A_ROW", "C_AI_SECOND_FIRST", "C_AI_Y_FIRST")
 
-OPPONENTS: Mapping[str, Opponent] = {
+OPPONENTS: Mapping[str, Opponent] = {  # those of a game from the weakest to the strongest
     "random": Opponent("random", dict.fromkeys(_GAMES), any_game=True),
     "greedy": Opponent("greedy", {"aiarena21": None}),
+    "planner": Opponent("planner", {"aiarena21": None}, thinks=("aiarena21",)),
     "aggressive": Opponent("aggressive", {"cardgame": None}),
     "trader": Opponent("trader", {"cardgame": None}),
+    "forager": Opponent("forager", {"reantics": None}),
+    "raider": Opponent("raider", {"reantics": None}, thinks=("reantics",)),
     "trainer": Opponent("trainer", {"aibg5": None}, thinks=("aibg5",)),
+    "gunner": Opponent("gunner", {"aibg5": None}, thinks=("aibg5",)),
     "baseline": Opponent("baseline", {"connectfour": None, "quoridor": None, "tictactoe": None}),
+    "blocker": Opponent("blocker", {"connectfour": None, "tictactoe": None}),
+    "runner": Opponent("runner", {"quoridor": None}),
     "advanced": Opponent(
         "advanced", {"connectfour": None, "quoridor": None, "tictactoe": None}, thinks=("connectfour", "quoridor")
     ),
@@ -93,3 +99,8 @@ def opponents(game: str | None) -> Mapping[str, Opponent]:
         return OPPONENTS
     brought = registry.game(game).opponents
     return {**OPPONENTS, **{name: Opponent(module, {game: None}, package="") for name, module in brought.items()}}
+
+
+def levels(game: str) -> list[str]:
+    """Returns the names of the opponents that play a game at any seat, from the weakest to the strongest."""
+    return [name for name, known in opponents(game).items() if known.any_game or known.seats.get(game, -1) is None]

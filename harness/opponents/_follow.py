@@ -96,6 +96,7 @@ class Turn(Struct):
     method: Method
     ground: Any
     params: Params
+    options: Any
 
     @property
     def situation(self) -> Any:
@@ -122,7 +123,9 @@ def _aiarena21(match: Match) -> Functions:
     rules, ground = match.rules, match.rules.ground_of(match.options)
 
     def function(method: Method) -> Callable[[Params], Any]:
-        return lambda params: match.choose(Turn(rules, method, ground, params), match.start.seat, match.dice)
+        return lambda params: match.choose(
+            Turn(rules, method, ground, params, match.options), match.start.seat, match.dice
+        )
 
     return {name: function(method) for name, method in rules.METHODS.items() if method.result is not None}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import UsageError
-from referee.harness.opponents import OPPONENTS, Opponent, opponents
+from referee.harness.opponents import OPPONENTS, Opponent, levels, opponents
 from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
@@ -76,7 +76,8 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
         if opponent is None or (opponent.any_game and game not in opponent.seats):
             continue
         if game not in opponent.seats:
-            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
+            playing = ", ".join(f"@{each}" for each in levels(game))
+            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}; there are {playing}")
         seat = opponent.seats[game]
         if seat is not None and (seat != player or every_seat):
             why = "here it would take every seat" if every_seat else f"it was named for seat {player}"

@@ -118,7 +118,7 @@ async def test_a_correct_bot_passes_under_chaos(arena: Arena) -> None:
 
 def test_the_best_opponent_is_the_last_one_that_takes_every_seat() -> None:
     assert best_opponent("tictactoe") == best_opponent("quoridor") == "advanced"
-    assert best_opponent("reantics") is None
+    assert best_opponent("reantics") == "raider"
 
 
 # Defects.

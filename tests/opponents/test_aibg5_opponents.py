@@ -15,6 +15,7 @@ from referee.games.aibg5 import (
     CELLS,
     DO_ACTION,
     EMPTY,
+    HEALTH,
     INDEX,
     RINGS,
     WORMHOLE,
@@ -24,8 +25,10 @@ from referee.games.aibg5 import (
 from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents import random, trainer
+from referee.harness.opponents._aibg5 import first_step, step_cost
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
-from referee.harness.opponents.trainer import first_step, hunt, nearest, step_cost
+from referee.harness.opponents.gunner import besiege
+from referee.harness.opponents.trainer import hunt, nearest
 from referee.protocol.messages import Encoding, Initialize, Limits
 
 pytestmark = pytest.mark.slow
@@ -147,20 +150,51 @@ def test_a_step_costs_1_plus_2_for_a_hole_or_the_shots_at_an_asteroid(
 @pytest.mark.parametrize("kind", [WORMHOLE, BOSS])
 def test_trainer_avoids_wormholes_and_the_boss(kind: int) -> None:
     state = position({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): kind})
-    step = first_step(state, 0, INDEX[-6, 2])
-    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+    way = first_step(state, 0, (INDEX[-6, 2],))
+    assert way is not None and CELLS[way[0]] in ((-10, 3), (-9, 1))
 
 
 def test_trainer_avoids_other_players() -> None:
     state = position({0: (-10, 2), 1: (-6, 2), 2: (-9, 2)})
-    step = first_step(state, 0, INDEX[-6, 2])
-    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+    way = first_step(state, 0, (INDEX[-6, 2],))
+    assert way is not None and CELLS[way[0]] in ((-10, 3), (-9, 1))
 
 
 def test_trainer_ignores_players_that_are_out() -> None:
     state = position({0: (-10, 2), 1: (-9, 2)})
     state.apply({seat: Fault(FaultKind.TIMEOUT, "late") if seat == 1 else {} for seat in range(4)})
     assert nearest(state, 0) == 2
+
+
+# @gunner
+
+
+def besieged(at: dict[int, Place], tiles: dict[Place, int] | None = None, health: int = 1000) -> str:
+    state = position(at, tiles)
+    state.ships[0].health = health
+    state.awaited = {0: DO_ACTION}
+    answer = besiege(state, 0, Dice(1))
+    assert state.check(0, answer) is None
+    return str(answer["action"])
+
+
+def test_gunner_goes_to_the_ring_from_which_it_reaches_the_boss_and_shoots() -> None:
+    assert besieged({0: (-6, 0)}) in ("move,-5,0", "move,-6,1", "move,-5,-1")
+    assert besieged({0: (-5, 0)}).startswith("move,-4")
+    assert besieged({0: (-4, 0)}).startswith("attack,-1,")
+
+
+def test_gunner_prefers_the_boss_to_a_player_and_the_weaker_of_two_players() -> None:
+    assert besieged({0: (-4, 0), 1: (-5, 0)}).startswith("attack,-1,")
+    state = position({0: (-9, 0), 1: (-11, 0), 2: (-9, 2)})
+    state.ships[2].health, state.awaited = 400, {0: DO_ACTION}
+    assert besiege(state, 0, Dice(1)) == {"action": "attack,-9,2"}
+
+
+def test_gunner_looks_for_health_only_when_it_is_hurt() -> None:
+    tiles = {(-9, 0): HEALTH}
+    assert besieged({0: (-7, 0)}, tiles).startswith("move,-6")
+    assert besieged({0: (-7, 0)}, tiles, health=300) == "move,-8,0"
 
 
 # Whole matches

@@ -335,7 +335,7 @@ def test_an_unknown_opponent_is_refused_with_the_known_ones(spec: str) -> None:
 
 
 def test_only_opponents_of_the_game_are_named() -> None:
-    with pytest.raises(UsageError, match=r"; there are @random, @greedy$"):
+    with pytest.raises(UsageError, match=r"; there are @random, @greedy, @planner$"):
         entrant("@nobody", "aiarena21")
 
 

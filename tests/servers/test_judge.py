@@ -358,7 +358,12 @@ async def test_an_impossible_injection_is_a_difference(arena: Arena) -> None:
         ),
         ("quoridor", ("A=@C_AI_TWICE_A_ROW", "bot"), False, "@C_AI_TWICE_A_ROW plays quoridor at seat 1 only"),
         ("tictactoe", ("@C_AI_TELEPORT", "bot"), False, "@C_AI_TELEPORT plays quoridor, not tictactoe"),
-        ("reantics", ("bot", "@advanced"), False, "@advanced plays connectfour, quoridor, tictactoe, not reantics"),
+        (
+            "reantics",
+            ("bot", "@advanced"),
+            False,
+            "@advanced plays connectfour, quoridor, tictactoe, not reantics; there are @random, @forager, @raider$",
+        ),
     ],
 )
 def test_a_seat_that_an_opponent_does_not_take_is_a_usage_error(
