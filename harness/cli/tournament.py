@@ -40,8 +40,8 @@ from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
 from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
 from referee.harness.tournament.remarks import remarks
+from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.rows import Row, Standings
-from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import PLAN, Ledger
@@ -165,13 +165,13 @@ def run_tournament(
 
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
-            played = TournamentGames(plan, opened, book, part, max_cost)
+            played = TournamentGames(plan, opened, book, part, max_cost, ranked)
             played.on_note, played.changed = _note, changed
             if events:
                 played.on_lines = _print_lines
             end = trio.run(_play, played, pool, max_minutes)
     settle_if_free(folder)  # what came in while the run was ending
-    result = standings(played.plan, book)
+    result = all_standings(played.plan, book)
     print_standings(result, output)
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
@@ -293,7 +293,7 @@ def merge(folder: Path, *others: Path) -> int:
     copied = sum(merge_files(folder, other) for other in others)
     book = reader.read(folder)
     out.print(f"{counted(copied, 'file')} copied; {counted(book.count, 'game')}, {book.doubles} of them played twice")
-    out.print(standings_table(standings(plan, book)))
+    out.print(standings_table(all_standings(plan, book)))
     return PLAYED
 
 
@@ -374,7 +374,7 @@ async def _live(games: TournamentGames) -> None:
 
 def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:
     """Returns the standings without P(#1), in another thread; not `rated`: with the ratings that are known."""
-    result = standings(games.plan, games.book.copy(), chances=False, rated=rated)
+    result = all_standings(games.plan, games.book.copy(), chances=False, rated=rated)
     for row in result.rows:
         if not rated and row.elo is None and row.ident in known:
             row.elo = known[row.ident].elo

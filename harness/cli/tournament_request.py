@@ -19,7 +19,7 @@ from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
-from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.plan import Plan, Stage, default_games
 
 ROUND_ROBIN = "round-robin"
 """The default format."""
@@ -67,6 +67,16 @@ class _Bot(msgspec.Struct, forbid_unknown_fields=True):
     absent: bool = False
 
 
+class _Stage(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    bots: int
+    """How many go on to it."""
+    games: int | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    name: str = ""
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     """An organiser's `tournament.toml`."""
 
@@ -80,6 +90,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     seating: Seating | None = None
     first_to: int | None = None
     rounds: int | None = None
+    stages: list[_Stage] = []
+    """Those that follow the first one."""
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
     limits: dict[str, _Value | list[str]] = {}
@@ -112,11 +124,17 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
     return msgspec.structs.replace(
         request,
         start=path.parent,
+        stages=tuple(_stage(stage, game) for stage in file.stages),
         **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds", "title")},
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
         maps=request.maps or file_maps,
     )
+
+
+def _stage(stage: _Stage, game: Game) -> Stage:
+    games = default_games(stage.format, game.seats.start) if stage.games is None else stage.games
+    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name)
 
 
 def _read(path: Path) -> _File:

@@ -11,7 +11,7 @@ from referee.harness.cli.options import one_of
 from referee.harness.cli.screen import out
 from referee.harness.cli.tournament_table import Output, print_standings
 from referee.harness.tournament.plan import read_plan
-from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -46,7 +46,7 @@ def show(
         book = reader.read(folder, book, ends)
         if book.count > shown:
             shown = book.count
-            result = standings(plan, book)
+            result = all_standings(plan, book)
             print_standings(result, output)
         if not follow or (result.due is not None and result.played >= result.due):
             return PLAYED

@@ -79,7 +79,7 @@ def _replays(place: Path) -> "ReplayList":
 def _final(place: Path) -> "ReplayList":
     """Returns the games of a tournament's final, or all replays of another place."""
     from referee.harness.tournament.plan import read_plan
-    from referee.harness.tournament.reports.standings import standings
+    from referee.harness.tournament.reports.all_stages import all_standings
     from referee.harness.tournament.store import reader
     from referee.harness.tournament.store.ledger import PLAN
     from referee.harness.web.replay_list import Among
@@ -87,7 +87,7 @@ def _final(place: Path) -> "ReplayList":
     replays = _replays(place)
     if not (place / PLAN).is_file():
         return replays
-    rows = standings(read_plan(place / PLAN), reader.read(place), chances=False).rows
+    rows = all_standings(read_plan(place / PLAN), reader.read(place), chances=False).rows
     return Among(replays, frozenset(row.name for row in rows[:2]))
 
 

@@ -18,9 +18,9 @@ from msgspec import Struct
 from referee.harness.errors import UsageError, writing
 from referee.harness.paths import replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
-from referee.harness.tournament.plan_changes import entered, submitted, withdrawn
+from referee.harness.tournament.plan_changes import entered, keeping_places, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
-from referee.harness.tournament.store.reader import played_idents
+from referee.harness.tournament.store.reader import idents_of, played_line_ups
 
 INBOX = "inbox"
 """The folder of changes in a tournament's folder."""
@@ -59,20 +59,21 @@ _decode = msgspec.json.Decoder(Change).decode
 _numbers = count()
 
 Played = Callable[[], Set[str]]
-"""Returns the idents of bots that have games."""
+"""Returns the line-ups of the games that were played."""
 
 
 def applied(plan: Plan, change: Change, played: Played) -> Plan:
     """Returns the plan with a change. Raises UsageError if that is impossible."""
     match change:
         case Enter(entries, back):
-            return entered(plan, entries, back)
+            after = entered(plan, entries, back)
         case Submit(entries):
-            return submitted(plan, entries, played())
+            after = submitted(plan, entries, idents_of(played()))
         case Withdraw(names, void):
-            return withdrawn(plan, names, void, played)
+            after = withdrawn(plan, names, void, played)
         case Retitle(title):
-            return plan.replaced(title=title)
+            after = plan.replaced(title=title)
+    return keeping_places(plan, after, played)
 
 
 def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
@@ -82,7 +83,7 @@ def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
     """
 
     def played() -> Set[str]:
-        return played_idents(folder)
+        return played_line_ups(folder)
 
     plan = read_plan(folder / PLAN)
     for _, pending in _waiting(folder, plan):
@@ -102,7 +103,7 @@ def settle_if_free(folder: Path) -> bool:
     """
     try:
         with claimed(folder):
-            settle(folder, lambda: played_idents(folder))
+            settle(folder, lambda: played_line_ups(folder))
     except FolderInUse:
         return False
     return True

@@ -16,7 +16,7 @@ class Keys:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.conditions = {stage: plan.conditions(stage) for stage in plan.stages}
+        self.conditions = {stage: plan.conditions(stage) for stage in plan.condition_names}
         self.idents = tuple(entry.ident for entry in plan.bots)
         self._line_ups: dict[tuple[tuple[int, ...], str], tuple[str, int]] = {}
 

@@ -21,6 +21,7 @@ from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
+    Stage,
     checked,
     default_games,
     default_seating,
@@ -28,10 +29,17 @@ from referee.harness.tournament.plan import (
     read_plan,
     write_plan,
 )
-from referee.harness.tournament.plan_changes import check_conditions, continued, submitted, withdrawn
+from referee.harness.tournament.plan_changes import check_conditions, continued, keeping_places, submitted, withdrawn
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
 from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
-from referee.harness.tournament.store.reader import check_files, has_games, played_idents, read
+from referee.harness.tournament.store.reader import (
+    check_files,
+    has_games,
+    idents_of,
+    played_idents,
+    played_line_ups,
+    read,
+)
 
 COPY = "@@"
 """Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
@@ -51,6 +59,8 @@ class Request(Struct, frozen=True):
     first_to: int | None = None
     rounds: int | None = None
     expel: int | None = None
+    stages: tuple[Stage, ...] | None = None
+    """Those that follow the first one."""
     absent: tuple[str, ...] = ()
     """Names of absent bots."""
     absent_places: frozenset[int] = frozenset()
@@ -70,7 +80,7 @@ class Request(Struct, frozen=True):
         """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
-        names = ("format", "games", "seating", "first_to", "rounds", "expel", "title")
+        names = ("format", "games", "seating", "first_to", "rounds", "stages", "expel", "title")
         return msgspec.structs.replace(self, **{n: getattr(before, n) for n in names if getattr(self, n) is None})
 
 
@@ -99,7 +109,7 @@ def arranged(
                 folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(claimed(folder))
                 if resume:
-                    before = settle(folder, lambda: played_idents(folder), on_note)
+                    before = settle(folder, lambda: played_line_ups(folder), on_note)
                     plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
@@ -128,9 +138,10 @@ def resumed(
     """
     read_plan(folder / PLAN)  # before the lock makes a file in a folder that holds no tournament
     with claimed(folder):
-        before = settle(folder, lambda: played_idents(folder), on_note)
+        before = settle(folder, lambda: played_line_ups(folder), on_note)
         if absent:
-            before = withdrawn(before, absent, False, lambda: played_idents(folder))
+            gone = withdrawn(before, absent, False, lambda: played_idents(folder))
+            before = keeping_places(before, gone, lambda: played_line_ups(folder))
             write_plan(before, folder / PLAN)
         requested = before.replaced(**changes, version=find_game(before.game).version)
         plan = _continued(before, checked(requested), folder)
@@ -159,8 +170,9 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
 
     Raises UsageError if games were played under other conditions.
     """
-    played = played_idents(folder)
-    before = settle(folder, lambda: played) if (folder / PLAN).exists() else requested
+    line_ups = played_line_ups(folder)
+    played = idents_of(line_ups)
+    before = settle(folder, lambda: line_ups) if (folder / PLAN).exists() else requested
     if played:
         check_conditions(before, requested.replaced(bots=before.bots), folder)
     else:
@@ -169,7 +181,7 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
     requested = requested.replaced(
         bots=before.bots, expel=expel, applied=applied, pairing=before.pairing if played else PAIRING
     )
-    plan = submitted(requested, entries, played)
+    plan = keeping_places(requested, submitted(requested, entries, played), lambda: line_ups)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -213,6 +225,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         seating=default_seating(format) if request.seating is None else request.seating,
         first_to=request.first_to,
         rounds=request.rounds,
+        stages=request.stages or (),
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
@@ -279,6 +292,6 @@ def programs(
     if failures:
         for name, why in failures:
             (on_absent or progress)(f"{name} is absent: {why}")
-        plan = checked(plan.replaced(bots=tuple(entries)))
+        plan = checked(keeping_places(plan, plan.replaced(bots=tuple(entries)), lambda: played_line_ups(folder)))
         write_plan(plan, folder / PLAN)
     return plan, ready

@@ -31,6 +31,12 @@ from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import swiss_rounds
 
+TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
+"""Formats for games with two seats."""
+LATER = frozenset({"round-robin", "swiss", "series", *BRACKETS})
+"""Formats of further stages."""
+ALONE = frozenset({"self", "judged", "two-player", "gauntlet"})
+"""Formats that no stage can follow."""
 NONE = "none"
 NEUTRAL = (
     "stderr_bytes",
@@ -67,10 +73,30 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """It is absent until the organiser adds it again, also if a new version is handed in."""
     void: bool = False
     """Its games count for nobody."""
+    walkover: bool = False
+    """It is absent, and keeps its place in a bracket that had begun: its opponents have walk-overs."""
     guest: bool = False
     """It has no place in the standings: the opponents of a test run."""
     copy_of: str = ""
     """The name of the bot for which it fills a further seat. Its results are those of that bot."""
+
+
+class Stage(Struct, frozen=True, omit_defaults=True):
+    """A further stage of a tournament, played by the best of the stage before."""
+
+    format: str
+    bots: int
+    """How many go on to it."""
+    games: int = 2
+    first_to: int | None = None
+    rounds: int | None = None
+    name: str = ""
+    """Empty = the format."""
+
+    @property
+    def title(self) -> str:
+        """Its name, unique in a plan."""
+        return self.name or self.format
 
 
 class Plan(Struct, frozen=True, omit_defaults=True):
@@ -88,6 +114,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     rounds: int | None = None
     expel: int | None = None
     """After this many games with a fault in a row, a bot loses its later games without play."""
+    stages: tuple[Stage, ...] = ()
+    """Those that follow the first one, which `format`, `games`, `first_to` and `rounds` describe."""
     options: dict[str, Any] = {}
     """Of the game's rules."""
     maps: dict[str, list[str]] = {}
@@ -112,7 +140,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     @property
     def description(self) -> str:
         """The game and the format."""
-        return f"{find_game(self.game).title}, {self.format}"
+        return f"{find_game(self.game).title}, {self.formats}"
+
+    @property
+    def formats(self) -> str:
+        """The formats of all stages."""
+        return ", then ".join([self.format, *(stage.title for stage in self.stages)])
 
     @property
     def older(self) -> frozenset[str]:
@@ -168,7 +201,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             seating=self.seating,
             first_to=self.first_to,
             rounds=self.rounds,
-            absent=tuple(place for place, entry in enumerate(bots) if entry.absent),
+            absent=tuple(place for place, entry in enumerate(bots) if entry.absent and not self._stays(entry)),
+            withdrawn=tuple(place for place, entry in enumerate(bots) if entry.absent and self._stays(entry)),
             cases=cases,
             pairing=self.pairing,
         )
@@ -177,10 +211,15 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         """Yields the games in order; see `formats.games`."""
         return FORMATS[self.format](self.field, results)
 
+    def _stays(self, entry: Entry) -> bool:
+        """Whether an absent bot keeps its place."""
+        return entry.walkover and self.format in BRACKETS
+
     @property
-    def stages(self) -> tuple[str, ...]:
-        """The sets of conditions."""
-        return (FIRST, FINAL) if self.format == "groups" else ("",)
+    def condition_names(self) -> tuple[str, ...]:
+        """The sets of conditions: each stage has its own, and `groups` has two."""
+        first = (FIRST, FINAL) if self.format == "groups" else ("",)
+        return (*first, *(stage.title for stage in self.stages))
 
     def maps_of(self, stage: str) -> list[str]:
         """Returns the maps that a stage's seed groups use in turn; none for a game without maps."""
@@ -189,7 +228,9 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     def conditions(self, stage: str) -> str:
         """Returns 8 hexadecimal digits that identify a stage's conditions, so that other conditions give other keys."""
         limits = [_changed(self.time), _changed(deciding(self.limits))]
-        parts = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings]
+        is_first = not stage or (self.format == "groups" and stage in (FIRST, FINAL))
+        further = [] if is_first else [stage]
+        parts = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings, *further]
         text = json.dumps(msgspec.to_builtins(parts), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -249,8 +290,9 @@ def checked(plan: Plan) -> Plan:
             raise UsageError(f"{option} {value}: expected a number from 1 on")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
-    if plan.format in {"ladder", "swiss", "series", "judged", "list-order", *BRACKETS} and plan.seats != 2:
+    if plan.format in TWO_SEATS and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
+    _check_stages(plan)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
@@ -263,6 +305,27 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
+def _check_stages(plan: Plan) -> None:
+    """Raises UsageError for stages that cannot follow each other."""
+    before = (plan.format, plan.games)
+    names = {*plan.replaced(stages=()).condition_names}
+    for stage in plan.stages:
+        if before == ("ladder", 0):
+            raise UsageError("stages: a ladder without end has no next stage; say with `games` how many games it has")
+        if before[0] in ALONE:
+            raise UsageError(f"stages: {before[0]} ranks no field of bots, so that no stage can follow it")
+        if stage.format not in LATER:
+            raise UsageError(f"stages: {stage.format!r} cannot follow {before[0]}; expected {', '.join(sorted(LATER))}")
+        if stage.format in TWO_SEATS and plan.seats != 2:
+            raise UsageError(f"stages: {stage.format} is for games with two seats; {plan.game} has {plan.seats}")
+        if stage.bots < plan.seats or stage.games < 1:
+            raise UsageError(f"stages: {stage.title} needs `bots` from {plan.seats} on and `games` from 1 on")
+        if stage.title in names:
+            raise UsageError(f"stages: {stage.title!r} is the name of another stage; give it a `name` of its own")
+        names.add(stage.title)
+        before = (stage.format, stage.games)
+
+
 def _are(count: int) -> str:
     return f"{'is' if count == 1 else 'are'} {count}"
 
@@ -273,11 +336,11 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     With another seed or other conditions, the game of a key is another game. A bot that is not on the list has no place
     in the standings.
     """
-    for name in ("game", "format", "seed", "seating", "pairing"):
+    for name in ("game", "formats", "seed", "seating", "pairing"):
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:
             yield f"its {name} is {value}, not {expected}"
-    if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.stages):
+    if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.condition_names):
         yield "it is played under other options, maps, times, limits or rules"
     known = {entry.ident for entry in plan.bots}
     for entry in part.bots:
@@ -364,7 +427,7 @@ def number_of_games(plan: Plan) -> int | None:
         return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
     if plan.format == "ladder":
         return field.games or None
-    if plan.format == "series" or plan.format in BRACKETS:
+    if plan.format == "series" or plan.format in BRACKETS or plan.stages:
         return None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games

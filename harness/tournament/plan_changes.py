@@ -1,7 +1,7 @@
 """The changes that a tournament allows when it continues: more games, rounds or bots."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from referee.harness.tournament.formats.schedules import BRACKETS, CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import swiss_rounds
 from referee.harness.tournament.plan import Entry, Plan, checked, deciding, identified, with_versions
-from referee.harness.tournament.store.reader import played_idents
+from referee.harness.tournament.store.reader import played_idents, played_line_ups
 
 SHOWN = 60
 """The most characters of a value in a message."""
@@ -48,13 +48,14 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         limits=requested.limits,
         title=requested.title,
     )
-    return withdrawn(plan, asked, False, lambda: played_idents(folder)) if asked else plan
+    plan = withdrawn(plan, asked, False, lambda: played_idents(folder)) if asked else plan
+    return keeping_places(before, plan, lambda: played_line_ups(folder))
 
 
 def _with_state(entry: Entry, before: Entry | None) -> Entry:
     """Returns a bot that takes part as it did before; None = it did."""
-    state = (False, False, False) if before is None else (before.absent, before.withdrawn, before.void)
-    return msgspec.structs.replace(entry, absent=state[0], withdrawn=state[1], void=state[2])
+    names = ("absent", "withdrawn", "void", "walkover")
+    return msgspec.structs.replace(entry, **{name: before is not None and getattr(before, name) for name in names})
 
 
 def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> Plan:
@@ -138,6 +139,8 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
             return  # all other settings mean something else
+    if before.stages != requested.stages:
+        yield "further stages are others"
     for name in ("seed", "seating"):
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
@@ -159,6 +162,33 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     yield from _conditions(before, requested)
 
 
+def keeping_places(before: Plan, after: Plan, line_ups: Callable[[], Iterable[str]]) -> Plan:
+    """Returns `after`, in which bots that have become absent keep their places in a bracket that has begun.
+
+    `line_ups` returns those of the games that were played. Raises UsageError for bots that come too late.
+    """
+    if not (before.stages or before.format in BRACKETS) or not is_closed(before, line_ups()):
+        return after
+    present = {entry.ident for entry in before.bots if not entry.absent}
+    if late := [entry.name for entry in after.bots if not entry.absent and entry.ident not in present]:
+        raise UsageError(
+            f"{before.formats}: the last stage has begun, without {', '.join(late)}; start another tournament"
+        )
+    bots = (
+        msgspec.structs.replace(entry, walkover=True) if entry.absent and entry.ident in present else entry
+        for entry in after.bots
+    )
+    return after.replaced(bots=tuple(bots))
+
+
+def is_closed(plan: Plan, line_ups: Iterable[str]) -> bool:
+    """Whether games were played whose field must stay: those of a bracket, and those of a further stage."""
+    conditions = {plan.conditions(stage.title) for stage in plan.stages}
+    if plan.format in BRACKETS:
+        conditions.add(plan.conditions(""))
+    return any(line_up.partition("/")[0] in conditions for line_up in line_ups)
+
+
 def _conditions(before: Plan, requested: Plan) -> Iterator[str]:
     if before.version != requested.version:
         yield f"rules are version {before.version}, not {requested.version}"
@@ -175,7 +205,7 @@ def _conditions(before: Plan, requested: Plan) -> Iterator[str]:
         for name, value in values.items():
             if value != now[kind][name]:
                 yield f"{kind} {name} is {_shown(value)}, not {_shown(now[kind][name])}"
-    if any(before.maps_of(stage) != requested.maps_of(stage) for stage in before.stages):
+    if any(before.maps_of(stage) != requested.maps_of(stage) for stage in before.condition_names):
         yield "maps are others"
     if before.encodings != requested.encodings:
         yield f"encodings are {'/'.join(before.encodings)}, not {'/'.join(requested.encodings)}"

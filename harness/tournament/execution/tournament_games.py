@@ -24,6 +24,7 @@ from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.stages import Ranked, scheduled_games
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.protocol.messages import Encoding
@@ -58,12 +59,16 @@ class TournamentGames(Runner):
         book: Book,
         shard: Shard | None = None,
         max_cost: float | None = None,
+        ranked: Ranked | None = None,
     ) -> None:
-        """`max_cost`: the dollars that language models may cost in all, games of earlier runs included."""
+        """`max_cost`: the dollars that language models may cost in all, games of earlier runs included.
+
+        `ranked` says who goes on to the next stage of a plan with `stages`.
+        """
         super().__init__()
         self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
         self._stop = trio.Event()
-        self.ledger, self.book = ledger, book
+        self.ledger, self.book, self.ranked = ledger, book, ranked
         self.shard = shard or Shard()
         self.changed: Changed | None = None
         """Builds the bots of a changed plan. None = the plan does not change."""
@@ -90,6 +95,8 @@ class TournamentGames(Runner):
         self.results = LedgerResults(self.keys, self.book)
         self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0) | self._faults_in_a_row
         self._places = {ident: place for place, ident in enumerate(self.keys.idents)}
+        self._gone = {entry.ident for entry in plan.bots if entry.walkover}
+        """Bots whose opponents have walk-overs: a game that is still being played changes nothing."""
         self._present = {entry.ident for entry in plan.bots if not entry.absent}
         self._expulsions = Expulsions(plan.expel, len(plan.bots), self.results.played) if plan.expel else None
 
@@ -99,7 +106,7 @@ class TournamentGames(Runner):
         async with self._changing:
             if self.changed is None or not has_changes(folder, self.plan):
                 return
-            new = settle(folder, self._played_idents, self.on_note)
+            new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
             changed = self.changed
             try:
                 plan, contest = await threads.run(lambda: changed(new))
@@ -109,10 +116,6 @@ class TournamentGames(Runner):
             await pool.enter(contest, plan.bots)
             self._follow(plan)
             self.begin_anew()
-
-    def _played_idents(self) -> set[str]:
-        line_ups = (line_up.partition("/")[2] for line_up in self.book.line_ups)
-        return {ident for line_up in line_ups for ident in line_up.split("-")}
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
@@ -140,7 +143,7 @@ class TournamentGames(Runner):
             await threads.run(self.ledger.sync)
 
     def assignments(self) -> Iterator[Assignment | None]:
-        for game in self.plan.scheduled_games(self.results):
+        for game in scheduled_games(self.plan, self.results, self.ranked):
             if game is None:
                 self._write_forfeits()
                 yield None
@@ -164,6 +167,8 @@ class TournamentGames(Runner):
     def take(self, games: Sequence[PlayedGame]) -> None:
         new, bots = [], set[int]()
         for game in games:
+            if self._gone and not self._gone.isdisjoint(_decode_line(game.line).b):
+                continue
             if self.book.add(game.line):
                 line = _decode_line(game.line)
                 self._count(line)

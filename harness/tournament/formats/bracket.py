@@ -279,7 +279,7 @@ class Bracket:
                 match.decision = Decision.WALKOVER
             else:
                 break
-        return [] if any(withdrawn) else new
+        return [game for game in new if results.get(game) is not None] if any(withdrawn) else new
 
     def _needed(self, match: Match, line_up: tuple[int, ...]) -> Iterator[ScheduledGame]:
         """Yields further games of a match that are needed however the running ones end."""

@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice, permutations
 
+from msgspec import Struct
+
 from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.formats.schedules import BY_RESULTS
@@ -16,12 +18,23 @@ SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""
 
 
+class Stages(Struct, frozen=True):
+    """The games and the order of all stages of a plan."""
+
+    book: Book
+    """The games that count."""
+    surplus: int
+    """The number of games that do not."""
+    order: list[list[int]]
+    """The bots, best first; those of one list share a rank."""
+
+
 def of_plan(plan: Plan, book: Book, with_void: bool = False) -> Book:
     """Returns the games under the plan's conditions and between bots of its list, older versions included.
 
     `with_void`: also those of withdrawn bots whose games count for nobody.
     """
-    conditions = {plan.conditions(stage) for stage in plan.stages}
+    conditions = {plan.conditions(stage) for stage in plan.condition_names}
     idents = {entry.ident for entry in plan.bots} - (frozenset() if with_void else plan.void)
     line_ups: dict[str, dict[int, Game]] = {}
     for line_up, games in book.line_ups.items():

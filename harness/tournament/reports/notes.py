@@ -14,6 +14,8 @@ from referee.protocol.text import counted
 
 DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
+EQUAL = "; bots that are still equal share a rank"
+"""The end of the rule that ranks the bots."""
 MANY_FAULTS = 0.1
 """The share of games with a fault from which a note says so about a leader."""
 
@@ -23,7 +25,7 @@ def ranking_rule(plan: Plan) -> str:
     points = "points a game" if plan.seats > 2 else "points"
     first = RULES.get(plan.format, points)
     second = ", then points in games among the equal ones" if plan.format in DIRECT and plan.seats == 2 else ""
-    return f"ranked by {first}{second}; bots that are still equal share a rank"
+    return f"ranked by {first}{second}{EQUAL}"
 
 
 def leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:

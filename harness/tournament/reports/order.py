@@ -44,9 +44,8 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[int, Mapping
         return _group_order(plan, book, bots)
     if plan.format in BRACKETS:
         places = bracket_of(plan, book).places()
-        inside = {bot for equal in places for bot in equal}
-        outside = [bot for bot in bots if bot not in inside]
-        return [*places, *([outside] if outside else [])]
+        outside = [*({*bots} - {bot for equal in places for bot in equal})]
+        return [kept for equal in [*places, outside] if (kept := [bot for bot in equal if bot in bots])]
     if plan.format == "judged":
         paid: Counter[int] = Counter()
         for seats, kind, times in endings(plan, book):

@@ -88,3 +88,5 @@ class Standings(Struct):
     """How many games the machine may have decided."""
     brackets: list[Drawn] = []
     """Those of a knockout or a double elimination."""
+    stages: list["Standings"] = []
+    """The standings of each stage that has begun, if there are several."""

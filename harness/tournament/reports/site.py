@@ -19,13 +19,13 @@ from referee.games.contract import Result
 from referee.harness.errors import writing
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.plan import Plan, same_programs
+from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.harness.tournament.reports.readers import Reader, published
 from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
-from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.reports.standings_text import cells, headers, progress
 from referee.harness.tournament.store.ledger import Line
 from referee.harness.tournament.store.reader import read, replay
@@ -78,7 +78,7 @@ def write(
     book = read(folder)
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
-    shown = _shown_to(reader, plan, standings(plan, book))
+    shown = _shown_to(reader, plan, all_standings(plan, book))
     site = _Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
     site.history = history(plan, book)
     with writing(to):

@@ -7,6 +7,7 @@ from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
+    Stages,
     bots_of,
     counting,
     models_used,
@@ -34,13 +35,16 @@ CROSSTABLE = 100
 """The most bots for which standings have a crosstable: a thousand bots have a million pairs."""
 
 
-def standings(plan: Plan, book: Book, chances: bool = True, rated: bool = True) -> Standings:
+def standings(
+    plan: Plan, book: Book, chances: bool = True, rated: bool = True, stages: Stages | None = None
+) -> Standings:
     """Ranks the bots as the plan's format does.
 
     Without `chances`, P(#1) is left out. Without `rated`, all ratings are, unless they rank the bots.
+    `stages`: of a plan with several, its games that count and its order; see `all_stages`.
     """
     entries, past = plan.bots, [*games_without_value(plan, book)]
-    book, surplus = counting(plan, book)
+    book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
     counts = _counts(plan, book)
@@ -59,7 +63,7 @@ def standings(plan: Plan, book: Book, chances: bool = True, rated: bool = True) 
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
     ranked: list[Row] = []
-    for equal in ordered(plan, book, rows, cells):
+    for equal in ordered(plan, book, rows, cells) if stages is None else stages.order:
         rank = len(ranked) + 1
         for bot in equal:
             rows[bot].rank = rank
@@ -88,7 +92,7 @@ def standings(plan: Plan, book: Book, chances: bool = True, rated: bool = True) 
             *past,
         ],
         fairness=fairness(counts.endings(), book),
-        brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS else [],
+        brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
     )
 
 

@@ -4,7 +4,7 @@ import gzip
 import math
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import islice
 from pathlib import Path
@@ -308,8 +308,17 @@ def has_games(folder: Path) -> bool:
 
 def played_idents(folder: Path) -> set[str]:
     """Returns the idents of all bots that have a game."""
-    line_ups = (line_up.partition("/")[2] for line_up in read(folder).line_ups)
-    return {ident for line_up in line_ups for ident in line_up.split("-")}
+    return idents_of(read(folder).line_ups)
+
+
+def played_line_ups(folder: Path) -> set[str]:
+    """Returns the line-ups, `conditions/bots`, of all games."""
+    return {*read(folder).line_ups}
+
+
+def idents_of(line_ups: Iterable[str]) -> set[str]:
+    """Returns the idents of all bots in line-ups."""
+    return {ident for line_up in line_ups for ident in line_up.partition("/")[2].split("-")}
 
 
 def check_files(folder: Path, plan: Plan) -> None:

@@ -1,0 +1,94 @@
+"""The stages of a tournament: the best of one stage are the seeds of the next.
+
+Who goes on follows from the plan and the games alone, so that a restart and every report arrive at the same. Each stage
+has conditions of its own, so that bots that meet in two stages have other keys and other seeds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from referee.games.dice import derive_seed
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
+from referee.harness.tournament.formats.schedules import BRACKETS
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.store.reader import Book, LedgerResults
+
+Ranked = Callable[[Plan, Book], list[list[int]]]
+"""Ranks the bots of one stage, best first; those of one list share a rank."""
+
+
+class StagePlan(Plan, frozen=True, omit_defaults=True):
+    """A further stage as a plan of its own."""
+
+    stage: str = ""
+    seeds: tuple[int, ...] = ()
+    """The bots that have reached it, best first, by their places on the list."""
+
+    @property
+    def field(self) -> Field:
+        """The part of the plan that the format needs."""
+        withdrawn = tuple(bot for bot in self.seeds if self.bots[bot].absent)
+        playing = self.seeds if self.format in BRACKETS else tuple(bot for bot in self.seeds if bot not in withdrawn)
+        return msgspec.structs.replace(super().field, seeds=playing, withdrawn=withdrawn, stage=self.stage)
+
+    @property
+    def condition_names(self) -> tuple[str, ...]:
+        """The conditions of this stage."""
+        return (self.stage,)
+
+
+def scheduled_games(plan: Plan, results: LedgerResults, ranked: Ranked | None) -> ScheduledGames:
+    """Yields the games of all stages in order. A stage begins when the one before is over."""
+    if not plan.stages or ranked is None:
+        yield from plan.scheduled_games(results)
+        return
+    part = stage_plan(plan, 0)
+    for number in range(len(plan.stages) + 1):
+        games: list[ScheduledGame] = []
+        for game in part.scheduled_games(results):
+            yield game
+            if game is not None:
+                games.append(game)
+        if number < len(plan.stages):
+            while games := [game for game in games if results.get(game) is None]:
+                yield None
+            part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, results.book)))
+
+
+def begun(plan: Plan, book: Book, ranked: Ranked) -> Iterator[Plan]:
+    """Yields the stages that have begun, each as a plan of its own."""
+    part = stage_plan(plan, 0)
+    yield part
+    for number in range(len(plan.stages)):
+        if not _is_over(part, LedgerResults(Keys(part), book)):
+            return
+        part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, book)))
+        yield part
+
+
+def _is_over(part: Plan, results: Results) -> bool:
+    return all(game is not None and results.get(game) is not None for game in part.scheduled_games(results))
+
+
+def stage_plan(plan: Plan, number: int, seeds: tuple[int, ...] = ()) -> Plan:
+    """Returns a stage as a plan of its own: 0 is the first, in which a bot that was withdrawn later has played."""
+    if number == 0 and plan.format in BRACKETS:
+        return plan.replaced(stages=())
+    if number == 0:
+        played = (msgspec.structs.replace(each, absent=each.absent and not each.walkover) for each in plan.bots)
+        return plan.replaced(stages=(), bots=tuple(played))
+    stage = plan.stages[number - 1]
+    values = {name: getattr(plan, name) for name in plan.__struct_fields__}
+    changes = {name: getattr(stage, name) for name in ("format", "games", "first_to", "rounds")}
+    return StagePlan(**values | changes | {"stages": (), "stage": stage.title, "seeds": seeds})
+
+
+def seeds(plan: Plan, number: int, order: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Returns who goes on from a stage. Bots that share a rank are seeded by lot; an absent bot does not go on."""
+    found = []
+    for equal in order:
+        by_lot = sorted(equal, key=lambda bot: derive_seed(plan.seed, "lot", number, plan.bots[bot].ident))
+        found += [bot for bot in by_lot if not plan.bots[bot].absent or plan.bots[bot].walkover]
+    return tuple(found[: plan.stages[number].bots])
