@@ -11,9 +11,10 @@ from contests import command, course, drawing_bot, environment, games, table, to
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.inbox import Enter, Withdraw, applied
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, Stage, checked, identified, read_plan, write_plan
-from referee.harness.tournament.plan_changes import is_closed, keeping_places
+from referee.harness.tournament.plan_changes import is_closed
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.stages import begun, scheduled_games
 from referee.harness.tournament.store import ledger
@@ -149,13 +150,15 @@ def test_stages_that_cannot_follow_are_refused(format: str, stages: list[Stage],
 
 def test_a_bot_that_goes_during_a_bracket_keeps_its_place_and_its_opponent_has_a_walk_over() -> None:
     cup, book = plan("swiss", 9, Stage("knockout", 4, games=2)), Book()
-    while not is_closed(cup, book):
+    while not is_closed(cup, book.line_ups):
         assert not play(cup, book, seed=4, most=book.count + 1)
     *_, bracket = begun(cup, book, ranked)
     gone = bracket.field.present[-1]
-    absent = tuple(msgspec.structs.replace(each, absent=place == gone) for place, each in enumerate(cup.bots))
-    later = keeping_places(cup, cup.replaced(bots=absent), book)
+    later = applied(cup, Withdraw((cup.bots[gone].name,)), book.line_ups.keys)
     assert [place for place, each in enumerate(later.bots) if each.walkover] == [gone]
+    for change in (Enter(back=(cup.bots[gone].name,)), Enter((Entry("late", "", "f" * 64, "@random"),))):
+        with pytest.raises(UsageError, match="the last stage has begun"):
+            applied(later, change, book.line_ups.keys)
     assert play(later, book, seed=4)
     *_, after = begun(later, book, ranked)
     assert after.field.present == bracket.field.present
@@ -169,8 +172,7 @@ def test_a_bot_that_goes_before_the_bracket_does_not_reach_it() -> None:
     cup, book = plan("round-robin", 6, Stage("knockout", 4)), Book()
     play(cup, book, seed=5, most=6 * 5)
     best = ranked(next(begun(cup, book, ranked)), book)[0][0]
-    absent = tuple(msgspec.structs.replace(each, absent=place == best) for place, each in enumerate(cup.bots))
-    later = keeping_places(cup, cup.replaced(bots=absent), book)
+    later = applied(cup, Withdraw((cup.bots[best].name,)), book.line_ups.keys)
     *_, bracket = begun(later, book, ranked)
     assert best not in bracket.field.present and len(bracket.field.present) == 4
 
