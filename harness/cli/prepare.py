@@ -1,5 +1,6 @@
 """`referee tournament prepare`: checks what teams handed in, and makes a tournament of what is accepted."""
 
+import io
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,16 +26,17 @@ from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.inbox import Submit, Withdraw, hand_in
-from referee.harness.tournament.intake.intake import RULES, Duration, Intake, report_path, take_in
+from referee.harness.tournament.intake.intake import RULES, Intake, report_path, take_in, with_known_names
+from referee.harness.tournament.intake.layouts import without_suffix
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
-from referee.harness.tournament.intake.submissions import notes, submissions
+from referee.harness.tournament.intake.submissions import Submission
+from referee.harness.tournament.intake.submissions import handed_in as read_files
 from referee.harness.tournament.plan import Entry, Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
 INTAKE_LOCK = ".intake-lock"
-REPORT_WIDTH = 100
-SKIPPED = 10
-"""How many skipped names are printed. `--json` has all."""
+REPORT_WIDTH = 1 << 16
+"""Reports are not wrapped: a line can be pasted."""
 
 
 class Prepared(Struct, frozen=True):
@@ -49,12 +51,10 @@ class Prepared(Struct, frozen=True):
     unchanged: list[str]
     """Those that were not checked again."""
     skipped: list[str]
-    """Names in the folder that are no submissions, such as README.md."""
+    """Files that are no submissions, such as README.md."""
     vanished: list[str]
     """Bots that take part although the folder has no submission of theirs any more: `withdraw` takes them out."""
     took_s: float
-    builds_s: float
-    """As long as the builds alone would take side by side."""
 
 
 def prepare(
@@ -67,6 +67,7 @@ def prepare(
     setup: SetupOptions = SetupOptions(),
     jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     whole: bool = False,
+    newest: bool = False,
     json: Json = False,
 ) -> int:
     """Checks submissions and makes a tournament of them.
@@ -77,20 +78,23 @@ def prepare(
     Exit codes: 0 all accepted, 1 some refused, 2 usage, 3 the intake failed, 4 none refused but some not decided.
 
     Args:
-        handed_in: A folder with a zip file, a folder, a single file, a Kaggle archive or an image.tar for each bot, or
-            a text file. Each of its lines is a path or the address of a git repository. NAME= before it names the bot.
-            Notes in a folder, such as README.md, and files that begin with a dot are skipped, which the end says.
+        handed_in: A folder with a zip file, a folder, a single file, a Kaggle archive or an image.tar for each bot, as
+            Moodle and Canvas also pack them, or a text file. Each of its lines is a path or the address of a git
+            repository. NAME= before it names the bot. The table names every other file of the folder too, and says why
+            it is no submission.
         into: FOLDER: the tournament's folder. `reports` in it has a text and a JUnit file for each submission.
         game: GAME: the game's name. Not needed for a folder that was prepared before.
         jobs: Submissions at a time. Default: one for every physical core.
         whole: Try all rules of `referee check`, not only that a bot builds, starts, answers every call at every seat
             and exits.
+        newest: Of several submissions of one name, take the file that changed last. Default: refuse them.
     """
-    found = submissions(handed_in)
+    files = read_files(handed_in, newest)
     into.mkdir(parents=True, exist_ok=True)
     with claimed(into, INTAKE_LOCK, "intake"):  # a run may play meanwhile
         record = read_record(into) or Record()
         requested = _plan(into, game, seed, form_of_play, setup)
+        found, record.skipped = with_known_names(files.submissions, record), files.skipped
         if game is not None or not record.outcomes:
             record.options = setup.command(find_game(requested.game))[3:]
         rules = () if whole else RULES
@@ -102,7 +106,7 @@ def prepare(
                 checked.update({name} if is_new else ())
                 show(f"{name}: {_decision(outcome)}")
 
-            duration = run(take_in, intake, record, found, _write, on_outcome)
+            took_s = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
         plan, waits = _with_submissions(into, requested, entries, is_same=game is None and not form_of_play.changes())
         if form_of_play.absent:
@@ -114,12 +118,11 @@ def prepare(
         {name: each.reason for name, each in outcomes.items() if not each.accepted and not each.undecided},
         [name for name, outcome in outcomes.items() if outcome.undecided],
         [name for name in outcomes if name not in checked],
-        notes(handed_in),
+        list(files.skipped),
         _vanished(handed_in, record, plan, set(outcomes)),
-        duration.took_s,
-        duration.builds_s,
+        took_s,
     )
-    print_result(result, _shown(result, record, duration, plan, into, waits), json)
+    print_result(result, _shown(result, found, record, plan, into, waits), json)
     return AT_FAULT if result.refused else INCONCLUSIVE if result.undecided else PLAYED
 
 
@@ -162,35 +165,37 @@ def _vanished(handed_in: Path, record: Record, plan: Plan, found: set[str]) -> l
     return [
         name
         for name, outcome in record.outcomes.items()
-        if name not in found and name in names and Path(outcome.source).parent.resolve() == folder
+        if name not in found and name in names and Path(outcome.source).parent.resolve().is_relative_to(folder)
     ]
 
 
 def _write(report: CheckReport, path: Path) -> None:
     """Writes a report as text, for the bot's author."""
-    with writing(path), path.open("w", encoding="utf-8") as file:
-        Console(file=file, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))
+    text = io.StringIO()
+    Console(file=text, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))
+    with writing(path):
+        path.write_text("".join(f"{line.rstrip()}\n" for line in text.getvalue().split("\n")[:-1]), "utf-8")
 
 
-def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, folder: Path, waits: bool) -> Group:
-    sheet = Sheet(("refused",), (), ("why",))
-    for name, why in result.refused.items():
-        earlier = "; its earlier version plays" if record.outcomes[name].entry is not None else ""
-        sheet.add(printable(name), Text(printable(why) + earlier))
+def _shown(
+    result: Prepared, found: Sequence[Submission], record: Record, plan: Plan, folder: Path, waits: bool
+) -> Group:
+    """Returns a table of every file, those first that need nobody, and what to do next."""
+    sheet = Sheet(("file",), (), ("outcome",))
+    for place, why in record.skipped.items():
+        sheet.add(place, f"skipped: {printable(why)}")
+    for names in (result.accepted, result.undecided, result.refused):
+        for each in found:
+            if each.name in names:
+                owner = "" if without_suffix(each.place) == each.name else f"{printable(each.name)}: "
+                sheet.add(each.place, Text(owner + _sentence(record.outcomes[each.name])))
     count = len(result.accepted) + len(result.refused) + len(result.undecided)
-    checked = count - len(result.unchanged)
     lines = [f"{counted(count, 'submission')}: {len(result.accepted)} accepted, {len(result.refused)} refused"]
     if result.undecided:
-        names = ", ".join(map(printable, result.undecided))
-        lines.append(f"{len(result.undecided)} {UNDECIDED}: {names}; run this command again")
+        lines.append(f"{len(result.undecided)} {UNDECIDED}; run this command again")
     if result.unchanged:
         lines.append(f"{len(result.unchanged)} unchanged, not checked again")
-    if result.skipped:
-        rest = f" and {len(result.skipped) - SKIPPED} more" if len(result.skipped) > SKIPPED else ""
-        lines.append(f"skipped, because they are no submissions: {', '.join(result.skipped[:SKIPPED])}{rest}")
-    if duration.builds_s:
-        ratio = duration.took_s / duration.builds_s
-        lines.append(f"checked {checked} in {duration.took_s:.1f} s, {ratio:.2f} times their builds side by side")
+    lines.append(f"checked {count - len(result.unchanged)} in {result.took_s:.1f} s")
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
     if result.vanished:
@@ -206,4 +211,9 @@ def _shown(result: Prepared, record: Record, duration: Duration, plan: Plan, fol
         lines.append("the run that plays this tournament will take the bots in")
     elif present := sum(not entry.absent for entry in plan.bots):
         lines.append(f"{counted(present, 'bot')} in all; to play: referee tournament run {shlex.quote(str(folder))}")
-    return Group(*([sheet] if result.refused else []), *map(Text, lines))
+    return Group(sheet, *map(Text, lines))
+
+
+def _sentence(outcome: Outcome) -> str:
+    earlier = "" if outcome.accepted or outcome.entry is None else "; its earlier version plays"
+    return f"{_decision(outcome)}{': ' if outcome.reason else ''}{printable(outcome.reason)}{earlier}"

@@ -120,7 +120,7 @@ def run_tournament(
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
         ledger: The tournament's folder. Default: a new one in ./tournaments.
-        resume: Not needed any more: a folder with games is continued.
+        resume: The earlier way to continue. A changed list of bots, or limits that change no outcome, still need it.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         replay: Which replays to keep.
         forfeit: Play without the bots that cannot be built.
@@ -134,7 +134,7 @@ def run_tournament(
         output: How to print the standings at the end.
     """
     if resume and ledger is None:
-        raise UsageError("--resume has gone: `referee tournament run FOLDER` continues the tournament in that folder")
+        raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -142,7 +142,7 @@ def run_tournament(
         bots, game, seed, changes, form_of_play.absent, setup, ledger, part, resume, cluster.cluster is not None
     )
     with arranged as plan:
-        if resume:
+        if resume and not bots:
             _note(f"--resume is not needed any more: `referee tournament run {shlex.quote(str(folder))}` continues")
         for sentence in remarks(plan):
             _note(sentence)
@@ -201,7 +201,7 @@ def _arranged(
         plan = read_plan(ledger / PLAN)
         if setup != SetupOptions():
             raise UsageError(
-                f"{ledger}: other rules, times or limits need the whole command with --game, or "
+                f"{ledger}: other rules, times or limits need the whole command with --game and --resume, or "
                 "`referee tournament prepare`"
             )
         check_used(plan.format, plan.seats, changes)
@@ -210,7 +210,7 @@ def _arranged(
         return ledger, organise.resumed(ledger, changes, absent, _note)
     if ledger is not None and (ledger / PLAN).exists():
         settle_if_free(ledger)
-    before = read_plan(ledger / PLAN) if ledger is not None and (resume or _holds_games(ledger)) else None
+    before = read_plan(ledger / PLAN) if ledger is not None and resume else None
     request = _request(bots, game, setup, before, seed)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
     options = {name: getattr(request, name) for name in ("rounds", "seating")}

@@ -173,11 +173,11 @@ def test_a_tournament_goes_on_with_other_limits_that_change_no_outcome(tmp_path:
         "--limit",
         "readable=books",
     ]
-    tournament(tmp_path, *start, *more, "--games", "4")
+    tournament(tmp_path, *start, *more, "--games", "4", "--resume")
     after = games(tmp_path / "t")
     assert len(after) == 4 and before.items() <= after.items()
     limits = read_plan(tmp_path / "t" / "tournament.toml").limits
     assert (limits.build_s, limits.build_network, limits.stderr_bytes, limits.exit_s) == (1200, False, 2 << 20, 3)
     assert limits.isolation.readable == (str(tmp_path / "books"),)
-    said = tournament(tmp_path, *start, "--isolation", "off", "--games", "4", code=2)
+    said = tournament(tmp_path, *start, "--isolation", "off", "--games", "4", "--resume", code=2)
     assert "limit isolation is " in said

@@ -24,7 +24,9 @@ from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.intake.author_report import for_author
 from referee.harness.tournament.intake.git import FETCH_S, fetch
+from referee.harness.tournament.intake.layouts import same, stem
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record
 from referee.harness.tournament.intake.snapshot import copy_file, copy_folder
 from referee.harness.tournament.intake.submissions import Submission, check_folder, remove_excluded
@@ -38,6 +40,12 @@ CHECK_S = 300.0
 """How long a check may take, without its build."""
 REASON = 120
 """The most characters of a reason."""
+SAVED_SHARE = 20
+"""Saving the record takes at most a twentieth of the time, also with thousands of outcomes."""
+SHOWN = 5
+"""How many places of one name a reason has."""
+SUFFIXES = ("txt", "xml")
+"""Of an author's reports."""
 
 
 class Intake(Struct, frozen=True):
@@ -56,14 +64,6 @@ class Intake(Struct, frozen=True):
     """Submissions at a time; None = one for every physical core."""
 
 
-class Duration(Struct, frozen=True):
-    """How long an intake took, and its builds alone."""
-
-    took_s: float
-    builds_s: float
-    """As long as the builds of this intake would take side by side."""
-
-
 Written = Callable[[CheckReport, Path], None]
 """Writes the report of a submission for its author."""
 Progress = Callable[[str, Outcome, bool], None]
@@ -72,18 +72,23 @@ Progress = Callable[[str, Outcome, bool], None]
 
 async def take_in(
     intake: Intake, record: Record, submissions: Sequence[Submission], write: Written, progress: Progress
-) -> Duration:
-    """Checks the submissions and keeps the record up to date, so that an intake can be killed and run again."""
-    jobs = intake.jobs or len(core_locks.physical())
-    limiter, started, builds = trio.CapacityLimiter(jobs), time.monotonic(), list[float]()
+) -> float:
+    """Checks the submissions and keeps the record up to date, so that an intake can be killed and run again.
+
+    Returns how long that took, in seconds.
+    """
+    limiter, started, next_save = trio.CapacityLimiter(intake.jobs or len(core_locks.physical())), time.monotonic(), 0.0
+    reports = _reports(submissions, record)
 
     async def one(submission: Submission) -> None:
+        nonlocal next_save
         async with limiter:
             before = record.outcomes.get(submission.name)
-            outcome, build_s = await _checked(intake, submission, before, write)
-            builds.append(build_s)
+            outcome = await _checked(intake, submission, before, reports[submission.name], write)
             record.outcomes[submission.name] = outcome
-            record.save(intake.folder)
+            if (now := time.monotonic()) >= next_save:
+                record.save(intake.folder)
+                next_save = time.monotonic() + SAVED_SHARE * (time.monotonic() - now)
             progress(submission.name, outcome, outcome is not before)
 
     async with trio.open_nursery() as nursery:
@@ -92,47 +97,86 @@ async def take_in(
     place = {each.name: number for number, each in enumerate(submissions)}
     record.outcomes = dict(sorted(record.outcomes.items(), key=lambda item: place.get(item[0], -1)))
     record.save(intake.folder)
-    return Duration(time.monotonic() - started, max([*builds, sum(builds) / jobs]))
+    return time.monotonic() - started
+
+
+def _reports(submissions: Sequence[Submission], record: Record) -> dict[str, str]:
+    """Returns the beginning of the names of each submission's reports. It stays the same from intake to intake."""
+    kept = {name: outcome.report or name for name, outcome in record.outcomes.items()}
+    taken = {same(each) for each in kept.values()}
+    names = dict.fromkeys(each.name for each in submissions)
+    return {name: kept.get(name) or stem(name, taken) for name in names}
+
+
+def with_known_names(submissions: Sequence[Submission], record: Record) -> list[Submission]:
+    """Gives submissions the names that the record has for them, unless the organiser names them.
+
+    Other rules for names, or a second person of the same name, make no new bot of one that has games.
+    """
+    sources = {outcome.source: name for name, outcome in record.outcomes.items()}
+    spelt = {same(name): name for name in record.outcomes}
+    names = {same(each.name) for each in submissions}
+
+    def name(each: Submission) -> str:
+        if each.is_named or same(each.name) in spelt:
+            return each.name if each.is_named else spelt[same(each.name)]
+        before = sources.get(recorded(each), each.name)
+        return each.name if same(before) in names else before
+
+    return [msgspec.structs.replace(each, name=name(each)) for each in submissions]
+
+
+def recorded(submission: Submission) -> str:
+    """Returns a submission's source as text that JSON can hold."""
+    return os.fsencode(submission.source).decode("utf-8", "replace")
 
 
 async def _checked(
-    intake: Intake, submission: Submission, before: Outcome | None, write: Written
-) -> tuple[Outcome, float]:
-    """Returns the outcome of a submission, and the seconds of its build. An unchanged one keeps its outcome."""
-    key = ""
+    intake: Intake, submission: Submission, before: Outcome | None, report_name: str, write: Written
+) -> Outcome:
+    """Returns the outcome of a submission. An unchanged one keeps its outcome."""
+    key, why = "", ""
+    txt, xml = (report_path(intake.folder, report_name, suffix) for suffix in SUFFIXES)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         started = time.monotonic()
         try:
             path = await _fetched(submission, Path(scratch), min(FETCH_S, intake.limits.build_s))
             key = await trio.to_thread.run_sync(_key, intake, submission, path)
-            if (
-                before is not None
-                and before.key == key
-                and report_path(intake.folder, submission.name, "txt").is_file()
-            ):
-                return before, 0.0
+            if before is not None and before.key == key and txt.is_file():
+                return before
             report = await _check(intake, submission, path)
             entry = await trio.to_thread.run_sync(_stored, intake, submission, path) if report.passed else None
         except (UsageError, RunError, OSError, ValueError, RecursionError) as error:
+            why = _duplicates(submission.duplicates) if submission.duplicates else ""
             report, entry = _refusal(intake, submission, str(error), time.monotonic() - started), None
-    outcome = Outcome(
-        os.fsencode(submission.source).decode("utf-8", "replace"),
+    output.write(xml, output.junit(report))
+    write(report, txt)
+    return Outcome(
+        recorded(submission),
         entry is not None,
-        "" if entry is not None else reason(report, submission),
+        "" if entry is not None else why or reason(report, submission),
         "" if report.undecided else key,  # the next intake tries it again
         entry or (before.entry if before is not None else None),
+        submission.place,
+        "" if report_name == submission.name else report_name,
         report.undecided,
     )
-    output.write(report_path(intake.folder, submission.name, "xml"), output.junit(report))
-    write(report, report_path(intake.folder, submission.name, "txt"))
-    return outcome, report.checks[0].duration_s
+
+
+def _duplicates(places: Sequence[str]) -> str:
+    """Returns what the organiser reads about submissions of one name."""
+    *first, last = places
+    more = f" and {len(first) - SHOWN} more" if len(first) > SHOWN else ""
+    named = f"{', '.join(first[:SHOWN])}{more} and {last}"
+    return f"{named} have one name; rename one of them, or take the newest with --newest"
 
 
 async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Path:
     """Returns the path of a submission's file or folder. UsageError if there is none, or the folder is too large."""
     if submission.duplicates:
-        others = ", ".join(source.rpartition("/")[2] for source in submission.duplicates)
-        raise UsageError(f"its name is also that of {others}; rename one of them")
+        raise UsageError(f"there are {len(submission.duplicates)} submissions of this name; hand in one zip")
+    if submission.remedy:
+        raise UsageError(submission.remedy)
     if submission.is_entry:
         raise UsageError("is a bot of yours, not a submission; enter it by `referee tournament add FOLDER BOT`")
     path = Path(submission.source)
@@ -140,7 +184,7 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
         path = scratch / submission.name
         await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s)
     if not path.exists():
-        raise UsageError(f"there is no file or folder {submission.source}")
+        raise UsageError(f"there is no file or folder {submission.place}")
     return await trio.to_thread.run_sync(_copied, submission, path, scratch)
 
 
@@ -157,7 +201,7 @@ def _copied(submission: Submission, path: Path, scratch: Path) -> Path:
         remove_excluded(copy, name)
         return copy
     if not path.is_file():
-        raise UsageError(f"{path}: is a link or no ordinary file; include the file itself")
+        raise UsageError("is a link or no ordinary file; hand in the file itself")
     if path.suffix.lower() == ".tar":
         return path  # an image, which its id identifies
     copy.parent.mkdir()
@@ -180,22 +224,20 @@ async def _check(intake: Intake, submission: Submission, path: Path) -> CheckRep
     spent_s = time.monotonic() - started
     if scope.cancelled_caught:
         return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
-    content = done.stdout
-    if str(path) != submission.source:  # its author knows no folder of this machine
-        shown = path.name if submission.is_git or submission.is_single else submission.source
-        content = content.replace(str(path).encode(), os.fsencode(shown))
     try:
-        return msgspec.json.decode(content, type=CheckReport)
+        report = msgspec.json.decode(done.stdout, type=CheckReport)
     except msgspec.DecodeError:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"exit code {done.returncode}"
         return _refusal(intake, submission, f"it cannot be checked on this machine: {why}", spent_s)
+    return for_author(report, (path, Path(submission.source)), submission.file)
 
 
 def _refusal(intake: Intake, submission: Submission, why: str, spent_s: float) -> CheckReport:
     """Returns the report of a submission that could not be checked."""
     origin = Origin(submission.source, Path(submission.source))
-    return not_built(intake.game, intake.seed, submission.name, BuildError(submission.name, why), origin, spent_s)
+    report = not_built(intake.game, intake.seed, submission.name, BuildError(submission.name, why), origin, spent_s)
+    return for_author(report, (Path(submission.source),), submission.file)
 
 
 def _stored(intake: Intake, submission: Submission, path: Path) -> Entry:

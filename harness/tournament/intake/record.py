@@ -24,16 +24,22 @@ class Outcome(Struct, omit_defaults=True):
     """Identifies its content and the check. A submission with the same key is not checked again."""
     entry: Entry | None = None
     """Its last accepted version, which plays on if a later one is refused."""
+    file: str = ""
+    """Its path inside the folder that was handed in."""
+    report: str = ""
+    """The beginning of the names of its author's report; empty = its name."""
     undecided: bool = False
     """Neither accepted nor refused, because the machine was busy: the next intake checks it again."""
 
 
 class Record(Struct):
-    """The outcomes by name, and the options of the check."""
+    """The outcomes by name, the options of the check, and the other files that were handed in."""
 
     options: tuple[str, ...] = ()
     """As `referee check` takes them, without `--game`."""
     outcomes: dict[str, Outcome] = {}
+    skipped: dict[str, str] = {}
+    """Why the other files are no submissions, by their places."""
 
     def save(self, folder: Path) -> None:
         """Writes the record at once or not at all."""

@@ -1,46 +1,59 @@
 """The submissions that an organiser names: what a folder holds, or the lines of a text file.
 
 A submission is a zip file, a folder, a single file, a Kaggle archive, the archive of a container image, or the address
-of a git repository.
+of a git repository. The folders that Moodle and Canvas make are read as they are.
 """
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
-from referee.harness.programs.entrant import shown_name
+from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.kinds import archives, is_path, kind_of, kinds, split_file, split_name
-from referee.harness.programs.zip_archive import MAX_PATH_BYTES
+from referee.harness.programs.zip_archive import MAX_FILES, MAX_PATH_BYTES
+from referee.harness.tournament.intake.layouts import ZIP, named, remedy, same, shown, without_suffix
 from referee.protocol.text import printable
 
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
-ZIP = ".zip"
 COMMENT = "#"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 """What Windows and macOS leave in folders. Files of macOS and others begin with a dot."""
 NOTES = (".md", ".rst")
 ABOUT = frozenset({"readme", "license", "licence", "copying", "changelog"})
 """The names of notes without a suffix or with `.txt`. Any other text may be a bot with a wrong suffix."""
+MOST = 5000
+"""The most submissions of a folder or a list."""
+NOTE = "a note or a file of the system"
 
 
 class Submission(Struct, frozen=True):
     """A bot that somebody handed in."""
 
     name: str
-    """The organiser's name for it: that of its file, folder or repository, unless `NAME=` names it."""
+    """Its owner's name: that of the file, folder or repository, or of the person in Moodle or Canvas, unless `NAME=`
+    names it."""
     source: str
     """A path or the address of a git repository."""
+    place: str = ""
+    """Its path inside the folder that the organiser named, or its line of the list."""
+    file: str = ""
+    """The file's name as its author knows it."""
     duplicates: tuple[str, ...] = ()
-    """Other submissions of the same name."""
+    """The places of all submissions of the same name, if there are several."""
+    remedy: str = ""
+    """Why it can be no submission, and what to hand in; empty if it can be one."""
+    is_named: bool = False
+    """`NAME=` names it."""
 
     @property
     def is_git(self) -> bool:
@@ -62,48 +75,126 @@ class Submission(Struct, frozen=True):
         return f"{self.name}={'' if kind is None or not path.is_file() else kind.prefixes[0]}{path}"
 
 
+class HandIn(Struct, frozen=True):
+    """What a folder or a list has."""
+
+    submissions: list[Submission]
+    skipped: dict[str, str]
+    """Why the other files of the folder are no submissions, by their places."""
+
+
 def _is_entry(source: str) -> bool:
     return not (GIT.match(source) or is_path(source) or kind_of(source).names_file)
 
 
-def submissions(named: Path) -> list[Submission]:
-    """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read."""
-    if named.is_dir():
-        found = list(_in_folder(named))
-    elif named.name.lower().endswith((ZIP, *archives(named=True), *archives(named=False))):
-        found = [Submission(_name(_file_name(named)), str(named))]
+def handed_in(path: Path, newest: bool = False) -> HandIn:
+    """Returns what a folder or a list names. UsageError if there is none, or the file cannot be read.
+
+    With `newest`, the newest of several submissions of one name stands for all; otherwise they are one submission that
+    names its duplicates.
+    """
+    skipped: dict[str, str] = {}
+    if path.is_dir():
+        found = _in_folder(path, skipped)
+    elif path.name.lower().endswith((ZIP, *archives(named=True), *archives(named=False))):
+        found = [Submission(shown(without_suffix(path.name)), str(path), path.name, path.name)]
     else:
-        found = list(_listed(named))
+        found = list(islice(_listed(path), MOST + 1))
+        if len(found) > MOST:
+            raise UsageError(f"{path}: has more than {MOST:,} lines; divide it")
     if not found:
         raise UsageError(
-            f"{named} has no submission: expected zip files, folders, images or single files, or a list of them"
+            f"{path} has no submission; expected a folder with zip files, folders, images or single files, or a list "
+            "of them"
         )
-    return list(_with_duplicates(found))
+    return HandIn(list(_with_duplicates(found, newest, skipped)), dict(sorted(skipped.items())))
 
 
-def notes(named: Path) -> list[str]:
-    """Returns the names of what is no submission in a folder: notes, and files of the system."""
-    return sorted(printable(path.name) for path in named.iterdir() if _is_note(path)) if named.is_dir() else []
+def submissions(path: Path, newest: bool = False) -> list[Submission]:
+    """Returns the submissions that a folder or a list names. UsageError as for `handed_in`."""
+    return handed_in(path, newest).submissions
 
 
-def _is_note(path: Path) -> bool:
-    name, suffix = path.name.lower(), path.suffix.lower()
+def _is_note(path: Path, file: str) -> bool:
+    name, suffix = file.lower(), Path(file).suffix.lower()
     if name.startswith(".") or name in SYSTEM_FILES:
         return True
     is_about = suffix in ("", ".txt") and name.removesuffix(suffix) in ABOUT
     return (suffix in NOTES or is_about) and os.path.isfile(path) and not os.access(path, os.X_OK)
 
 
-def _in_folder(folder: Path) -> Iterator[Submission]:
-    for path in sorted(folder.iterdir()):
-        if not _is_note(path):
-            yield Submission(_name(_file_name(path)), str(path))
+class _Candidate(Struct, frozen=True):
+    """A file or folder that somebody may have handed in."""
+
+    person: str
+    id: str
+    submission: Submission
 
 
-def _file_name(path: Path) -> str:
-    """Returns the name of a folder, or of a file without its suffix."""
-    suffix = next((suffix for suffix in archives(named=False) if path.name.lower().endswith(suffix)), path.suffix)
-    return path.name if os.path.isdir(path) else path.name.removesuffix(path.name[-len(suffix) :] if suffix else "")
+def _in_folder(folder: Path, skipped: dict[str, str]) -> list[Submission]:
+    """Returns the submissions in a folder. What is none is one too, if its owner has handed in nothing else."""
+    paths = _listing(folder, MOST)
+    if paths is None:
+        raise UsageError(f"{folder} holds more than {MOST:,} files; name a folder that holds submissions alone")
+    owners: dict[tuple[str, str], list[_Candidate]] = {}
+    for path in paths:
+        for candidate in _candidates(path, skipped):
+            owners.setdefault((same(candidate.person), candidate.id), []).append(candidate)
+    found = []
+    for one in owners.values():
+        real = [each for each in one if not each.submission.remedy] or one[:1]
+        skipped.update((each.submission.place, each.submission.remedy) for each in one if each not in real)
+        found += real
+    ids: dict[str, set[str]] = {}
+    for each in found:
+        ids.setdefault(same(each.person), set()).add(each.id)
+    return [
+        msgspec.structs.replace(each.submission, name=f"{each.person} ({each.id})")
+        if each.id and len(ids[same(each.person)]) > 1
+        else each.submission
+        for each in found
+    ]
+
+
+def _listing(folder: Path, most: int) -> list[Path] | None:
+    """Returns the paths in a folder by name; None if there are too many."""
+    try:
+        with os.scandir(folder) as entries:
+            paths = [folder / entry.name for entry in islice(entries, most + 1)]
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be read: {error.strerror}") from error
+    return None if len(paths) > most else sorted(paths)
+
+
+def _candidates(path: Path, skipped: dict[str, str]) -> Iterator[_Candidate]:
+    """Yields what may be a submission: a file or folder, or what the folder of a person in Moodle has."""
+    is_folder = path.is_dir()
+    about = named(path.name, is_folder)
+    person, place = shown(about.person), printable(path.name)
+
+    def candidate(source: Path, place: str, file: str, why: str = "") -> _Candidate:
+        why = "text typed into a form is no program: hand in a zip" if about.is_text else why
+        return _Candidate(person, about.id, Submission(person, str(source), place, file, remedy=why))
+
+    if _is_note(path, about.file or path.name):
+        skipped[place] = NOTE
+    elif about.file or not is_folder:
+        yield candidate(path, place, about.file, "" if is_folder else remedy(about.file))
+    else:
+        inside = None if path.is_symlink() else _listing(path, MAX_FILES)
+        notes = [each for each in inside or () if _is_note(each, each.name)]
+        files = [each for each in inside or () if each not in notes]
+        if inside is None:
+            yield candidate(path, place, "", f"the folder is a link, or holds more than {MAX_FILES:,} files")
+        elif any(each.name == BOT_FILE for each in files):
+            yield candidate(path, place, "")
+        else:
+            skipped.update({f"{place}/{printable(each.name)}": NOTE for each in notes})
+            for each in files:
+                why = "" if each.is_dir() else remedy(each.name)
+                yield candidate(each, f"{place}/{printable(each.name)}", each.name, why)
+            if not files:
+                yield candidate(path, place, "", "the folder is empty: hand in a zip")
 
 
 def _listed(file: Path) -> Iterator[Submission]:
@@ -115,26 +206,43 @@ def _listed(file: Path) -> Iterator[Submission]:
     for line in map(str.strip, text.splitlines()):
         if line and not line.startswith(COMMENT):
             name, source = (None, line) if GIT.match(line) else split_name(line)
+            place = printable(source)
             if GIT.match(source):
-                last = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
+                last = file_name = re.split(r"[/:]", source.rstrip("/"))[-1].removesuffix(".git")
             elif _is_entry(source):
-                last = source
+                last = file_name = source
             else:
                 path = file.parent / Path(split_file(source)[1]).expanduser()
-                source, last = str(path), _file_name(path)
-            yield Submission(_name(name or last), source)
+                is_folder = path.is_dir()
+                source, about = str(path), named(path.name, is_folder)
+                last, file_name = about.person, about.file
+            why = remedy(source) if os.path.isfile(source) else ""
+            yield Submission(shown(name or last), source, place, file_name, remedy=why, is_named=name is not None)
 
 
-def _name(text: str) -> str:
-    """Returns a name that is one on a command line too."""
-    return re.sub(r"[^\w .+~-]|^-", "_", shown_name(text)).strip() or "bot"
-
-
-def _with_duplicates(found: Sequence[Submission]) -> Iterator[Submission]:
-    counts = Counter(each.name for each in found)
+def _with_duplicates(found: Iterable[Submission], newest: bool, skipped: dict[str, str]) -> Iterator[Submission]:
+    """Yields the submissions, each with the places of all of its name."""
+    names: dict[str, list[Submission]] = {}
     for each in found:
-        others = tuple(other.source for other in found if counts[each.name] > 1 and other.name == each.name)
-        yield Submission(each.name, each.source, tuple(source for source in others if source != each.source))
+        names.setdefault(same(each.name), []).append(each)
+    for one, *others in names.values():
+        latest = _newest([one, *others]) if newest and others else None
+        if latest is not None:
+            skipped.update((each.place, f"older than {latest.place}") for each in (one, *others) if each != latest)
+        places = tuple(each.place for each in (one, *others)) if others and latest is None else ()
+        if latest is not None:
+            yield latest
+        else:
+            yield from (msgspec.structs.replace(each, duplicates=places) for each in (one, *others))
+
+
+def _newest(found: Sequence[Submission]) -> Submission | None:
+    """Returns the submission whose file changed last; None if that is not certain."""
+    try:
+        *_, (second, _), (last, place) = sorted((os.stat(each.source).st_mtime_ns, at) for at, each in enumerate(found))
+    except (OSError, ValueError):  # a repository, or a file that has gone
+        return None
+    return found[place] if last > second else None
 
 
 def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> None:
@@ -153,8 +261,8 @@ def check_folder(folder: Path, name: str, max_bytes: int, max_files: int) -> Non
         if os.path.isfile(path):  # also of a link to itself
             count += 1
             size += path.stat().st_size
-    if count > max_files:
-        raise UsageError(f"{name}: holds {count:,} files; {max_files:,} are allowed")
+        if count > max_files:
+            raise UsageError(f"{name}: holds more than {max_files:,} files, which are allowed")
     if size > max_bytes:
         raise UsageError(f"{name}: holds {size:,} bytes; {max_bytes:,} are allowed")
     if (folder / "bot.toml").is_file():

@@ -257,7 +257,7 @@ class Ledger:
             full = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
             raise RunError(
                 f"{self.folder}: the ledger cannot be written: {full}. Games written so far are kept; "
-                "continue with the same command, and --resume if it is gate or improve"
+                f"continue with the same command and --resume, a tournament with `referee tournament run {self.folder}`"
             ) from error
 
 
