@@ -46,7 +46,7 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     for salt, team in enumerate(("red", "green", "blue")):
         submission(tmp_path / "teams" / f"{team}.zip", salt)
     submission(tmp_path / "late" / "team.zip", 9)
-    prepare, tournament, show, page, resume, late, shards = commands()
+    prepare, tournament, show, page, resume, late, withdraw, shards = commands()
     assert "3 submissions: 3 accepted, 0 refused" in run(prepare, tmp_path)
     table = run(tournament, tmp_path)
     assert all(team in table for team in ("red", "green", "blue")) and "30 of 30 games" in table
@@ -58,6 +58,7 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     assert "30 of 30 games" in run(shards, tmp_path)
     whole, cup = (run(f"referee tournament show {name} --output json", tmp_path) for name in ("whole", "cup"))
     assert '"played":30' in whole and '"played":60' in cup
+    assert "withdrawn: blue, red" in run(withdraw.replace("Team A", "red").replace("Team B", "blue"), tmp_path)
 
 
 def test_the_pages_name_every_format_and_only_existing_options(capsys: pytest.CaptureFixture[str]) -> None:
