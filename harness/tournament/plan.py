@@ -28,8 +28,9 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
+from referee.harness.tournament.formats.matching import need_library
 from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
-from referee.harness.tournament.formats.swiss import swiss_rounds
+from referee.harness.tournament.formats.swiss import size_of_swiss
 
 TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
 """Formats for games with two seats."""
@@ -297,6 +298,8 @@ def checked(plan: Plan) -> Plan:
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
         raise UsageError(f"{plan.format} of {plan.game} takes at least {plan.seats} bots; there {_are(present)}")
+    if plan.format == "swiss" and plan.pairing > 1:
+        need_library()
     if plan.format == "groups":
         try:
             draw(plan.field)
@@ -423,8 +426,7 @@ def number_of_games(plan: Plan) -> int | None:
     """Returns the number of games; None if it depends on results."""
     field = plan.field
     if plan.format == "swiss":
-        bots = field.bots - len(field.absent)
-        return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
+        return size_of_swiss(field)
     if plan.format == "ladder":
         return field.games or None
     if plan.format == "series" or plan.format in BRACKETS or plan.stages:

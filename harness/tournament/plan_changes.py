@@ -12,7 +12,7 @@ from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BRACKETS, CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
-from referee.harness.tournament.formats.swiss import swiss_rounds
+from referee.harness.tournament.formats.swiss import rounds_of
 from referee.harness.tournament.plan import Entry, Plan, checked, deciding, identified, with_versions
 from referee.harness.tournament.store.reader import played_idents, played_line_ups
 
@@ -153,8 +153,7 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     elif before.format in BRACKETS and requested.games != before.games:
         yield f"games are {before.games}, not {requested.games}"  # they decide who is out
     if before.format == "swiss":
-        count = sum(not entry.absent for entry in requested.bots)
-        was, now = (swiss_rounds(count, plan.rounds) for plan in (before, requested))
+        was, now = (rounds_of(requested.replaced(rounds=plan.rounds).field) for plan in (before, requested))
         if now < was:
             yield f"rounds are {was}, not {now}"
     elif before.rounds != requested.rounds:  # they decide the line-ups of three or more

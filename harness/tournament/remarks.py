@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from referee.harness.tournament.formats.swiss import swiss_rounds
+from referee.harness.tournament.formats.swiss import rounds_of
 from referee.harness.tournament.plan import Plan, same_programs
 
 
@@ -14,8 +14,7 @@ def remarks(plan: Plan) -> Iterator[str]:
     if absent:
         yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
     if plan.rounds is not None and plan.format == "swiss":
-        field = plan.field
-        present = field.bots - len(field.absent)
-        rounds = swiss_rounds(present, plan.rounds)
+        rounds = rounds_of(plan.field)
         if rounds < plan.rounds:
+            present = len(plan.field.bots_of_round(rounds))
             yield f"{rounds} rounds are played, not {plan.rounds}: after that, {present} bots have all met"

@@ -86,11 +86,41 @@ class Field(Struct, frozen=True):
     cases: tuple[tuple[int, int], ...] = ()
     """Of a test run: each opponent's place on the list, behind `bots`, and its seat."""
     pairing: int = PAIRING
+    changes: tuple[tuple[int, ...], ...] = ()
+    """Of a Swiss, for every bot: the rounds, from 0 on, before which it came, left, came again …; empty = it is there
+    unless it is absent."""
+    predecessors: tuple[int, ...] = ()
+    """Of a Swiss, for every bot: the earlier version whose place and points it has, or itself; empty = none has one."""
+    late_points: float = 0.0
+    """Of a Swiss: points a game for each round that a bot missed before it came."""
 
     @property
     def present(self) -> list[int]:
         """The bots that take part."""
         return [*self.seeds] or [bot for bot in range(self.bots) if bot not in self.absent]
+
+    @property
+    def players_of_bots(self) -> Sequence[int]:
+        """For every bot, the first version of those that share a place and points: the player."""
+        players = list(range(self.bots))
+        for bot, predecessor in enumerate(self.predecessors):
+            one, two = sorted((players[bot], players[predecessor]))
+            if one != two:
+                players = [one if player == two else player for player in players]
+        return players
+
+    def takes_part(self, bot: int) -> bool:
+        """Whether a bot plays in any round of a Swiss."""
+        return bool(self.changes and self.changes[bot]) or bot not in self.absent
+
+    def bots_of_round(self, number: int) -> dict[int, int]:
+        """Returns the bots that play in a round of a Swiss, by player."""
+        found = {}
+        for bot, player in enumerate(self.players_of_bots):
+            changes = self.changes[bot] if self.changes else ()
+            if sum(change <= number for change in changes) % 2 if changes else bot not in self.absent:
+                found[player] = bot
+        return found
 
     def games_of(self, line_up: Sequence[int], numbers: range, stage: str = "") -> Iterator[ScheduledGame]:
         """Yields games of one line-up by their numbers."""

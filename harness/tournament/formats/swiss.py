@@ -1,12 +1,24 @@
 """A Swiss tournament: rounds of pairs with about equal scores."""
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
+from msgspec import Struct
+
 from referee.games.dice import Dice, derive_seed
+from referee.harness.tournament.formats import matching
 from referee.harness.tournament.formats.designs import LineUp
 from referee.harness.tournament.formats.first_pairing import swiss_round
-from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, finished
+from referee.harness.tournament.formats.games import (
+    Field,
+    Outcome,
+    Results,
+    ScheduledGame,
+    ScheduledGames,
+    Seating,
+    finished,
+)
 
 
 def swiss_rounds(bots: int, rounds: int | None) -> int:
@@ -17,16 +29,163 @@ def swiss_rounds(bots: int, rounds: int | None) -> int:
 def swiss(field: Field, results: Results) -> ScheduledGames:
     """Rounds of game pairs between bots of about equal score that have not met.
 
-    There are no colours, since a game pair has both seats. A bye is a won game pair. A rematch, where it cannot be
-    avoided, has further game pairs.
+    A game pair has both seats; with an odd number of games, seats are balanced too. A bye is a won game pair. A
+    rematch, where it cannot be avoided, has further games.
     """
+    return _Swiss(field).games(results) if field.pairing > 1 else _first_swiss(field, results)
+
+
+class SwissRound(Struct):
+    """A round."""
+
+    games: list[ScheduledGame]
+    byes: dict[int, float]
+    """By bot, the points that it has without play: of a bye, and of rounds that it missed before it came."""
+
+
+class _Player(Struct):
+    """A bot, or several versions of it of which each took over the points of the one before."""
+
+    lot: int
+    score: int = 0
+    """In half points."""
+    byes: int = 0
+    seen: int = 0
+    """The first round that is not in its score."""
+    seats: list[int] = []
+    """1 for each odd game at the first seat, -1 at the second."""
+    floats: list[int] = []
+    """By round, the latest last; see `matching.Standing`."""
+
+    def standing(self, seats_matter: bool) -> matching.Standing:
+        if not seats_matter:
+            return matching.Standing(self.score, self.byes)
+        return matching.Standing(self.score, self.byes, matching.wish(self.seats), tuple(self.floats[:-3:-1]))
+
+
+class _Swiss:
+    """The state of a tournament between two rounds."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.seats_matter = field.games % 2 == 1 and field.seating is not Seating.FIXED
+        self.players = {
+            player: _Player(derive_seed(field.seed, "swiss", player)) for player in sorted(set(field.players_of_bots))
+        }
+        self.met: dict[LineUp, int] = {}
+        """By two players, how often they have met."""
+        self.orders: dict[LineUp, tuple[LineUp, int]] = {}
+        """By two bots, their order at the seats, and how often they have met."""
+        self.rounds: list[SwissRound] = []
+
+    def games(self, results: Results) -> ScheduledGames:
+        for number in range(rounds_of(self.field)):
+            bots = self.field.bots_of_round(number)
+            if len(bots) < 2:
+                return
+            this = SwissRound([], {bot: self._missed(self.players[player], number) for player, bot in bots.items()})
+            self.rounds.append(this)
+            order = sorted(bots, key=lambda player: (-self.players[player].score, self.players[player].lot))
+            pairs, resting = self._paired(order, number)
+            for place, (one, two) in enumerate(pairs):
+                this.games += self._games(order[one], order[two], bots, place)
+            for player in order:
+                self.players[player].floats.append(0)
+            for one, two in pairs:
+                upper, lower = self.players[order[one]], self.players[order[two]]
+                upper.floats[-1] = int(upper.score > lower.score)
+                lower.floats[-1] = -upper.floats[-1]
+            if resting is not None:
+                idle = self.players[order[resting]]
+                idle.byes += 1
+                idle.floats[-1] = 1
+                idle.score += 2 * self.field.games
+                this.byes[bots[order[resting]]] += self.field.games
+            yield from this.games
+            self._count(this.games, (yield from finished(this.games, results)))
+
+    def _missed(self, player: _Player, number: int) -> float:
+        """Counts the rounds in which a player was not there. Returns their points."""
+        points = (number - player.seen) * self.field.late_points * self.field.games
+        player.score += round(2 * points)
+        player.floats += [0] * (number - player.seen)
+        player.seen = number + 1
+        return points
+
+    def _paired(self, order: Sequence[int], number: int) -> tuple[Sequence[matching.Pair], int | None]:
+        place = {player: number for number, player in enumerate(order)}
+        met = frozenset(
+            (min(place[one], place[two]), max(place[one], place[two]), times)
+            for (one, two), times in self.met.items()
+            if one in place and two in place
+        )
+        standings = tuple(self.players[player].standing(self.seats_matter) for player in order)
+        seed = derive_seed(self.field.seed, "swiss round", number)
+        return matching.paired(matching.Situation(standings, met, seed))
+
+    def _games(self, one: int, two: int, bots: dict[int, int], place: int) -> Iterator[ScheduledGame]:
+        """Yields the games of two players, the better first."""
+        pair = (min(one, two), max(one, two))
+        self.met[pair] = self.met.get(pair, 0) + 1
+        here, there = self.players[one].seats, self.players[two].seats
+        key = (min(bots[one], bots[two]), max(bots[one], bots[two]))
+        line_up: LineUp = key
+        if self.seats_matter:
+            is_first = matching.has_first_seat(here, there, place)
+            line_up = (bots[one], bots[two]) if is_first else (bots[two], bots[one])
+        line_up, times = self.orders.get(key, (line_up, 0))  # a rematch continues the rows of seats
+        self.orders[key] = (line_up, times + 1)
+        if self.seats_matter:
+            first = line_up[times % 2]
+            here.append(1 if first == bots[one] else -1)
+            there.append(-here[-1])
+        start = times * self.field.games
+        return self.field.games_of(line_up, range(start, start + self.field.games))
+
+    def _count(self, games: Sequence[ScheduledGame], outcomes: Sequence[Outcome]) -> None:
+        players = self.field.players_of_bots
+        for game, outcome in zip(games, outcomes, strict=True):
+            for bot, share in zip(game.seats, outcome.shares, strict=True):
+                self.players[players[bot]].score += round(2 * share)
+
+
+def rounds_of(field: Field) -> int:
+    """Returns the number of rounds. Bots that have left count: a round that was played stays."""
+    if field.pairing < 2:
+        return swiss_rounds(len(field.present), field.rounds)
+    count = len({field.players_of_bots[bot] for bot in range(field.bots) if field.takes_part(bot)})
+    return swiss_rounds(count, field.rounds) if count > 1 else 0
+
+
+def size_of_swiss(field: Field) -> int:
+    """Returns the number of games."""
+    if field.pairing < 2:
+        return rounds_of(field) * (len(field.present) // 2) * field.games
+    return sum(len(field.bots_of_round(number)) // 2 for number in range(rounds_of(field))) * field.games
+
+
+def swiss_so_far(field: Field, results: Results) -> list[SwissRound]:
+    """Returns the rounds that were scheduled so far."""
+    if field.pairing < 2:
+        return _first_swiss_so_far(field, results)
+    tournament = _Swiss(field)
+    for game in tournament.games(results):
+        if game is None:
+            break
+    return tournament.rounds
+
+
+# Tournaments with the first pairing.
+
+
+def _first_swiss(field: Field, results: Results) -> ScheduledGames:
     bots = field.present
     score = dict.fromkeys(bots, 0.0)
     meetings: dict[LineUp, int] = {}
     byes: set[int] = set()
     order = list(bots)
     Dice(derive_seed(field.seed, "swiss")).shuffle(order)
-    for _ in range(swiss_rounds(len(bots), field.rounds)):
+    for _ in range(rounds_of(field)):
         order.sort(key=lambda bot: -score[bot])  # stable: the draw decides between equals
         resting, pairs = swiss_round(order, score, meetings, byes)
         if resting is not None:
@@ -44,14 +203,10 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
                 score[bot] += share
 
 
-def swiss_byes(field: Field, games: ScheduledGames) -> dict[int, int]:
-    """Returns how many byes each bot had in the rounds scheduled so far."""
-    bots = field.present
-    byes = dict.fromkeys(bots, 0)
-    if len(bots) % 2:
-        scheduled = takewhile(lambda game: game is not None, games)
-        while played := list(islice(scheduled, len(bots) // 2 * field.games)):
-            playing = {bot for game in played if game is not None for bot in game.seats}
-            for bot in bots:
-                byes[bot] += bot not in playing
-    return byes
+def _first_swiss_so_far(field: Field, results: Results) -> list[SwissRound]:
+    scheduled = takewhile(lambda game: game is not None, _first_swiss(field, results))
+    found = []
+    while games := [game for game in islice(scheduled, len(field.present) // 2 * field.games) if game is not None]:
+        playing = {bot for game in games for bot in game.seats}
+        found.append(SwissRound(games, {bot: float(field.games) for bot in field.present if bot not in playing}))
+    return found

@@ -9,7 +9,7 @@ from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL
 from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.series import series_ranking
-from referee.harness.tournament.formats.swiss import swiss_byes
+from referee.harness.tournament.formats.swiss import swiss_so_far
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports.bracket import bracket_of
@@ -53,9 +53,10 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[int, Mapping
         for bot in bots:
             rows[bot].points = float(paid[bot])
     if plan.format == "swiss":
-        for bot, times in swiss_byes(plan.field, plan.scheduled_games(LedgerResults(Keys(plan), book))).items():
-            rows[bot].byes = times
-            rows[bot].points += times * plan.games
+        for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), book)):
+            for bot, points in each.byes.items():
+                rows[bot].byes += points >= plan.games
+                rows[bot].points += points
     worth = {bot: _worth(plan, rows[bot]) for bot in bots}
     order = [list(equal) for _, equal in groupby(sorted(bots, key=lambda bot: -worth[bot]), worth.__getitem__)]
     if plan.format in DIRECT and plan.seats == 2:
