@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec import Struct
 from referee.games.game import TimeControl
 from referee.harness import toml
 from referee.harness.errors import UsageError
+from referee.harness.installed import extra_command
 from referee.harness.known_games import find_game
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import read_limited, replace_file
@@ -28,7 +30,6 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.matching import need_library
 from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
 
@@ -210,6 +211,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
     def scheduled_games(self, results: Results) -> ScheduledGames:
         """Yields the games in order; see `formats.games`."""
+        _need_library(self)
         return FORMATS[self.format](self.field, results)
 
     def _stays(self, entry: Entry) -> bool:
@@ -238,6 +240,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     def replaced(self, **changes: Any) -> "Plan":
         """Returns a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
+
+
+def _need_library(plan: Plan) -> None:
+    """Raises UsageError if the plan's format needs a library that is not installed."""
+    if plan.format == "swiss" and plan.pairing > 1 and find_spec("rustworkx") is None:
+        raise UsageError(f"a Swiss needs the extra `tournament`; to install it: {extra_command('tournament')}")
 
 
 def deciding(limits: Limits) -> Limits:
@@ -298,8 +306,7 @@ def checked(plan: Plan) -> Plan:
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
         raise UsageError(f"{plan.format} of {plan.game} takes at least {plan.seats} bots; there {_are(present)}")
-    if plan.format == "swiss" and plan.pairing > 1:
-        need_library()
+    _need_library(plan)
     if plan.format == "groups":
         try:
             draw(plan.field)

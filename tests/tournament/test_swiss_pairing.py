@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -187,11 +186,13 @@ def test_a_thousand_bots_are_paired_without_a_deep_recursion() -> None:
 
 
 def test_without_its_library_a_swiss_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rustworkx", None)
+    monkeypatch.setattr("referee.harness.tournament.plan.find_spec", lambda name: None)
     bots = identified([Entry(name, "", name * 64, "@random") for name in "abc"])
     plan = Plan("tictactoe", "swiss", 1, bots, pairing=2)
-    with pytest.raises(UsageError, match=r"needs the extra `tournament` .* -m pip install .*tournament"):
+    with pytest.raises(UsageError, match=r"needs the extra `tournament`; .* -m pip install .*tournament"):
         checked(plan)
+    with pytest.raises(UsageError, match="extra `tournament`"):
+        plan.scheduled_games({})
     assert checked(plan.replaced(pairing=1)) and checked(plan.replaced(format="round-robin"))
 
 

@@ -7,8 +7,6 @@ from functools import lru_cache
 from msgspec import Struct
 
 from referee.games.dice import Dice
-from referee.harness.errors import UsageError
-from referee.harness.installed import extra_command
 
 COMPLETE = 128
 """Up to this number of players, every pair is considered."""
@@ -46,16 +44,6 @@ Pair = tuple[int, int]
 _Costs = tuple[int, ...]
 
 
-def need_library() -> None:
-    """Raises UsageError if the library is not installed."""
-    try:
-        import rustworkx  # noqa: F401
-    except ImportError as error:
-        raise UsageError(
-            f"a Swiss needs the extra `tournament` ({error}); to install it: {extra_command('tournament')}"
-        ) from error
-
-
 @lru_cache(maxsize=1024)
 def paired(situation: Situation) -> tuple[tuple[Pair, ...], int | None]:
     """Returns the pairs, the better first, and the player that has a bye if their number is odd.
@@ -64,8 +52,6 @@ def paired(situation: Situation) -> tuple[tuple[Pair, ...], int | None]:
     aim on: no second bye, no rematch, no two with an absolute wish for the same seat, a bye for the lowest score, small
     differences in score (their squares), granted wishes, granted strong wishes, no float twice in two rounds, the upper
     half of a score group against its lower half, luck.
-
-    Raises UsageError if the library is not installed.
     """
     count = len(situation.players)
     near = count if count <= COMPLETE else NEAR
@@ -113,8 +99,7 @@ def pair_costs(one: Standing, two: Standing) -> tuple[int, int, int, int, int, i
 
 def _lightest(count: int, costs: Mapping[Pair, _Costs], seed: int) -> list[Pair]:
     """Returns the perfect matching with the least costs, the first kind of cost before all others."""
-    need_library()
-    import rustworkx  # takes 25 ms to load
+    import rustworkx  # of the extra `tournament`; takes 25 ms to load
 
     pairs = count // 2
     units, unit = [], 1
