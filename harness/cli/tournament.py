@@ -172,7 +172,7 @@ def run_tournament(
             end = trio.run(_play, played, pool, max_minutes)
     settle_if_free(folder)  # what came in while the run was ending
     result = all_standings(played.plan, book)
-    print_standings(result, output)
+    print_standings(result, output, folder)
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:

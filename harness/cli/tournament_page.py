@@ -5,8 +5,10 @@ from pathlib import Path
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out
+from referee.harness.cli.tournament_table import files_handed_in
 from referee.harness.tournament.inbox import Retitle, hand_in
 from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.reports.author_links import write_links
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -27,7 +29,8 @@ def write_page(
         folder: The tournament's folder.
         to: Where to write the site. Default: a folder in the tournament's, named after the reader.
         reader: public: without the bots' standard error and commands, and with a page for each author that has the own
-            bot's. Its link is secret: only this command prints it. organiser: everything.
+            bot's. Its link is secret: this command prints it, and writes all to author-links.csv in the tournament's
+            folder. organiser: everything.
         viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
         title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
             and the format.
@@ -43,6 +46,12 @@ def write_page(
     out.print(f"{counted(written.files, 'file')} in {where}")
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
-    for name, page in written.authors.items():
-        out.print(printable(f"  {name}: {page.relative_to(where)}"))
+        links = {name: str(page.relative_to(where)) for name, page in written.authors.items()}
+        for name, link in links.items():
+            out.print(printable(f"  {name}: {link}"))
+        files = {entry.name: entry.bot for entry in plan.bots}
+        files |= {name: each.file for name, each in files_handed_in(folder).items() if each.file}
+        out.print(
+            f"for a mail merge: {write_links(folder, ((name, files[name], link) for name, link in links.items()))}"
+        )
     return PLAYED

@@ -10,8 +10,10 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import one_of
 from referee.harness.cli.screen import out
 from referee.harness.cli.tournament_table import Output, print_standings
+from referee.harness.errors import UsageError
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
+from referee.harness.tournament.reports.class_list import read_class_list
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -24,6 +26,7 @@ def show(
     *,
     follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
     output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
+    class_: Annotated[Path | None, Parameter(name="--class")] = None,
     sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
 ) -> int:
     """Prints the standings, also during a tournament.
@@ -31,9 +34,14 @@ def show(
     Args:
         folder: The tournament's folder.
         follow: Print them again whenever games are added, until all are played or you interrupt it.
-        output: How to print them.
+        output: How to print them. CSV also has everybody whose submission was refused. csv-excel is CSV that Excel
+            reads as UTF-8.
+        class_: A class list as CSV, whose first line names its columns. CSV then has everybody on it, with its columns.
         sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
     """
+    if class_ is not None and output not in ("csv", "csv-excel"):
+        raise UsageError("--class needs --output csv or csv-excel")
+    people = None if class_ is None else read_class_list(class_)
     plan = read_plan(folder / PLAN)
     if sqlite is not None:
         from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load
@@ -47,7 +55,7 @@ def show(
         if book.count > shown:
             shown = book.count
             result = all_standings(plan, book)
-            print_standings(result, output)
+            print_standings(result, output, folder, people)
         if not follow or (result.due is not None and result.played >= result.due):
             return PLAYED
         time.sleep(1)

@@ -1,5 +1,6 @@
 """Prints the standings of a tournament."""
 
+from pathlib import Path
 from typing import Literal
 
 from rich.console import Group
@@ -8,16 +9,41 @@ from rich.text import Text
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out
+from referee.harness.tournament.intake.layouts import named
+from referee.harness.tournament.intake.record import Outcome, read_record
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.bracket import as_text
+from referee.harness.tournament.reports.class_list import ClassList, HandedIn
 from referee.harness.tournament.reports.rows import Standings
 
-Output = Literal["text", "json", "csv", "markdown"]
+Output = Literal["text", "json", "csv", "csv-excel", "markdown"]
+"""`csv-excel` begins with a byte order mark, without which Excel shows wrong letters."""
 
 
-def print_standings(result: Standings, output: Output) -> None:
-    """Prints the standings."""
-    out.print(standings_table(result) if output == "text" else Text(standings_text.FORMS[output](result)))
+def print_standings(result: Standings, output: Output, folder: Path, people: ClassList | None = None) -> None:
+    """Prints the standings; as CSV with everybody who handed in for the tournament in `folder`."""
+    if output == "text":
+        out.print(standings_table(result))
+    else:
+        handed_in = files_handed_in(folder) if output.startswith("csv") else None
+        out.print(Text(standings_text.as_text_of(output, result, handed_in, people)))
+
+
+def files_handed_in(folder: Path) -> dict[str, HandedIn]:
+    """Returns what everybody handed in, by name; empty if the tournament had no intake."""
+    record = read_record(folder)
+    return {} if record is None else {name: _status(name, outcome) for name, outcome in record.outcomes.items()}
+
+
+def _status(name: str, outcome: Outcome) -> HandedIn:
+    if outcome.accepted:
+        status = "plays"
+    elif outcome.entry is not None:
+        status = "an earlier version plays"
+    else:
+        status = "not decided" if outcome.undecided else "refused"
+    number = named(outcome.file.partition("/")[0], False).id
+    return HandedIn(name, outcome.file, status, outcome.reason, (number,) if number else ())
 
 
 def standings_table(result: Standings, most: int | None = None) -> Group:

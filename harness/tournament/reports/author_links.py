@@ -3,12 +3,16 @@
 import hmac
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, writing
+from referee.harness.tournament.reports.class_list import BOM, table
 
 SECRET = ".page-secret"
 """The file in the tournament's folder from which all links follow. Only its owner can read it."""
+LINKS = "author-links.csv"
+"""The file in the tournament's folder for a mail merge, which only its owner can read."""
 BYTES = 32
 TOKEN_DIGITS = 32
 """128 bits, in hexadecimal digits."""
@@ -35,3 +39,17 @@ def secret(folder: Path) -> bytes:
 def token(secret: bytes, name: str) -> str:
     """Returns the part of a link that only the author of the bot of that name and the organiser know."""
     return hmac.new(secret, name.encode(), "sha256").hexdigest()[:TOKEN_DIGITS]
+
+
+def write_links(folder: Path, links: Iterable[tuple[str, str, str]]) -> Path:
+    """Writes the names, files and links of all authors. Returns the path of the file."""
+    file = folder / LINKS
+    columns = ("name", "file", "link")
+    text = table(columns, (dict(zip(columns, each, strict=True)) for each in links))
+    new = file.with_name(f".{LINKS}.{os.getpid()}")
+    with writing(file):
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as written:
+            written.write(f"{BOM}{text}\n")
+        new.replace(file)
+    return file

@@ -1,14 +1,13 @@
 """Standings as text, JSON, CSV and Markdown."""
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from referee.harness.markdown import escaped
 from referee.harness.records import FIGURES
 from referee.harness.tournament.reports.bracket import as_text
+from referee.harness.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 
@@ -72,13 +71,33 @@ def markdown(standings: Standings) -> str:
     return "\n".join([*heading, summary(standings), "", *table, *(f"\n{escaped(note)}" for note in below), *brackets])
 
 
-def as_csv(standings: Standings) -> str:
-    """Formats all figures as CSV, one line per bot. The columns that marks need come first."""
-    written = io.StringIO()
-    writer = csv.DictWriter(written, _flat(Row("", "")), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_flat, standings.rows))
-    return written.getvalue().rstrip("\n")
+def as_csv(
+    standings: Standings, handed_in: Mapping[str, HandedIn] | None = None, people: ClassList | None = None
+) -> str:
+    """Formats all figures as CSV, one line per bot. The columns that marks need come first.
+
+    `handed_in`: by name, what everybody handed in: those without a place in the standings have a line too, as has
+    everybody of a class list.
+    """
+    known = handed_in or {}
+    rows: list[dict[str, object]] = []
+    for row in standings.rows:
+        found = known.get(row.name)
+        status = "absent" if row.absent else "plays" if found is None else found.status
+        rows.append(_flat(row) | {"status": status} | ({} if found is None else {"reason": found.reason}))
+        if found is not None:
+            rows[-1]["file"] = found.file or row.file
+    there = {row.name for row in standings.rows}
+    rows += [
+        {"name": each.name, "file": each.file, "status": each.status, "reason": each.reason}
+        for each in known.values()
+        if each.name not in there
+    ]
+    columns = [*FIRST_IN_CSV, "status", "reason", *(name for name in _flat(Row("", "")) if name not in FIRST_IN_CSV)]
+    if people is not None:
+        rows = with_class(rows, {each.name: each.ids for each in known.values()}, people)
+        columns += [f"{CLASS}{name}" for name in people.columns]
+    return table(columns, rows)
 
 
 def _flat(row: Row) -> dict[str, object]:
@@ -92,9 +111,6 @@ def _flat(row: Row) -> dict[str, object]:
             values[name] = value
     use = values.pop("model")
     values |= {name: getattr(use, name, None) for name in FIGURES}
-    for name in ("name", "file"):
-        if str(values[name]).startswith(("=", "+", "-", "@")):
-            values[name] = f"'{values[name]}"  # otherwise a spreadsheet would run it as a formula
     return {name: values.pop(name) for name in FIRST_IN_CSV} | values
 
 
@@ -103,4 +119,10 @@ def as_json(standings: Standings) -> str:
     return msgspec.json.encode(standings).decode()
 
 
-FORMS = {"json": as_json, "csv": as_csv, "markdown": markdown}
+def as_text_of(
+    output: str, standings: Standings, handed_in: Mapping[str, HandedIn] | None = None, people: ClassList | None = None
+) -> str:
+    """Formats as JSON, CSV or Markdown. `csv-excel` is CSV that Excel reads as UTF-8."""
+    if output in ("csv", "csv-excel"):
+        return (BOM if output == "csv-excel" else "") + as_csv(standings, handed_in, people)
+    return as_json(standings) if output == "json" else markdown(standings)
