@@ -39,7 +39,7 @@ test-all: $(READY) toolchains
 
 # Runs the tests that take under 90 seconds together on two cores, with fewer generated examples.
 quick: $(READY)
-	$(BIN)/pytest -m "not slow and not kits and not nightly" --hypothesis-profile quick $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not slow and not kits and not nightly" --ignore tests/kits --hypothesis-profile quick $(WORKERS) $(ARGS)
 
 # Checks style, spelling, types and imports; of the viewer and the JavaScript kit too, where node is installed.
 lint: $(READY)

@@ -3,6 +3,7 @@
 import fcntl
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -21,6 +22,7 @@ from scripted import Arena
 
 from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe, probed
+from referee.harness.isolation.supervisor import CHILDREN_FILES
 from referee.harness.languages import toolchains
 
 # Without bytecode on disk, each of the thousands of interpreters that tests start would compile the referee again.
@@ -34,11 +36,12 @@ pytest_plugins = ["cpu_times", "unchanged"]
 
 # An example has no deadline: how long it takes depends on what else the machine does.
 settings.register_profile("usual", settings(), deadline=None)
-settings.register_profile("quick", max_examples=10, deadline=None)
+settings.register_profile("quick", max_examples=5, deadline=None)
 settings.load_profile("usual")
 
 SITE = Path(__file__).parent / "support" / "site"
 """The site-packages folder in which the tests' own game is installed."""
+MODULE_MARKS = re.compile(r"^pytestmark = (\[$.*?^\]|.*?$)", re.MULTILINE | re.DOTALL)
 MAX_RERUNS = 3
 """How many reruns by pytest-rerunfailures a run may need."""
 
@@ -138,6 +141,14 @@ def _room(lock: Path, alone: bool) -> Iterator[None]:
         yield
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves a module out whose every test `make quick` leaves out: to import these takes seconds."""
+    if "not slow" not in config.getoption("markexpr") or not collection_path.name.startswith("test_"):
+        return None
+    marks = MODULE_MARKS.search(collection_path.read_text("utf-8"))
+    return True if marks and re.search(r"pytest\.mark\.(slow|kits)\b", marks[0]) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts tests that run alone last, so that no worker waits before that."""
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
@@ -164,14 +175,25 @@ def viewer() -> None:
         subprocess.run(["make", "--silent", "viewer"], cwd=root, check=True, timeout=250)
 
 
+def _children() -> set[int]:
+    """Returns our child processes, zombies included. psutil reads every process of the machine for that, in 2 ms."""
+    if not CHILDREN_FILES:
+        return {child.pid for child in psutil.Process().children()}
+    found: set[int] = set()
+    for task in os.listdir("/proc/self/task"):
+        with suppress(FileNotFoundError):  # a thread that has just ended
+            found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
+    return found
+
+
 @pytest.fixture(autouse=True)
 def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Warns of a test that left a process behind, zombies included."""
-    process = psutil.Process()
-    before = set(process.children())
+    """Warns of a test that left a process behind."""
+    before = _children()
     yield
-    for child in set(process.children()) - before:
-        warnings.warn(f"{request.node.nodeid} left {child}", stacklevel=1)
+    for pid in _children() - before:
+        with suppress(psutil.NoSuchProcess):
+            warnings.warn(f"{request.node.nodeid} left {psutil.Process(pid)}", stacklevel=1)
 
 
 @pytest.fixture
@@ -179,12 +201,13 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """A folder for matches. The scratch folders of their bots are inside, which identifies their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.syspath_prepend(str(SITE))
-    others = set(psutil.Process().children())
+    others = _children()
     yield Arena(tmp_path)
-    left = set(psutil.Process().children()) - others
-    for child in left:
-        child.kill()  # processes of a failed test must not fail the next test
-    psutil.wait_procs(left, timeout=5)
+    for pid in _children() - others:
+        with suppress(psutil.Error):
+            child = psutil.Process(pid)
+            child.kill()  # processes of a failed test must not fail the next test
+            child.wait(5)
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """Short bots that speak the protocol by hand, and matches with them that check what must hold after any match."""
 
 import json
+import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF, Isolation
+from referee.harness.isolation.process_tree import descendants
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -102,7 +105,7 @@ class Arena:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._others = set(psutil.Process().children(recursive=True))
+        self._others = set(descendants(os.getpid()))
 
     def bot(self, body: str, *args: str, name: str = "bot") -> Entrant:
         """Returns a program of `PREAMBLE` and `body`."""
@@ -179,7 +182,10 @@ class Arena:
 
         A bot's home is a scratch folder below ours, and its descendants inherit that.
         """
-        found = [str(child) for child in set(psutil.Process().children(recursive=True)) - self._others]
+        found: list[str] = []
+        for pid in set(descendants(os.getpid())) - self._others:
+            with suppress(psutil.NoSuchProcess):
+                found.append(str(psutil.Process(pid)))
         for process in psutil.process_iter():
             try:
                 if process.environ().get("HOME", "").startswith(str(self.folder)):
