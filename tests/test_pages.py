@@ -47,6 +47,16 @@ def test_every_citation_has_its_section() -> None:
     assert [citation for citation in cited if citation[2] not in known[citation[1]]] == []
 
 
+@pytest.mark.parametrize("game", registry.own_names())
+def test_the_rules_begin_with_ten_lines_on_how_to_win_and_how_a_turn_goes(game: str) -> None:
+    _, first, *_ = sections(game)
+    lines = [line for line in first.text.splitlines()[1:] if line]
+    assert (first.level, first.title) == (2, "In short")
+    assert len(lines) <= 10 and all(len(line) <= 100 for line in lines)
+    assert " wins" in lines[0] or "You win " in lines[0]
+    assert "turn" in first.text.lower()
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_every_function_of_a_game_cites_an_existing_section(game: str) -> None:
     for method in registry.game(game).methods.values():
@@ -123,7 +133,9 @@ def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
 
 
 def test_an_unknown_section_or_game_is_an_error_with_a_list() -> None:
-    with pytest.raises(UsageError, match=r"no section '99'; there are 1 Constants, 2 Board, coordinates, frames"):
+    with pytest.raises(
+        UsageError, match=r"no section '99'; there are In short, Sources, 1 Constants, 2 Board, coordinates, frames"
+    ):
         section("reantics", "99")
     with pytest.raises(UsageError, match="no page with the rules of chess; there are aiarena21, aibg5, cardgame"):
         section("chess")
