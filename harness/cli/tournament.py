@@ -47,6 +47,7 @@ from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 from referee.harness.tournament.store.ledger import merge as merge_files
 from referee.harness.tournament.store.reader import has_games
+from referee.harness.tournament.ties import parsed_ties
 from referee.protocol.text import counted
 
 LIVE_EVERY_S = 0.25
@@ -80,12 +81,17 @@ class FormatOptions:
     """Wins needed to decide a series. Default: more than half of the games."""
     rounds: Annotated[int | None, MORE] = None
     """Rounds of a Swiss; in a round-robin at three or more seats, how often each bot plays."""
+    ties: Annotated[str | None, MORE] = None
+    """What decides between bots with equal points: a list with commas of buchholz, buchholz-cut-1, median-buchholz,
+    sonneborn-berger, direct, wins and rating, or none. Default in a Swiss: buchholz-cut-1, buchholz, sonneborn-berger,
+    direct; in a round-robin: direct, sonneborn-berger, wins."""
     absent: Annotated[Sequence[str], MORE] = ()
     """The name of a bot that plays no more, as after `withdraw`. May be given more than once."""
 
     def changes(self) -> dict[str, Any]:
         """Returns the members of a request that these options set, except the absent bots."""
-        return {name: value for each, value in given(self) if (name := each.name) != "absent"}
+        changes = {name: value for each, value in given(self) if (name := each.name) != "absent"}
+        return changes if self.ties is None else changes | {"ties": parsed_ties(self.ties)}
 
 
 @tournament_app.command(name="run")

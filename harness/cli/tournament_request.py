@@ -20,6 +20,7 @@ from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
 from referee.harness.tournament.plan import Plan, Stage, default_games
+from referee.harness.tournament.ties import Tie
 
 ROUND_ROBIN = "round-robin"
 """The default format."""
@@ -92,6 +93,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     rounds: int | None = None
     stages: list[_Stage] = []
     """Those that follow the first one."""
+    ties: list[Tie] | None = None
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
     limits: dict[str, _Value | list[str]] = {}
@@ -126,6 +128,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         start=path.parent,
         stages=tuple(_stage(stage, game) for stage in file.stages),
         **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds", "title")},
+        ties=None if file.ties is None else tuple(file.ties),
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
         maps=request.maps or file_maps,

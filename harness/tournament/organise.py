@@ -40,6 +40,7 @@ from referee.harness.tournament.store.reader import (
     played_line_ups,
     read,
 )
+from referee.harness.tournament.ties import Tie, default_ties, used_ties
 
 COPY = "@@"
 """Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
@@ -58,6 +59,7 @@ class Request(Struct, frozen=True):
     seating: Seating | None = None
     first_to: int | None = None
     rounds: int | None = None
+    ties: tuple[Tie, ...] | None = None
     expel: int | None = None
     stages: tuple[Stage, ...] | None = None
     """Those that follow the first one."""
@@ -81,7 +83,9 @@ class Request(Struct, frozen=True):
         if self.format not in (None, before.format):
             return self
         names = ("format", "games", "seating", "first_to", "rounds", "stages", "expel", "title")
-        return msgspec.structs.replace(self, **{n: getattr(before, n) for n in names if getattr(self, n) is None})
+        known = {name: getattr(before, name) for name in names}
+        known["ties"] = used_ties(before.format, before.seats, before.ties)
+        return msgspec.structs.replace(self, **{n: value for n, value in known.items() if getattr(self, n) is None})
 
 
 @contextmanager
@@ -226,6 +230,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         first_to=request.first_to,
         rounds=request.rounds,
         stages=request.stages or (),
+        ties=default_ties(format, seats) if request.ties is None else request.ties,
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},

@@ -32,6 +32,7 @@ from referee.harness.tournament.formats.games import (
 from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
+from referee.harness.tournament.ties import Tie, check_ties
 
 TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
 """Formats for games with two seats."""
@@ -114,6 +115,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     seating: Seating = Seating.SEED_GROUP
     first_to: int | None = None
     rounds: int | None = None
+    ties: tuple[Tie, ...] | None = None
+    """What decides between bots with equal points, in order; None in plans from before there was a choice."""
     expel: int | None = None
     """After this many games with a fault in a row, a bot loses its later games without play."""
     stages: tuple[Stage, ...] = ()
@@ -302,6 +305,7 @@ def checked(plan: Plan) -> Plan:
     if plan.format in TWO_SEATS and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
     _check_stages(plan)
+    check_ties(plan.format, plan.seats, plan.ties)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:

@@ -44,6 +44,7 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         bots=bots,
         games=requested.games,
         rounds=requested.rounds,
+        ties=requested.ties,
         expel=requested.expel,
         limits=requested.limits,
         title=requested.title,

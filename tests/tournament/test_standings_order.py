@@ -120,15 +120,15 @@ def test_the_rating_ranks_where_some_bots_play_more(format: str) -> None:
 
 
 def test_games_among_tied_bots_break_the_tie_if_all_of_them_met_equally_often() -> None:
-    """a and b have three points each, and a has beaten b. A third tied bot that met only one of them undoes that."""
-    three = plan("round-robin", 3, seating=Seating.FIXED)
-    won, lost = (1, 2), (2, 1)
-    beaten = {ScheduledGame((0, 1), 0): won, ScheduledGame((0, 2), 0): won, ScheduledGame((0, 2), 1): lost}
-    beaten |= {ScheduledGame((1, 2), number): won for number in range(2)} | {ScheduledGame((0, 2), 2): lost}
-    found = standings_of(three, lines(three, beaten))
-    assert places(found) == {"a": 1, "b": 1, "c": 1}, "all have two points, and a and b met once, but a and c thrice"
-    level = {game: ranks for game, ranks in beaten.items() if game != ScheduledGame((0, 2), 2)}
-    assert places(standings_of(three, lines(three, level))) == {"a": 1, "b": 2, "c": 3}
+    """a has beaten b, and d has beaten c. Four tied bots of which two never met share a rank."""
+    won, lost, drawn = (1, 2), (2, 1), (1, 1)
+    four = plan("round-robin", 4, seating=Seating.FIXED, games=1)
+    beaten = dict.fromkeys([(0, 1), (0, 3), (1, 2), (1, 3)], won) | dict.fromkeys([(0, 2), (2, 3)], lost)
+    found = standings_of(four, lines(four, {ScheduledGame(seats, 0): ranks for seats, ranks in beaten.items()}))
+    assert places(found) == {"a": 1, "b": 2, "d": 3, "c": 4}
+    apart = {ScheduledGame((one, one + 1), number): (won, lost)[number] for one in (0, 2) for number in range(2)}
+    apart |= {ScheduledGame((0, 2), 0): drawn, ScheduledGame((1, 3), 0): drawn}
+    assert set(places(standings_of(four, lines(four, apart))).values()) == {1}
     assert "then points in games among the equal ones" in found.ranking
 
 
@@ -165,3 +165,21 @@ def test_games_after_the_decision_of_a_series_do_not_count() -> None:
     found = standings_of(match, lines(match, played))
     assert [(row.name, row.wins, row.losses) for row in found.rows] == [("a", 3, 0), ("b", 0, 3)]
     assert found.notes[-1].startswith("not counted: 6 games")
+
+
+def test_a_half_played_round_robin_is_ranked_by_points_a_game_until_it_is_even() -> None:
+    """b won its only game, a two of three. When all have played as many games, points rank."""
+    half = plan("round-robin", 3, games=1)
+    won = {ScheduledGame((0, 2), number): (1, 2) for number in range(2)}
+    uneven = standings_of(half, lines(half, won | {ScheduledGame((1, 2), 0): (1, 2), ScheduledGame((2, 0), 2): (1, 2)}))
+    assert places(uneven) == {"b": 1, "a": 2, "c": 3}
+    assert uneven.ranking.startswith("ranked by points a game, ")
+    note = "bots have played 1 to 4 games: the rank is by points a game until all have played as many"
+    assert note in uneven.notes
+    whole = {ScheduledGame(seats, 0): (1, 2) for seats in ((0, 1), (1, 2), (0, 2))}
+    even = standings_of(half, lines(half, whole))
+    assert places(even) == {"a": 1, "b": 2, "c": 3}
+    assert even.ranking.startswith("ranked by points, ") and note not in even.notes
+    absent = half.replaced(bots=(*half.bots[:2], msgspec.structs.replace(half.bots[2], absent=True)))
+    one_each = {ScheduledGame((2, 0), 0): (1, 2), ScheduledGame((0, 1), 0): (1, 2), ScheduledGame((1, 0), 1): (2, 1)}
+    assert places(standings_of(absent, lines(absent, one_each)))["a"] == 1

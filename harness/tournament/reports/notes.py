@@ -6,26 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports import figures
 from referee.harness.tournament.reports.counted_games import bots_of, of_plan
-from referee.harness.tournament.reports.order import DIRECT, RULES
+from referee.harness.tournament.reports.order import RULES, is_uneven
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
 from referee.harness.tournament.statistics.score import FEW, Sample, strength
 from referee.harness.tournament.store.reader import Book
+from referee.harness.tournament.ties import Tie, used_ties
 from referee.protocol.text import counted
 
 DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
 EQUAL = "; bots that are still equal share a rank"
 """The end of the rule that ranks the bots."""
+WORDS = {
+    Tie.BUCHHOLZ: "Buchholz (the points of all opponents)",
+    Tie.CUT: "Buchholz cut 1 (the points of all opponents but the weakest)",
+    Tie.MEDIAN: "median Buchholz (the points of all opponents but the weakest and the strongest)",
+    Tie.SONNEBORN_BERGER: "Sonneborn-Berger (each opponent's points times those won against it)",
+    Tie.DIRECT: "points in games among the equal ones",
+    Tie.WINS: "games won",
+    Tie.RATING: "Elo",
+}
 MANY_FAULTS = 0.1
 """The share of games with a fault from which a note says so about a leader."""
 
 
-def ranking_rule(plan: Plan) -> str:
+def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
     """Says what ranks the bots, and how ties are broken."""
-    points = "points a game" if plan.seats > 2 else "points"
+    points = "points a game" if plan.seats > 2 or is_uneven(plan, rows) else "points"
     first = RULES.get(plan.format, points)
-    second = ", then points in games among the equal ones" if plan.format in DIRECT and plan.seats == 2 else ""
-    return f"ranked by {first}{second}{EQUAL}"
+    rules = [first, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
+    return f"ranked by {', then '.join(rules)}{EQUAL}"
 
 
 def leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
@@ -56,6 +66,12 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
         yield f"Elo without games with a fault: {', '.join(sound)}"
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
+    if is_uneven(plan, rows):
+        games = [row.games for row in rows if not row.absent]
+        yield (
+            f"bots have played {min(games)} to {max(games)} games: the rank is by points a game until all have played "
+            "as many"
+        )
     if surplus:
         yield f"not counted: {counted(surplus, 'game')} that the tournament as it is now does not arrive at"
 

@@ -1,9 +1,8 @@
 """How each format ranks the bots, and how it breaks ties."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import groupby, permutations
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL
@@ -14,13 +13,15 @@ from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports.bracket import bracket_of
 from referee.harness.tournament.reports.counted_games import endings, games_of_format
-from referee.harness.tournament.reports.rows import Cell, Row
+from referee.harness.tournament.reports.rows import Row
+from referee.harness.tournament.reports.ties import Cells, count_ties, in_order, untied
 from referee.harness.tournament.store.reader import Book, LedgerResults
+from referee.harness.tournament.ties import used_ties
 
 UNEQUAL = ("ladder", "gauntlet")
 """Formats in which some bots play more games than others, by design."""
-DIRECT = ("round-robin", "list-order", "swiss")
-"""Formats that break ties by the games among the tied bots."""
+ALIKE = ("round-robin", "list-order")
+"""Formats in which all bots play as many games in the end."""
 RULES = {
     "series": "opponents defeated; of two that are equal, their match decides, of more the games won",
     "groups": "the place in the final, then the place and the score in the group",
@@ -33,7 +34,7 @@ RULES = {
 """What ranks the bots, by format. All other formats rank by points."""
 
 
-def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[int, Mapping[int, Cell]]) -> list[list[int]]:
+def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
     left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
@@ -52,32 +53,35 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Mapping[int, Mapping
             paid.update(dict.fromkeys(seats, times * max(kind.judged, 0)))
         for bot in bots:
             rows[bot].points = float(paid[bot])
+    rests = Counter[int]()
     if plan.format == "swiss":
         for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), book)):
             for bot, points in each.byes.items():
                 rows[bot].byes += points >= plan.games
                 rows[bot].points += points
-    worth = {bot: _worth(plan, rows[bot]) for bot in bots}
-    order = [list(equal) for _, equal in groupby(sorted(bots, key=lambda bot: -worth[bot]), worth.__getitem__)]
-    if plan.format in DIRECT and plan.seats == 2:
-        return [bots for equal in order for bots in _by_direct_games(equal, cells)]
-    return order
+                rests[bot] += 1
+    ties = used_ties(plan.format, plan.seats, plan.ties)
+    count_ties(ties, plan.games, rows, bots, cells, rests)
+    most = max((rows[bot].games for bot in bots), default=0) if is_uneven(plan, [rows[bot] for bot in bots]) else None
+    order = in_order(bots, {bot: _worth(plan, rows[bot], most) for bot in bots}.__getitem__)
+    return [part for equal in order for part in untied(ties, equal, rows, cells)]
 
 
-def _by_direct_games(equal: list[int], cells: Mapping[int, Mapping[int, Cell]]) -> list[list[int]]:
-    """Breaks a tie by the points in games among the tied bots, if all of these have met equally often."""
-    met = {pair: cells.get(pair[0], {}).get(pair[1], Cell()) for pair in permutations(equal, 2)}
-    if len({cell.games for cell in met.values()}) != 1:
-        return [equal]
-    points = {bot: sum(met[bot, other].points for other in equal if other != bot) for bot in equal}
-    return [[bot for bot in equal if points[bot] == value] for value in sorted(set(points.values()), reverse=True)]
+def is_uneven(plan: Plan, rows: Sequence[Row]) -> bool:
+    """Returns whether the bots of a round robin that take part have different numbers of games."""
+    return plan.format in ALIKE and plan.seats == 2 and len({row.games for row in rows if not row.absent}) > 1
 
 
-def _worth(plan: Plan, row: Row) -> Fraction:
+def _worth(plan: Plan, row: Row, most: int | None) -> Fraction:
     """Returns what ranks a bot: its points, or its rating if some bots play more games by design.
 
-    With four seats, where line-ups cannot always be even, its points per game.
+    With more than two seats, where line-ups cannot always be even, its points per game. So it is while bots have
+    different numbers of games, of which `most` is the largest; an absent bot has lost those that it does not play.
     """
+    if most is not None and not row.absent:
+        return Fraction(round(2 * row.points), 2 * row.games) if row.games else Fraction(-1)
+    if most is not None:
+        return Fraction(round(2 * row.points), 2 * most)
     if plan.format in UNEQUAL:
         return Fraction(-(10**9) if row.elo is None else round(row.elo.value, 6))
     if plan.seats > 2:

@@ -46,6 +46,8 @@ class Row(Struct):
     """The chance that it is the best; None if nothing is known about it."""
     model: ModelUse | None = None
     """The tokens and cost of a language model; None for any other bot."""
+    ties: dict[str, float] = {}
+    """The tie-breaks that have a value of their own, in the order of the plan."""
     note: str = ""
     """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None

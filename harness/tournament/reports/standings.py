@@ -27,6 +27,7 @@ from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Rating
 from referee.harness.tournament.store.reader import Book, Kind
+from referee.harness.tournament.ties import Tie
 
 Ratings = tuple[Rating, ...]
 
@@ -57,7 +58,8 @@ def standings(
         cells = {bot: cells[bot] for bot in sorted(cells)}
         if plan.seats == 2:
             counts.count_game_pairs(cells)
-    if plan.format != "judged" and (rated or plan.format in UNEQUAL):  # the opponents of a test run are tests
+    ranks = plan.format in UNEQUAL or Tie.RATING in (plan.ties or ())
+    if plan.format != "judged" and (rated or ranks):  # the opponents of a test run are tests
         _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))
     if seatings == different < total:
         for row in rows:
@@ -76,7 +78,7 @@ def standings(
         title=plan.title,
         game=plan.game,
         format=plan.format,
-        ranking=ranking_rule(plan),
+        ranking=ranking_rule(plan, ranked),
         due=due if due is None or total <= due else None,
         played=total,
         different=different,

@@ -10,11 +10,21 @@ from referee.harness.tournament.reports.bracket import as_text
 from referee.harness.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
+from referee.harness.tournament.ties import Tie
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
 RARE = ("forfeits", "byes")
 """Columns that appear only if a row has some."""
-DROPPED = ("different", "P(#1)", "byes", "forfeits", "D", "L", "W", "Elo [low, high]", "games")
+HEADERS_OF_TIES = {
+    Tie.BUCHHOLZ.value: "Buchholz",
+    Tie.CUT.value: "Buchholz cut 1",
+    Tie.MEDIAN.value: "median Buchholz",
+    Tie.SONNEBORN_BERGER.value: "Sonneborn-Berger",
+}
+DROPPED = (
+    *("different", "P(#1)", *reversed(HEADERS_OF_TIES.values()), "byes", "forfeits", "D", "L", "W"),
+    *("Elo [low, high]", "games"),
+)
 """Columns that a narrow terminal leaves out, the first of these first."""
 FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 
@@ -22,7 +32,9 @@ FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 def headers(standings: Standings) -> tuple[str, ...]:
     """Returns the columns."""
     models = MODEL_COLUMNS if any(row.model for row in standings.rows) else ()
-    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows)) + models
+    rare = tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
+    ties = tuple(HEADERS_OF_TIES[name] for name in (standings.rows[0].ties if standings.rows else ()))
+    return HEADERS + rare + ties + models
 
 
 def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
@@ -40,6 +52,7 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
         f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
         str(row.different),
         *(str(getattr(row, name)) for name in columns if name in RARE),
+        *(f"{value:g}" for value in row.ties.values()),
         *(model_cells(row.model) if MODEL_COLUMNS[0] in columns else ()),
     )
 
@@ -93,7 +106,8 @@ def as_csv(
         for each in known.values()
         if each.name not in there
     ]
-    columns = [*FIRST_IN_CSV, "status", "reason", *(name for name in _flat(Row("", "")) if name not in FIRST_IN_CSV)]
+    sample = standings.rows[0] if standings.rows else Row("", "")
+    columns = [*FIRST_IN_CSV, "status", "reason", *(name for name in _flat(sample) if name not in FIRST_IN_CSV)]
     if people is not None:
         rows = with_class(rows, {each.name: each.ids for each in known.values()}, people)
         columns += [f"{CLASS}{name}" for name in people.columns]
@@ -110,6 +124,8 @@ def _flat(row: Row) -> dict[str, object]:
         else:
             values[name] = value
     use = values.pop("model")
+    values |= {name.replace("-", "_"): value for name, value in row.ties.items()}
+    del values["ties"]
     values |= {name: getattr(use, name, None) for name in FIGURES}
     return {name: values.pop(name) for name in FIRST_IN_CSV} | values
 

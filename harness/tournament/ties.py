@@ -1,0 +1,74 @@
+"""The tie-breaks that a plan can name."""
+
+from enum import StrEnum
+
+from referee.harness.errors import UsageError
+
+
+class Tie(StrEnum):
+    """What decides between bots with equal points."""
+
+    BUCHHOLZ = "buchholz"
+    """The sum of the opponents' points."""
+    CUT = "buchholz-cut-1"
+    """Buchholz without the opponent with the fewest points."""
+    MEDIAN = "median-buchholz"
+    """Buchholz without the opponents with the fewest and with the most points."""
+    SONNEBORN_BERGER = "sonneborn-berger"
+    """The sum of each opponent's points times the points won against it."""
+    DIRECT = "direct"
+    """The points in games among the tied bots, if all of them met equally often."""
+    WINS = "wins"
+    """The games won."""
+    RATING = "rating"
+    """Elo, fitted to all games at once."""
+
+
+BY_POINTS = ("round-robin", "list-order", "swiss")
+"""Formats whose ties can be broken. All others have a rule of their own."""
+FOUR_SEATS = (Tie.WINS, Tie.RATING)
+"""Those for games with more than two seats, in which no score belongs to one opponent."""
+NONE = "none"
+BEFORE = (Tie.DIRECT,)
+"""The tie-break of plans from before they could name one."""
+
+
+def default_ties(format: str, seats: int) -> tuple[Tie, ...]:
+    """Returns the tie-breaks of new tournaments."""
+    if seats > 2:
+        return ()
+    if format == "swiss":
+        return (Tie.CUT, Tie.BUCHHOLZ, Tie.SONNEBORN_BERGER, Tie.DIRECT)
+    if format == "round-robin":
+        return (Tie.DIRECT, Tie.SONNEBORN_BERGER, Tie.WINS)
+    return BEFORE if format in BY_POINTS else ()
+
+
+def parsed_ties(text: str) -> tuple[Tie, ...]:
+    """Returns the tie-breaks in a list with commas; `none` for none. Raises UsageError for others."""
+    if text == NONE:
+        return ()
+    known = {tie.value: tie for tie in Tie}
+    names = [name.strip() for name in text.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(
+            f"--ties {text}: there is no tie-break {unknown[0]!r}; there are {', '.join(known)}, or {NONE}"
+        )
+    if twice := [name for name in known if names.count(name) > 1]:
+        raise UsageError(f"--ties {text}: {twice[0]} is named twice")
+    return tuple(known[name] for name in names)
+
+
+def used_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> tuple[Tie, ...]:
+    """Returns the tie-breaks of a plan; of one without them, those of the time before there was a choice."""
+    if format not in BY_POINTS:  # a later stage
+        return ()
+    return ties if ties is not None else BEFORE if seats == 2 else ()
+
+
+def check_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> None:
+    """Raises UsageError for a tie-break that the format does not use."""
+    if ties and format not in BY_POINTS:
+        raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
+    if ties and seats > 2 and (other := [tie for tie in ties if tie not in FOUR_SEATS]):
+        raise UsageError(f"--ties {other[0]}: only for games with two seats; expected {' or '.join(FOUR_SEATS)}")
