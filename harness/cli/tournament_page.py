@@ -51,7 +51,6 @@ def write_page(
             out.print(printable(f"  {name}: {link}"))
         files = {entry.name: entry.bot for entry in plan.bots}
         files |= {name: each.file for name, each in files_handed_in(folder).items() if each.file}
-        out.print(
-            f"for a mail merge: {write_links(folder, ((name, files[name], link) for name, link in links.items()))}"
-        )
+        merged = write_links(folder, ((name, files.get(name, ""), link) for name, link in links.items()))
+        out.print(f"for a mail merge: {merged}")
     return PLAYED
