@@ -59,6 +59,7 @@ tournament_app.command("referee.harness.cli.tournament_changes:add", name="add")
 tournament_app.command("referee.harness.cli.tournament_changes:withdraw", name="withdraw")
 tournament_app.command("referee.harness.cli.tournament_page:write_page", name="page")
 tournament_app.command("referee.harness.cli.tournament_show:show", name="show")
+tournament_app.command("referee.harness.cli.tournament_similar:similar_programs", name="similar")
 tournament_app.command("referee.harness.cli.tournament_verify:verify_tournament", name="verify")
 
 

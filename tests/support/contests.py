@@ -58,7 +58,7 @@ def _copy_launcher(cache: Path) -> None:
 
 
 PLAYER = [sys.executable, "-m", "referee.harness.cli.main"]
-OTHERS = ("add", "merge", "page", "prepare", "replay", "show", "verify", "withdraw")
+OTHERS = ("add", "merge", "page", "prepare", "replay", "show", "similar", "verify", "withdraw")
 
 
 def command(*arguments: str | Path) -> list[str]:
