@@ -363,9 +363,10 @@ class ArenaSeat(OutOfTurnSeat):
             seconds = moment - self.terms.now() if self.terms.real else inf
             with trio.move_on_after(max(0.0, seconds)):
                 await changed.wait()
+            late = not changed.is_set() and await self.terms.latest() >= moment
             if changed.is_set():
                 break
-            if await self.terms.latest() >= moment and not changed.is_set():
+            if late:
                 return False
         return self._swept is None
 

@@ -59,8 +59,11 @@ END_S = 3.0
 log = logging.getLogger("referee.web")
 
 
-class WebLink:
-    """The link to the web process. Made by `open_link`."""
+class WebLink(trio.abc.Instrument):
+    """The link to the web process. Made by `open_link`.
+
+    It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
+    """
 
     def __init__(self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, nursery: trio.Nursery) -> None:
         self.app = app
@@ -77,7 +80,10 @@ class WebLink:
         self._socket: socket.socket
         self._end: LinkEnd
         self._unsent = bytearray()
+        self._is_full = False
+        """The socket is full. `_write_on` waits until it is not."""
         self._has_unsent = trio.Event()
+        self._token = trio.lowlevel.current_trio_token()
         self._exchanges: dict[int, _Exchange] = {}
         self._syncs: dict[int, tuple[trio.Event, list[float]]] = {}
         self._count = 0
@@ -122,6 +128,7 @@ class WebLink:
         with trio.move_on_after(GRACE_S):
             while self._exchanges:
                 await trio.sleep(0.01)
+        await trio.lowlevel.checkpoint()  # the last messages are written meanwhile
         self._ends = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -134,18 +141,15 @@ class WebLink:
         return self._end.state(number)
 
     def send(self, message: FromMatches) -> None:
-        """Sends a message. Never waits."""
-        data = self._end.send(message)
-        if not self._unsent:
-            try:
-                data = data[self._socket.send(data) :]
-            except BlockingIOError:
-                pass
-            except OSError:  # the web process has ended, which `_read` is about to notice
-                return
-        if data:
-            self._unsent += data
-            self._has_unsent.set()
+        """Sends a message when the loop waits next. Never waits itself."""
+        self._unsent += self._end.send(message)
+
+    def before_io_wait(self, timeout: float) -> None:
+        if self._unsent and not self._is_full:
+            self._write()
+            if self._unsent:
+                self._is_full = True
+                self._token.run_sync_soon(self._has_unsent.set)
 
     # Internal.
 
@@ -154,6 +158,7 @@ class WebLink:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._socket, self._end, self._unsent = ours, LinkEnd(FromWeb), bytearray()
+        self._is_full, self._has_unsent = False, trio.Event()
         with ours:
             with theirs:
                 fds = [theirs.fileno(), self._listening.fileno()]
@@ -167,7 +172,7 @@ class WebLink:
             try:
                 self.send(Serve(self._limits, self.clock.now()))
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._write)
+                    nursery.start_soon(self._write_on)
                     await self._read()
                     nursery.cancel_scope.cancel()
                 if self._ends:
@@ -196,19 +201,24 @@ class WebLink:
             for message in self._end.receive(data):
                 self._handle(message)
 
-    async def _write(self) -> None:
-        """Writes what did not fit into the socket at once."""
+    def _write(self) -> None:
+        """Writes as much as fits into the socket."""
+        try:
+            del self._unsent[: self._socket.send(self._unsent)]
+        except BlockingIOError:
+            pass
+        except OSError:  # the web process has ended, which `_read` is about to notice
+            self._unsent.clear()
+
+    async def _write_on(self) -> None:
+        """Writes the rest whenever the socket was full."""
         while True:
             await self._has_unsent.wait()
             self._has_unsent = trio.Event()
             while self._unsent:
                 await trio.lowlevel.wait_writable(self._socket)
-                try:
-                    del self._unsent[: self._socket.send(self._unsent)]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    return
+                self._write()
+            self._is_full = False
 
     def _handle(self, message: Any) -> None:
         if isinstance(message, Asked):
@@ -363,6 +373,7 @@ async def open_link(
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
             link = WebLink(app, listening, limits, nursery)
+            trio.lowlevel.add_instrument(link)
             nursery.start_soon(link.run)
             try:
                 with trio.move_on_after(START_S) as patience:
@@ -373,6 +384,7 @@ async def open_link(
             finally:
                 with trio.CancelScope(shield=True):
                     await link.end()
+                trio.lowlevel.remove_instrument(link)
                 nursery.cancel_scope.cancel()
 
 

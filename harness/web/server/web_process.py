@@ -86,6 +86,7 @@ class Link(asyncio.Protocol):
         self._end = LinkEnd(FromMatches)
         self._transport: asyncio.Transport
         self._count = 0
+        self._unsent: list[bytes] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -102,9 +103,16 @@ class Link(asyncio.Protocol):
             exchange.put(None)
 
     def send(self, message: FromWeb) -> None:
-        """Sends a message, unless the other end is gone."""
-        if not self.ended.is_set():
-            self._transport.write(self._end.send(message))
+        """Sends a message after this round of the loop, unless the other end is gone."""
+        if self.ended.is_set():
+            return
+        if not self._unsent:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._unsent.append(self._end.send(message))
+
+    def _flush(self) -> None:
+        self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     def begin(self, scope: Any, connection: ClientConnection, body: bytes) -> tuple[int, Exchange]:
         """Begins an exchange: hands a whole request over."""
