@@ -14,7 +14,9 @@ from referee.harness.cli.help import reference
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
+from referee.harness.new.write import kits
 from referee.harness.rules import Section, section, sections
+from referee.protocol.messages import Clock
 
 ROOT = Path(__file__).resolve().parent.parent
 GAMES = tuple(registry.own_names())
@@ -119,6 +121,15 @@ def test_the_commands_on_the_pages_have_only_options_that_exist() -> None:
     assert len(commands) > 60
     used = {(page, option) for page, line in commands for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert sorted((page, option) for page, option in used if option not in known) == []
+
+
+@pytest.mark.parametrize("lang", sorted(kits()))
+def test_the_page_of_a_kit_names_the_members_of_clock_and_messagepack(lang: str) -> None:
+    page = (ROOT / "starter_kits" / lang / "README.md").read_text("utf-8")
+    plain = page.replace("_", "").casefold()
+    for member in Clock.__struct_fields__:
+        assert re.search(rf"`[a-z.]*{member.replace('_', '')}(\(\))?`", plain), member
+    assert "`--encoding msgpack`" in page and "MessagePack" in page
 
 
 def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
