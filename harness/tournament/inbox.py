@@ -1,4 +1,4 @@
-"""Changes of a tournament's plan: files in an inbox, which whoever has locked the folder applies.
+"""Changes of a tournament's plan: files in an inbox, applied by the process that has locked the folder.
 
 A command writes its change at once, by renaming a file. A run applies changes between games; if nobody plays, the
 command does so itself. Each change is applied exactly once: the plan names those that it has in it, until their files

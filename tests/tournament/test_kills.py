@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,8 @@ import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
 from referee.harness.tournament.execution import worker
+from referee.harness.tournament.inbox import Enter, Retitle, Withdraw, hand_in, has_changes
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 
 pytestmark = pytest.mark.slow
@@ -36,8 +39,18 @@ def _line(process: psutil.Process) -> str:
         return ""
 
 
-def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kills: int, seed: int) -> int:
-    """Plays a tournament while driver and workers are killed. Returns the number of kills."""
+def killed_and_resumed(
+    folder: Path,
+    start: list[str | Path],
+    contest: Path,
+    kills: int,
+    seed: int,
+    before_kill: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Plays a tournament while driver and workers are killed. Returns the number of kills.
+
+    Before each one, `before_kill` is called with the number so far.
+    """
     dice = random.Random(seed)
     done = 0
     arguments = start
@@ -51,6 +64,8 @@ def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kil
             while driver.poll() is None and done < kills and time.monotonic() < deadline:
                 _wait(driver, dice.uniform(0.0, 0.4))
                 workers = workers_of(driver.pid)
+                if workers:
+                    before_kill(done)
                 if workers and dice.random() < 0.7:
                     dice.choice(workers).kill()
                     done += 1
@@ -100,6 +115,50 @@ def choose():
 """Makes games long enough to be killed in."""
 
 
+def changed_and_killed(tmp_path: Path, games_each: int, kills: int) -> int:
+    """Like `check`, while bots enter and withdraw, some for a while, and the title changes before each kill."""
+    names = ("ann", "bob", "cid", "dan", "eve", "fay")
+    bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(names)]
+    start: list[str | Path] = ["--game", "tictactoe", *bots[:4], "--games", str(games_each), "--seed", "5"]
+    quiet, disturbed = tmp_path / "quiet", tmp_path / "disturbed"
+    tournament(tmp_path, *start, "--jobs", "2", "--ledger", quiet)
+    for bot in bots[4:]:
+        tournament(tmp_path, "add", quiet, bot)
+    tournament(tmp_path, "withdraw", quiet, "dan", "--void")
+    tournament(tmp_path, quiet, "--jobs", "2")
+    entered = {max(1, kills // 4): bots[4], max(2, kills // 2): bots[5]}
+
+    def change(done: int) -> None:
+        if bot := entered.pop(done, None):
+            tournament(tmp_path, "add", disturbed, bot)
+        if done == kills * 3 // 4:
+            hand_in(disturbed, Withdraw(("dan",), void=True))
+        else:
+            hand_in(disturbed, Enter(back=("cid",)) if done % 2 else Withdraw(("cid",)))
+        hand_in(disturbed, Retitle(f"After {done} kills"))
+
+    start += ["--jobs", "2", "--ledger", disturbed]
+    done = killed_and_resumed(tmp_path, start, disturbed, kills, seed=games_each, before_kill=change)
+    hand_in(disturbed, Enter(back=("cid",)))
+    tournament(tmp_path, disturbed, "--jobs", "2")
+    plan = read_plan(disturbed / "tournament.toml")
+    assert [(entry.name, entry.absent, entry.void) for entry in plan.bots] == [
+        (name, name == "dan", name == "dan") for name in names
+    ]
+    assert plan.title == f"After {done - 1} kills" and not has_changes(disturbed, plan)
+    dan = plan.bots[3].ident
+    expected, found = ({k: course(v) for k, v in games(each).items() if dan not in v.b} for each in (quiet, disturbed))
+    assert found == expected and len(found) == 10 * games_each
+    keys = [line.k for _, line in reader.every_line(disturbed)]
+    assert len(keys) == len(set(keys))
+    standings = [table(folder) for folder in (quiet, disturbed)]
+    for each in standings:
+        del each["fairness"], each["title"]
+        each["notes"] = [note for note in each["notes"] if "dan, which was withdrawn" not in note]
+    assert standings[0] == standings[1]
+    return done
+
+
 def check(tmp_path: Path, games_each: int, kills: int) -> int:
     bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
     start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", str(games_each), "--seed", "5", "--jobs", "2"]
@@ -125,3 +184,9 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
 @pytest.mark.parametrize(("games_each", "kills"), [(75, 15), pytest.param(300, 60, marks=pytest.mark.nightly)])
 def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path, games_each: int, kills: int) -> None:
     assert check(tmp_path, games_each, kills) == kills
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(("games_each", "kills"), [(20, 8), pytest.param(200, 200, marks=pytest.mark.nightly)])
+def test_kills_lose_no_game_and_no_change_of_the_plan(tmp_path: Path, games_each: int, kills: int) -> None:
+    assert changed_and_killed(tmp_path, games_each, kills) >= kills // 2

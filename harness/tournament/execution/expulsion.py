@@ -12,7 +12,7 @@ from referee.harness.tournament.store.reader import Game
 
 
 class Expulsions:
-    """Who is expelled, with bots as places on the list of the plan."""
+    """Follows the games and expels bots, which are places on the list of the plan."""
 
     def __init__(self, limit: int, bots: int, played: Callable[[ScheduledGame], Game | None]) -> None:
         """`limit`: games with a fault in a row. `played` looks up the result of a game."""
