@@ -4,8 +4,8 @@ Under `trio.testing.MockClock(autojump_threshold=0)`, hours of a tournament pass
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+import time
+from collections.abc import Callable, Sequence
 
 import msgspec
 import trio
@@ -31,12 +31,11 @@ class SimulatedWorkers(WorkerPool):
         self, workers: int, ending: Callable[[Assignment], Ending], length_s: Callable[[Assignment], float]
     ) -> None:
         super().__init__()
-        self.busy_s = 0.0
-        """The time that workers played, in all."""
+        self.idle_s = 0.0
+        """The time for which workers waited for a job, in all."""
         self._ending, self._length_s, self._workers = ending, length_s, workers
         self._jobs_in, self._jobs = trio.open_memory_channel[Job](QUEUED_JOBS * workers)
         self._given, self._stopped = 0, False
-        self._at: Iterator[int] = count(1)
 
     def room(self) -> int:
         return 0 if self._stopped else QUEUED_JOBS * self._workers - self._given
@@ -59,17 +58,19 @@ class SimulatedWorkers(WorkerPool):
                 nursery.start_soon(self._play)
 
     async def _play(self) -> None:
+        waits_since = trio.current_time()
         async for job in self._jobs:
             started = trio.current_time()
+            self.idle_s += started - waits_since
             for game in job.games:
                 length_s = self._length_s(game)
                 await trio.sleep(length_s)
-                self.busy_s += length_s
                 if self._stopped:
                     return
                 await self._send.send(Played(job.number, [self._played(game, length_s)]))
             self._given -= 1
-            await self._send.send(Done(job.number, trio.current_time() - started))
+            waits_since = trio.current_time()
+            await self._send.send(Done(job.number, waits_since - started))
 
     def _played(self, game: Assignment, length_s: float) -> PlayedGame:
         ranks, at_fault = self._ending(game)
@@ -81,7 +82,7 @@ class SimulatedWorkers(WorkerPool):
             tuple(float(rank == 1) for rank in ranks),
             ms=round(1000 * length_s),
             a=f"{repeatable(game).getrandbits(64):016x}",
-            at=float(next(self._at)),
+            at=time.time(),
             by="simulated:0",
             f=tuple(Fault(seat, "crash", "exited with code 3") for seat in at_fault),
         )

@@ -304,7 +304,7 @@ def test_three_equal_are_ranked_by_games_won_or_share_the_rank() -> None:
     assert series_ranking(3, even) == [[0, 1, 2]]
 
 
-# Swiss, ladder.
+# Swiss, ladder (see also test_ladder.py).
 
 
 @given(bots=st.integers(2, 21), seed=st.integers(0, 50))
@@ -358,14 +358,6 @@ def test_a_swiss_tournament_pairs_equal_scores() -> None:
             results.play(game)
             for bot, share in zip(game.seats, shares(results[game].ranks), strict=True):
                 score[bot] += share
-
-
-def test_a_ladder_starts_with_five_seed_groups_of_every_pair_then_plays_neighbours() -> None:
-    scheduled = played_out("ladder", Field(5, 2, 0), limit=300)
-    assert met(scheduled[:100]) == dict.fromkeys(itertools.combinations(range(5), 2), 10)
-    assert len(set(scheduled)) == 300
-    later = met(scheduled[100:])
-    assert len(later) < 10 and scheduled == played_out("ladder", Field(5, 2, 0), random.Random(1), limit=300)
 
 
 def test_a_ladder_ends_after_the_requested_games() -> None:

@@ -21,7 +21,7 @@ from referee.harness.tournament.execution.worker_messages import Assignment, Don
 from referee.harness.tournament.execution.worker_pool import Event, Lost, WorkerPool
 
 AHEAD = 10_000
-"""How many games to take from the schedule in advance, to find those of the same line-up."""
+"""How many games to take from most schedules in advance, to find those of the same line-up."""
 JOB_GAMES = 2_000
 """The most games of a job."""
 STARTS_A_JOB = 10
@@ -57,6 +57,8 @@ class Runner(ABC):
 
     def __init__(self) -> None:
         self.lost_workers = 0
+        self.ahead = AHEAD
+        """How many games to take from the schedule in advance."""
         self._queue = GameQueue(self.assignments())
         self._jobs: dict[int, _GivenJob] = {}
         self._last_job = 0
@@ -85,10 +87,15 @@ class Runner(ABC):
     async def take_in_changes(self, pool: WorkerPool) -> None:
         """Changes the games to play, if that was asked for; see `begin_anew`."""
 
+    def given(self) -> Iterator[Assignment]:
+        """Yields the games that workers have."""
+        for job in self._jobs.values():
+            yield from job.games.values()
+
     def begin_anew(self) -> None:
         """Asks `assignments` for all games again. Those that workers have are not given out twice."""
         self._queue = GameQueue(self.assignments())
-        self._held = {key for job in self._jobs.values() for key in job.games}
+        self._held = {game.key for game in self.given()}
 
     def is_deferred(self, line_up: str) -> bool:
         """Returns whether games of other line-ups come first."""
@@ -152,9 +159,10 @@ class Runner(ABC):
     # Jobs for workers.
 
     async def _hand_out(self, pool: WorkerPool) -> None:
-        self._queue.fill()
+        self._queue.fill(self.ahead)
         while pool.room() > 0 and (job := self._next_job(pool.JOB_S)):
             await pool.give(job)
+            self._queue.fill(self.ahead)
         known_s = self._game_s.values()
         pool.waiting_s = self._queue.size * sum(known_s) / len(known_s) if known_s else 0.0
 
@@ -234,9 +242,9 @@ class GameQueue:
         self._heads: list[tuple[int, str]] = []
         """A heap of the first game of every line-up. Outdated entries stay until `take` meets them."""
 
-    def fill(self) -> None:
+    def fill(self, ahead: int) -> None:
         """Takes games from the schedule until there are enough, or the next one depends on results."""
-        while self.size < AHEAD:
+        while self.size < ahead:
             try:
                 game = next(self._source)
             except StopIteration:

@@ -17,10 +17,11 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
 from referee.harness.tournament.execution.expulsion import Expulsions
-from referee.harness.tournament.execution.runner import End, Runner
+from referee.harness.tournament.execution.runner import AHEAD, End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.schedules import CHOSEN_LATE
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
@@ -49,6 +50,22 @@ class Shard(Struct, frozen=True):
         return (game.seed_group + sum(game.seats)) % self.of == self.number - 1
 
 
+class RunResults(LedgerResults):
+    """The results of a run, and the games that its workers have."""
+
+    def __init__(self, keys: Keys, book: Book, given: Callable[[], Iterable[Assignment]]) -> None:
+        super().__init__(keys, book)
+        self._given = given
+
+    def begun(self, stage: str) -> Iterator[ScheduledGame]:
+        """Yields the games of a stage that were played, or that a worker has."""
+        yield from super().begun(stage)
+        for each in self._given():
+            given = self.scheduled(each.key)
+            if given is not None and given.stage == stage and self.get(given) is None:
+                yield given
+
+
 class TournamentGames(Runner):
     """The games of one run of a tournament."""
 
@@ -66,6 +83,7 @@ class TournamentGames(Runner):
         `ranked` says who goes on to the next stage of a plan with `stages`.
         """
         super().__init__()
+        self.ahead = plan.seats if plan.format in CHOSEN_LATE else AHEAD
         self.cost, self.max_cost = book.cost, inf if max_cost is None else max_cost
         self._stop = trio.Event()
         self.ledger, self.book, self.ranked = ledger, book, ranked
@@ -92,13 +110,16 @@ class TournamentGames(Runner):
     def _follow(self, plan: Plan) -> None:
         self.plan = plan
         self.keys = Keys(plan)
-        self.results = LedgerResults(self.keys, self.book)
+        self.results = RunResults(self.keys, self.book, self.given)
         self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0) | self._faults_in_a_row
         self._places = {ident: place for place, ident in enumerate(self.keys.idents)}
         self._gone = {entry.ident for entry in plan.bots if entry.walkover}
         """Bots whose opponents have walk-overs: a game that is still being played changes nothing."""
         self._present = {entry.ident for entry in plan.bots if not entry.absent}
         self._expulsions = Expulsions(plan.expel, len(plan.bots), self.results.played) if plan.expel else None
+        if self._expulsions and plan.format in CHOSEN_LATE:
+            for game in self.results.in_order():
+                self._count_chosen(game)
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
         """Applies what is in the inbox. Games go on while new bots are built."""
@@ -143,18 +164,38 @@ class TournamentGames(Runner):
             await threads.run(self.ledger.sync)
 
     def assignments(self) -> Iterator[Assignment | None]:
-        for game in scheduled_games(self.plan, self.results, self.ranked):
+        for game in scheduled_games(self._playing(), self.results, self.ranked):
             if game is None:
                 self._write_forfeits()
                 yield None
             elif self.shard.has(game):
-                if self._expulsions:
+                if self._expulsions and self.plan.format not in CHOSEN_LATE:
                     self._expulsions.schedule(game)
                     self._forfeit_lost(game.seats)
                 if self.results.get(game) is None:
                     self._write_forfeits()
                     yield self._assignment(game)
         self._write_forfeits()
+
+    def _playing(self) -> Plan:
+        """Returns the plan of what is left. A ladder chooses no games of expelled bots."""
+        expelled = self.expelled if self.plan.format in CHOSEN_LATE else ()
+        if not expelled:
+            return self.plan
+        bots = self.plan.bots
+        return self.plan.replaced(
+            bots=tuple(msgspec.structs.replace(each, absent=each.absent or each.ident in expelled) for each in bots)
+        )
+
+    def _count_chosen(self, game: ScheduledGame) -> bool:
+        """Counts the faults of a game whose schedule is the order in which games end. Returns whether a bot is out."""
+        if self._expulsions is None:
+            return False
+        before = len(self._expulsions.expelled)
+        self._expulsions.schedule(game)
+        for _ in self._expulsions.lost(game.seats):
+            pass  # it was begun before the bot was expelled, and counts
+        return len(self._expulsions.expelled) > before
 
     def _assignment(self, game: ScheduledGame) -> Assignment:
         bots = tuple(self.keys.idents[bot] for bot in game.seats)
@@ -165,13 +206,15 @@ class TournamentGames(Runner):
         return Assignment(self.keys.key(game), bots, self.keys.seed(game), self.keys.map(game), case, judged)
 
     def take(self, games: Sequence[PlayedGame]) -> None:
-        new, bots = [], set[int]()
+        new, bots, chosen = [], set[int](), list[Line]()
         for game in games:
             if self._gone and not self._gone.isdisjoint(_decode_line(game.line).b):
                 continue
             if self.book.add(game.line):
                 line = _decode_line(game.line)
                 self._count(line)
+                if self.plan.format in CHOSEN_LATE:
+                    chosen.append(line)
                 bots.update(self._places[ident] for ident in line.b if ident in self._places)
             elif game.void:
                 self.voids += 1
@@ -179,8 +222,11 @@ class TournamentGames(Runner):
                 continue
             new.append((game.line, game.replay))
         self._write(new)
-        self._forfeit_lost(bots)
-        self._write_forfeits()
+        if not chosen:
+            self._forfeit_lost(bots)
+            self._write_forfeits()
+        elif any([self._count_chosen(ended) for line in chosen if (ended := self.results.scheduled(line.k))]):
+            self.begin_anew()
 
     def _write(self, new: list[tuple[bytes, bytes | None]]) -> None:
         if new:

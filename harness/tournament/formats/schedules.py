@@ -112,6 +112,8 @@ FORMATS: Mapping[str, Format] = {
     "two-player": one_line_up,
 }
 """By the name that `--format` takes; `list-order` and `two-player` are ReAntics' (reantics.md 10)."""
+CHOSEN_LATE = frozenset({"ladder"})
+"""Formats that choose a game when a worker is free for it."""
 FIXED_SEATS = frozenset({"list-order", "two-player"})
 """Formats of ReAntics, where seats stay unless alternating starts were asked for."""
 BRACKETS = frozenset({"knockout", "double-elimination"})

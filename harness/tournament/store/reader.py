@@ -6,7 +6,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from itertools import islice
+from itertools import islice, permutations
 from pathlib import Path
 
 import msgspec
@@ -103,6 +103,7 @@ class _Brief(Struct, gc=False):
     k: str = ""
     r: tuple[int, ...] = ()
     p: tuple[float, ...] = ()
+    ms: int = 0
     at: float = 0.0
     a: str = "0"
     f: tuple[_Seat, ...] = ()
@@ -135,6 +136,8 @@ class Book:
     def __init__(self) -> None:
         self.line_ups: dict[str, dict[int, Game]] = {}
         self.kinds: list[Kind] = []
+        self.spent_ms: Counter[str] = Counter()
+        """By line-up, how long its games took."""
         self.count = 0
         self.doubles = 0
         self.voids = 0
@@ -207,6 +210,7 @@ class Book:
                 if not 0 <= number < MOST or not 0 <= place < ORDERS[seats] or line_up.count("-") != seats - 1:
                     raise ValueError(f"its key {brief.k!r} does not fit a game with {seats} seats")
                 self.count += 1
+                self.spent_ms[line_up] += brief.ms
                 self.lost_layers.update(brief.i)
             else:
                 self.doubles += 1
@@ -223,6 +227,7 @@ class Book:
         part.line_ups, part.kinds, part.doubles, part.voids = line_ups, self.kinds, self.doubles, self.voids
         part.count = sum(map(len, line_ups.values()))
         part.machines, part.models, part.lost_layers = self.machines, self.models, self.lost_layers
+        part.spent_ms = self.spent_ms
         return part
 
     def copy(self) -> "Book":
@@ -263,11 +268,43 @@ class LedgerResults:
 
     def __init__(self, keys: Keys, book: Book) -> None:
         self.keys, self.book = keys, book
+        self._places = {ident: place for place, ident in enumerate(keys.idents)}
+        self._stages = {conditions: stage for stage, conditions in keys.conditions.items()}
 
     def played(self, game: ScheduledGame) -> Game | None:
         """Returns the played game of a scheduled one."""
         line_up, row = self.keys.line_up_row(game)
         return self.book.find(line_up, game.seed_group, row)
+
+    def scheduled(self, key: str) -> ScheduledGame | None:
+        """Returns the game with a key; None if its conditions or bots are not the plan's."""
+        conditions, bots, seed_group, row = key.split("/")
+        idents = bots.split("-")
+        if conditions not in self._stages or not self._places.keys() >= set(idents):
+            return None
+        order = next(islice(permutations(idents), int(row), None))
+        return ScheduledGame(tuple(self._places[each] for each in order), int(seed_group), self._stages[conditions])
+
+    def in_order(self) -> Iterator[ScheduledGame]:
+        """Yields the games that were played, in the order in which they ended."""
+        played = (
+            (game.at, line_up, number)
+            for line_up, games in self.book.line_ups.items()
+            for number, game in games.items()
+        )
+        for _, line_up, number in sorted(played):
+            seed_group, row = divmod(number, Book.ROWS)
+            if game := self.scheduled(f"{line_up}/{seed_group}/{row}"):
+                yield game
+
+    def begun(self, stage: str) -> Iterator[ScheduledGame]:
+        """Yields the games of a stage that were played."""
+        return (game for game in self.in_order() if game.stage == stage)
+
+    def spent_s(self, bots: tuple[int, ...], stage: str) -> float:
+        """Returns how long all games of these bots in a stage took."""
+        line_up, _ = self.keys.line_up_row(ScheduledGame(bots, 0, stage))
+        return self.book.spent_ms[line_up] / 1000
 
     def get(self, game: ScheduledGame) -> Outcome | None:
         """Returns the outcome of a scheduled game that was played."""
