@@ -37,7 +37,7 @@ test: $(READY) toolchains
 test-all: $(READY) toolchains
 	$(BIN)/pytest --record-passed $(WORKERS) $(ARGS)
 
-# Runs the tests that take under 90 seconds together on two cores, with fewer generated examples.
+# Runs the short tests, in less than a minute on two cores, with fewer generated examples.
 quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits and not nightly" --ignore tests/kits --hypothesis-profile quick $(WORKERS) $(ARGS)
 

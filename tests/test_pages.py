@@ -110,6 +110,7 @@ def test_the_page_of_limits_lists_each_of_them_with_its_default() -> None:
             assert limit.default in ("", "false") or limit.default in written, row
 
 
+@pytest.mark.slow
 def test_the_commands_on_the_pages_have_only_options_that_exist() -> None:
     known = set(re.findall(r"--[a-z][a-z-]+", reference(app)))
     commands = {

@@ -43,6 +43,8 @@ from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.reports.figures import model_use
 
+pytestmark = pytest.mark.slow
+
 KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 FIRST = '{"action": "putToken", "column": "A"}'
 WRONG = '{"action": "putToken", "column": "Z"}'

@@ -36,6 +36,8 @@ from referee.harness.replay.reader import Replay
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster
 
+pytestmark = pytest.mark.slow
+
 TOKEN = '{"action":"putToken","column":"C"}'
 TENTH = TimeControl(per_call_s=0.1)
 

@@ -17,6 +17,8 @@ from referee.harness.cli.main import main
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import ledger, reader
 
+pytestmark = pytest.mark.slow
+
 MEASURED = ("at", "by", "ms", "c", "z", "o")
 """Members of a ledger's line that are measured, or say where something is."""
 RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))

@@ -243,6 +243,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version")[:2] == (0, metadata.version("referee") + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_is_printed_for_each_shell(run: Run, shell: str) -> None:
     code, out, err = run("completion", shell)

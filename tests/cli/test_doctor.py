@@ -50,6 +50,7 @@ def test_a_slow_build_is_found_by_the_variables_of_its_configuration(
     assert slow_build(config) == reason
 
 
+@pytest.mark.slow
 def test_the_doctor_says_how_fast_this_python_is(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "referee.harness.cli.main", "doctor", "--json"]
     done = subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=60, check=True)
@@ -59,6 +60,7 @@ def test_the_doctor_says_how_fast_this_python_is(tmp_path: Path) -> None:
     assert python["what"].endswith(" ns for a step of a small loop") and "--enable-optimizations" in python["remedy"]
 
 
+@pytest.mark.slow
 def test_the_doctor_lists_compilers_and_libraries_with_versions(tmp_path: Path) -> None:
     """On PATH are an old go and a rustc that works; nothing else."""
     for name, printed in (("go", "go version go1.18 linux/amd64"), ("rustc", "rustc 1.80.1 (3f5fd8dd4 2024-08-06)")):

@@ -32,6 +32,7 @@ def listed(text: str) -> list[str]:
     return [next(word for word in line if word.startswith("--")) for line in words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_help_is_short_and_help_all_is_everything(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main((*words, "--help")) == 0
@@ -57,6 +58,7 @@ def test_play_gate_and_tournament_run_have_options_beyond_the_short_help() -> No
         assert len(listed(explained(of, 100, False))) == MOST < len(listed(explained(of, 100, True)))
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_option_and_every_name_of_a_limit() -> None:
     page = reference(app)
     for command in topics(app):

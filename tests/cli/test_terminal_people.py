@@ -20,6 +20,8 @@ from referee.harness.errors import UsageError
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.answer_text import Answers, Unclear
 
+pytestmark = pytest.mark.slow
+
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 OURS = [registry.game(name) for name in registry.own_names()]
 

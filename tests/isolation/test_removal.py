@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from referee.harness.isolation.removal import remove
 
 
@@ -23,6 +25,7 @@ def test_a_folder_with_links_pipes_odd_names_and_closed_folders_is_removed(tmp_p
     assert list(tmp_path.iterdir()) == [kept]
 
 
+@pytest.mark.slow
 def test_nested_folders_are_removed_at_any_depth(tmp_path: Path) -> None:
     """Their path is longer than any path may be, and their depth exceeds Python's stack."""
     folder = tmp_path / "scratch"

@@ -16,6 +16,8 @@ from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove_group
 
+pytestmark = pytest.mark.slow
+
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--replay", "none")
 
 

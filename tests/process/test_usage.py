@@ -48,6 +48,7 @@ def tree(source: str) -> Iterator[tuple[int, int]]:
             os.killpg(above.pid, 9)
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_a_tree_of_200_processes_that_share_200_mib_is_read_in_a_thread() -> None:
     """The CPU time of the loop between two of its turns counts, so that machine load does not matter."""
@@ -89,6 +90,7 @@ async def test_a_tree_that_has_used_no_time_rests_until_one_of_its_processes_doe
         assert not meter.rests(), "what a match has used is counted from its beginning"
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) -> None:
     forker = arena.bot(
@@ -101,6 +103,7 @@ async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) 
     assert [fault for fault in verdict.faults if fault.player == 1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_a_glance_at_a_tree_that_is_too_large_for_it_leaves_the_last_reading() -> None:
     with tree(SHARING) as pids:

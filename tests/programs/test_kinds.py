@@ -177,6 +177,7 @@ def test_a_bot_toml_has_no_kind_and_no_settings(tmp_path: Path, member: str) -> 
         entrant(str(tmp_path), "tictactoe")
 
 
+@pytest.mark.slow
 def test_another_kind_is_in_the_help(oracles: Path) -> None:
     code = (
         "import sys; from referee.harness import adapters; adapters.__path__.append(sys.argv[1]); "

@@ -120,6 +120,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "bots"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -166,6 +167,7 @@ def test_a_tournament_refuses_at_once_what_a_match_refuses(place: Path) -> None:
             pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["agent main.py", "kaggle: main.py", "wrapped zip", "named zip", "agent in a zip"])
 def test_a_check_calls_a_bot_as_a_match_does(kind: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with contextlib.chdir(place):

@@ -49,6 +49,7 @@ if any(Path("/var/lib/apt/lists").glob("*_Packages*")):  # a test that is skippe
         assert {item.debian for item in ITEMS.values()} <= {*known}
 
 
+@pytest.mark.slow
 @needs("dpkg")
 def test_dpkg_finds_the_headers_of_this_machine_in_the_packages_of_the_table() -> None:
     headers = [item for item in ITEMS.values() if item.is_header and Path("/usr/include", item.name).exists()]

@@ -158,6 +158,7 @@ def test_what_is_no_file_is_refused_in_a_line(
         assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [".", "missing.wasm"])
 def test_a_module_that_is_no_file_is_refused_in_a_line(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -221,6 +222,7 @@ def test_a_pipe_in_a_folder_of_replays_is_not_opened(tmp_path: Path) -> None:
     assert done.stdout == "['match.jsonl']\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--game", "tictactoe", "BOT", "@random"), ("replay", "show", "BOT")])
 def test_a_path_that_is_not_utf8_is_refused_in_a_line(words: tuple[str, ...], tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/fran\xe7ois"

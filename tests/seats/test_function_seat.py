@@ -20,6 +20,7 @@ def first_answer(decision: referee.Decision) -> Any:
     return next(decision.legal())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", referee.game_names())
 def test_functions_play_every_game_and_the_replay_verifies(name: str, tmp_path: Path) -> None:
     game, replay = referee.game(name), tmp_path / "match.jsonl"

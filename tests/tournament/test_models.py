@@ -13,6 +13,8 @@ from model_service import ModelService, Request, serving
 from referee.harness.cli.main import main
 from referee.harness.tournament.store import reader
 
+pytestmark = pytest.mark.slow
+
 KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 GAME = ("--game", "connectfour", "--seed", "7", "--isolation", "off", "--jobs", "1")
 
