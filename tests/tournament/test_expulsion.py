@@ -66,6 +66,7 @@ def result(plan: Plan, folder: Path) -> object:
     return games, rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["round-robin", "swiss", "list-order"])
 def test_the_order_of_arrival_and_restarts_change_nothing(format: str, tmp_path: Path) -> None:
     plan = plan_of(format)

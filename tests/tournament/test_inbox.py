@@ -90,6 +90,7 @@ def test_an_impossible_change_is_refused_and_one_that_became_impossible_is_dropp
     assert "takes at least 2 bots" in said[0] and "1.json is no change of a tournament" in said[1] and len(said) == 2
 
 
+@pytest.mark.slow
 def test_no_change_of_several_commands_at_the_same_time_is_lost(cup: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from referee.harness.tournament.inbox import *\n"
@@ -113,6 +114,7 @@ def test_no_change_of_several_commands_at_the_same_time_is_lost(cup: Path) -> No
 # Withdrawals.
 
 
+@pytest.mark.slow
 def test_a_withdrawn_bot_keeps_its_games_and_a_void_one_has_none(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid", "dan"))]
     folder, without = tmp_path / "t", tmp_path / "without"
@@ -152,6 +154,7 @@ def _lines(folder: Path) -> list[bytes]:
     return file.read_bytes().splitlines()[1:]
 
 
+@pytest.mark.slow
 def test_a_withdrawn_bot_plays_no_more_and_a_new_version_does_not_bring_it_back(tmp_path: Path) -> None:
     teams, folder = tmp_path / "teams", tmp_path / "cup"
     for salt, name in enumerate(("ann", "bob", "cid")):

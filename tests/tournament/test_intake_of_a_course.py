@@ -17,6 +17,8 @@ from referee.harness.tournament.intake.layouts import remedy, same, shown, stem
 from referee.harness.tournament.intake.submissions import MOST, handed_in, submissions
 from referee.harness.tournament.plan import read_plan
 
+pytestmark = pytest.mark.slow
+
 SOURCE = bot(DRAWS.replace("SALT", "5"))
 CRASH = "import sys\n\ndef fails():\n    raise ValueError('at ' + __file__)\n\nfails()\n"
 

@@ -86,6 +86,7 @@ def without_ratings(row: Row) -> Row:
     return msgspec.structs.replace(row, elo=None, sound=None, p_first=None, rank=0, score=round(row.score, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 4])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_arrays_and_loops_give_the_same_table(shape: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +127,7 @@ def test_standings_have_points_and_ranks_before_they_have_ratings() -> None:
     assert all(row.elo is None for row in soon.rows) and all(row.elo for row in later.rows)
 
 
+@pytest.mark.slow
 def test_another_thread_copies_a_book_while_games_are_added() -> None:
     plan, book = a_plan(60), Book()
     written = [*lines(random.Random(2), plan, "connected")]

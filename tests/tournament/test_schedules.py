@@ -307,6 +307,7 @@ def test_three_equal_are_ranked_by_games_won_or_share_the_rank() -> None:
 # Swiss, ladder (see also test_ladder.py).
 
 
+@pytest.mark.slow
 @given(bots=st.integers(2, 21), seed=st.integers(0, 50))
 def test_a_swiss_tournament_has_no_rematch_and_one_bye_a_bot_at_most(bots: int, seed: int) -> None:
     scheduled = played_out("swiss", Field(bots, 2, 2, seed), random.Random(seed))
@@ -319,6 +320,7 @@ def test_a_swiss_tournament_has_no_rematch_and_one_bye_a_bot_at_most(bots: int, 
     assert all(most - rounds[bot] in ((0, 2) if bots % 2 else (0,)) for bot in range(bots))
 
 
+@pytest.mark.slow
 @given(bots=st.integers(2, 9), games=st.sampled_from([1, 2, 4]), seed=st.integers(0, 1000))
 def test_an_unavoidable_swiss_rematch_has_further_games(bots: int, games: int, seed: int) -> None:
     rounds = bots - 1 + bots % 2

@@ -115,6 +115,7 @@ def rounds(field: Field, results: Played) -> list[list[ScheduledGame]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(bots=st.integers(10, 60), games=st.integers(1, 2), seed=st.integers(0, 100))
 def test_a_swiss_has_no_avoidable_rematch(bots: int, games: int, seed: int) -> None:
@@ -127,6 +128,7 @@ def test_a_swiss_has_no_avoidable_rematch(bots: int, games: int, seed: int) -> N
     assert not byes or max(byes.values()) == 1
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     bots=st.integers(6, 40),
