@@ -68,6 +68,29 @@ def test_every_link_leads_to_a_file_and_every_replay_verifies(contest: Path, tmp
         verify(Replay(record))  # packed, as the site has it
 
 
+def test_a_page_that_does_not_change_is_not_written_again(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "page", contest)
+    site = contest / "page-public"
+    files = [path for path in site.rglob("*") if path.is_file()]
+    before = {path: (path.stat().st_ctime_ns, path.read_bytes()) for path in files}
+    (site / "games" / "old.html").write_text("of a game that no longer counts")
+    (site / "author" / "gone").mkdir()
+    again = tournament(tmp_path, "page", contest)
+    assert {path for path in site.rglob("*") if path.is_file()} == set(before)
+    changed = {path.name for path, (written, _) in before.items() if path.stat().st_ctime_ns != written}
+    assert changed <= {"index.html", ".referee-site"} and not (site / "author" / "gone").exists()
+    assert all(path.read_bytes() == content for path, (_, content) in before.items() if path.name != "index.html")
+    assert f"{len(before) - 1} files in" in again
+
+
+def test_a_public_site_in_the_folder_of_the_organisers_has_nothing_of_it(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "page", contest, "--reader", "organiser", "--to", tmp_path / "site")
+    assert SECRET in texts(tmp_path / "site")
+    tournament(tmp_path, "page", contest, "--to", tmp_path / "site")
+    shutil.rmtree(tmp_path / "site" / "author")
+    assert SECRET not in texts(tmp_path / "site")
+
+
 def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "page", contest, "--title", "Spring <Cup>", "--organiser", "The Robotics Club")
     site = contest / "page-public"

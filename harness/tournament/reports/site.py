@@ -5,7 +5,9 @@ everything. Each author has a page with the own bot's faults and standard error,
 """
 
 import gzip
+import os
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from msgspec import Struct
 
 from referee.games.contract import Result
 from referee.harness.errors import writing
+from referee.harness.installed import version
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.plan import Plan, same_programs
 from referee.harness.tournament.reports.all_stages import all_standings
@@ -40,6 +43,10 @@ BAR_ELO = 800.0
 """The width of half an interval's drawing."""
 AUTHORS = "author"
 """The folder of the authors' pages."""
+PARTS = ("bots", "games", "pairs", AUTHORS)
+"""The folders of a site, of which only what changes is written again."""
+MARK = ".referee-site"
+"""The file that says for whom a site is."""
 
 
 class Written(Struct, frozen=True):
@@ -82,15 +89,14 @@ def write(
     site = _Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
     site.history = history(plan, book)
     with writing(to):
-        for part in ("bots", "games", "pairs", AUTHORS):
-            shutil.rmtree(to / part, ignore_errors=True)
-            (to / part).mkdir(parents=True)
+        site.begin()
         for row in site.result.rows:
             site.bot(row)
         for pair, games in site.games.pairs.items():
             site.pair(pair, games)
         site.index()
         authors = site.authors() if reader is Reader.PUBLIC else {}
+        site.remove_others()
     return Written(len(site.written), authors)
 
 
@@ -151,6 +157,26 @@ class _Site:
             "chart_size": (WIDTH, HEIGHT),
         }
 
+    def begin(self) -> None:
+        """Makes the folders. Files of a site for the same reader stay; those of another reader may hold secrets."""
+        mark, own = self.to / MARK, f"{self.reader} {version()}\n"
+        is_same = mark.is_file() and mark.read_text(errors="replace") == own
+        for part in PARTS:
+            if not is_same:
+                shutil.rmtree(self.to / part, ignore_errors=True)
+            (self.to / part).mkdir(parents=True, exist_ok=True)
+        mark.write_text(own)
+
+    def remove_others(self) -> None:
+        """Removes what an earlier site had and this one has not."""
+        for part in PARTS:
+            for path in sorted((self.to / part).rglob("*"), reverse=True):  # files before their folders
+                if path.is_dir() and not path.is_symlink():
+                    if not any(path.iterdir()):
+                        path.rmdir()
+                elif str(path.relative_to(self.to)) not in self.written:
+                    path.unlink()
+
     def index(self) -> None:
         """Writes the page with standings and crosstable."""
         columns = headers(self.result)
@@ -187,7 +213,7 @@ class _Site:
         self._add(f"{AUTHORS}/index.html", b"")  # a server that lists folders shows this instead of the links
         for row in self.result.rows:
             at = f"{AUTHORS}/{token(own, row.name)}"
-            (self.to / at / "games").mkdir(parents=True)
+            (self.to / at / "games").mkdir(parents=True, exist_ok=True)
             versions = [row.ident, *self._older(row)]
             keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
             games = [self._shown(key, row.ident, False, at) for key in keys]
@@ -241,13 +267,13 @@ class _Site:
         name, at = line.k.replace("/", "_"), f"{author_at}/games" if author_at else "games"
         replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
         own_seat = seat if author_at else None
-        if f"{at}/{replay_file}" not in self.written:
-            self._add(f"{at}/{replay_file}", gzip.compress(self._replay(file, line, own_seat), 6, mtime=0))
-        if view and f"{at}/{page}" not in self.written:
+        if not self._has(f"{at}/{replay_file}", line.at):
+            self._add(f"{at}/{replay_file}", gzip.compress(self._replay(file, line, own_seat), 6, mtime=0), line.at)
+        if view and not self._has(f"{at}/{page}", line.at):
             with TemporaryDirectory(prefix="referee-") as scratch:
                 path = Path(scratch, "game.jsonl")
                 path.write_bytes(self._replay(file, line, own_seat))
-                self._add(f"{at}/{page}", viewer.page(Replay(path)))
+                self._add(f"{at}/{page}", viewer.page(Replay(path)), line.at)
         return _Shown(line, seat, replay_file, page if f"{at}/{page}" in self.written else None)
 
     def _replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
@@ -260,12 +286,34 @@ class _Site:
         names = [self.labels.get(ident, ident) for ident in line.b]
         return reason_of(self.plan.game, Result(line.r, line.p, line.why), names)
 
-    def _add(self, name: str, content: bytes) -> None:
-        (self.to / name).write_bytes(content)
+    def _has(self, name: str, at: float) -> bool:
+        """Returns whether a game's file is there, from now or before. Its time is that of the game."""
+        if name not in self.written:
+            try:
+                found = (self.to / name).lstat()
+            except FileNotFoundError:
+                return False
+            if not stat.S_ISREG(found.st_mode) or found.st_mtime_ns != _in_ns(at):
+                return False
+            self.written.add(name)
+        return True
+
+    def _add(self, name: str, content: bytes, at: float | None = None) -> None:
+        """Writes a file if it changes. `at`: the time of the game that it shows."""
+        path = self.to / name
+        if at is not None or not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
+            path.write_bytes(content)
+        if at is not None:
+            os.utime(path, ns=(_in_ns(at), _in_ns(at)))
         self.written.add(name)
 
     def _write(self, template: str, to: str, **values: Any) -> None:
         self._add(to, self._pages.get_template(template).render(values).encode())
+
+
+def _in_ns(at: float) -> int:
+    """Returns a time in nanoseconds, whole microseconds."""
+    return round(at * 1e6) * 1000
 
 
 def _date(at: float) -> str:

@@ -19,6 +19,8 @@ GAMES = 200
 FAULTS = 50
 PAIR_GAMES = 10_000
 """How many games the head-to-head pages list in all: with fewer games, every one."""
+PAIR_PAGES = 5_000
+"""The most head-to-head pages: those of a hundred bots. If more pairs have met, there are none."""
 LEAST = 20
 """How many games each head-to-head page lists at least, if there are as many."""
 
@@ -91,13 +93,15 @@ def _find_last(plan: Plan, book: Book, found: SiteGames) -> None:
     line_ups = [(line_up, games, _pairs(names, line_up)) for line_up, games in book.line_ups.items()]
     for _, games, pairs in line_ups:
         counts.update(dict.fromkeys(pairs, len(games)))
+    if len(counts) > PAIR_PAGES:
+        counts.clear()
     most = max(LEAST, PAIR_GAMES // max(1, len(counts)))
     for line_up, games, pairs in line_ups:
         last = _last(line_up, games, max(most, GAMES))
         for ident in set(bots_of(line_up)):
             by_bot[ident] += last[:GAMES]
             found.bots[ident].count += len(games)
-        for pair in pairs:
+        for pair in pairs & counts.keys():
             by_pair[pair] += last[:most]
     for ident, timed in by_bot.items():
         found.bots[ident].games = _keys(timed, GAMES)
