@@ -25,6 +25,11 @@ def test_a_time_control_replaces_a_method_s_own_limit_and_gives_none_to_others()
         assert time.own_s(usual) is None
 
 
+def test_a_time_control_cannot_change_so_that_matches_may_share_one() -> None:
+    with pytest.raises(AttributeError):
+        TimeControl().initial_s = 1.0  # type: ignore[misc]
+
+
 def test_an_answer_in_time_draws_on_the_bank_and_earns_the_increment() -> None:
     clock = Clock(ARENA)
     assert clock.charge(5.0)

@@ -123,6 +123,14 @@ def test_the_replay_says_where_the_standard_error_of_each_call_begins(played: An
     assert said(text, offsets[:2]) == [b"thinking of 0\n", b"thinking of 1\n"]
 
 
+def test_a_match_without_a_replay_reports_faults_and_writes_no_folder(played: Any) -> None:
+    (match,) = json.loads(played(*MATCH, "--json", "--replay", "none"))["matches"]
+    (fault,) = match["faults"]
+    assert fault["rules"] == "tictactoe.md, A4"
+    assert fault["bundle"] is None
+    assert [path.name for path in Path().iterdir() if path.is_dir()] == []
+
+
 def test_control_characters_in_an_answer_are_escaped(played: Any, arena: Arena) -> None:
     arena.bot("greet(); call(); write(b'\\x1b[2J \\xff\\n'); call()", name="chatty")
     out = played(*MATCH)

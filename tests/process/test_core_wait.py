@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,10 +23,12 @@ from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import decided_by_machine
-from referee.harness.process.core_wait import Thread, Tree, difference
+from referee.harness.process.bot_process import Program
+from referee.harness.process.core_wait import CoreWait, Thread, Tree, difference
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Stop
 from referee.harness.replay.writer import ReplayWriter
+from referee.harness.seats.program import Bot
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -88,6 +92,14 @@ async def test_core_wait_is_in_the_verdict_and_the_replay(arena: Arena) -> None:
     assert 0 < seat.waited_s <= seat.wall_s
     turns = [json.loads(line) for line in (arena.folder / "match.jsonl").read_bytes().splitlines()]
     assert any("0" in turn.get("waited_us", {}) for turn in turns)
+
+
+@pytest.mark.parametrize(("on_noise", "times"), [(OnNoise.REPLAY, 3), (OnNoise.FORGIVE, 10)])
+def test_a_late_answer_is_awaited_for_a_few_limits_however_long_no_core_was_free(on_noise: OnNoise, times: int) -> None:
+    waited: Any = SimpleNamespace(read=lambda answered: CoreWait(ran_s=0.0, waited_s=60.0))
+    transport: Any = SimpleNamespace(core_wait=waited, now=lambda: 6.0, background=())
+    bot = Bot(transport, Program(), Limits(on_noise=on_noise))
+    assert bot._extended(started=5.0, limit_s=0.5) == 5.5 + times * 0.5
 
 
 @pytest.mark.trio

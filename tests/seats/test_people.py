@@ -90,9 +90,11 @@ async def test_a_person_is_asked_again_after_an_illegal_answer(arena: Arena) -> 
 async def test_a_person_who_leaves_has_lost_by_the_rules(arena: Arena) -> None:
     rival = arena.bot("greet(); put('C'); call()")
     hand = Hand([*cells("NW"), Fault(FaultKind.CRASH, "has left")])
-    verdict = await played(arena.match(human(), rival), hand)
+    match = arena.match(human(), rival)
+    verdict = await played(match, hand)
     assert verdict.result.ranks == (2, 1)
     assert verdict.faults[0].detail == "has left"
+    assert verdict.faults[0].bundle is None, "nobody can reproduce it"
 
 
 @pytest.mark.trio
