@@ -150,8 +150,8 @@ TRANSITIONS: Final[Mapping[State, Mapping[str, State]]] = {
 }
 """What may be said in each state, by either end, and the state that follows.
 
-Both ends may speak at once. A message about an exchange that is over for the receiver is dropped if it can have crossed
-the message that ended it: `Gone` and `Sent`.
+Both ends may speak at once. `Gone` and `Sent` may cross the message that ends the exchange. The sender drops them if it
+knows of that end already, and otherwise the receiver does.
 """
 CROSSING = ("Gone", "Sent")
 
@@ -171,10 +171,8 @@ class LinkEnd:
         return self._states.get(number, State.OVER)
 
     def send(self, message: _Messages) -> bytes:
-        """Returns the frame. Raises LocalProtocolError if it may not be sent now."""
-        if not self._enter(message):
-            raise LocalProtocolError(f"{type(message).__name__} about an exchange that is over")
-        return MSGPACK.frame(message)
+        """Returns the frame; empty if it no longer matters. Raises LocalProtocolError if it may not be sent now."""
+        return MSGPACK.frame(message) if self._enter(message) else b""
 
     def receive(self, data: bytes) -> Iterator[Any]:
         """Takes bytes of the other end, and yields its messages. Raises RemoteProtocolError."""
