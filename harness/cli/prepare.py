@@ -66,6 +66,7 @@ def prepare(
     form_of_play: FormatOptions = FormatOptions(),
     setup: SetupOptions = SetupOptions(),
     jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    keep_points: bool = False,
     whole: bool = False,
     newest: bool = False,
     json: Json = False,
@@ -85,6 +86,7 @@ def prepare(
         into: FOLDER: the tournament's folder. `reports` in it has a text and a JUnit file for each submission.
         game: GAME: the game's name. Not needed for a folder that was prepared before.
         jobs: Submissions at a time. Default: one for every physical core.
+        keep_points: In a Swiss, give new versions the place and points of their predecessors, not 0 points.
         whole: Try all rules of `referee check`, not only that a bot builds, starts, answers every call at every seat
             and exits.
         newest: Of several submissions of one name, take the file that changed last. Default: refuse them.
@@ -108,7 +110,9 @@ def prepare(
 
             took_s = run(take_in, intake, record, found, _write, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
-        plan, waits = _with_submissions(into, requested, entries, is_same=game is None and not form_of_play.changes())
+        plan, waits = _with_submissions(
+            into, requested, entries, game is None and not form_of_play.changes(), keep_points
+        )
         if form_of_play.absent:
             plan, waits = hand_in(into, Withdraw(tuple(form_of_play.absent)))
     outcomes = {each.name: record.outcomes[each.name] for each in found}
@@ -147,15 +151,17 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
     return plan
 
 
-def _with_submissions(folder: Path, requested: Plan, entries: Sequence[Entry], is_same: bool) -> tuple[Plan, bool]:
+def _with_submissions(
+    folder: Path, requested: Plan, entries: Sequence[Entry], is_same: bool, keep_points: bool
+) -> tuple[Plan, bool]:
     """Enters accepted submissions. Returns the plan, and whether a run has yet to do so.
 
     `is_same`: the plan keeps its game and settings, and so may be played meanwhile.
     """
     if is_same and (folder / PLAN).exists():
-        return hand_in(folder, Submit(tuple(entries)))
+        return hand_in(folder, Submit(tuple(entries), keep_points))
     with claimed(folder):
-        return organise.prepared(requested, entries, folder), False
+        return organise.prepared(requested, entries, folder, keep_points), False
 
 
 def _vanished(handed_in: Path, record: Record, plan: Plan, found: set[str]) -> list[str]:

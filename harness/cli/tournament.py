@@ -86,6 +86,8 @@ class FormatOptions:
     """What decides between bots with equal points: a list with commas of buchholz, buchholz-cut-1, median-buchholz,
     sonneborn-berger, direct, wins and rating, or none. Default in a Swiss: buchholz-cut-1, buchholz, sonneborn-berger,
     direct; in a round-robin: direct, sonneborn-berger, wins."""
+    late_points: Annotated[float | None, MORE] = None
+    """Points a game, 0, 0.5 or 1, for each round of a Swiss that a bot missed before it came. Default: 0."""
     absent: Annotated[Sequence[str], MORE] = ()
     """The name of a bot that plays no more, as after `withdraw`. May be given more than once."""
 
@@ -220,7 +222,7 @@ def _arranged(
     before = read_plan(ledger / PLAN) if ledger is not None and resume else None
     request = _request(bots, game, setup, before, seed)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
-    options = {name: getattr(request, name) for name in ("rounds", "seating")}
+    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format)

@@ -7,27 +7,29 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out
 from referee.harness.errors import UsageError
 from referee.harness.tournament import organise
+from referee.harness.tournament.formats.games import PAIRING
 from referee.harness.tournament.inbox import Withdraw, hand_in
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN
 
 
-def add(folder: Path, *bots: str) -> int:
+def add(folder: Path, *bots: str, keep_points: bool = False) -> int:
     """Adds bots to a tournament, also while it is played.
 
-    `referee tournament run FOLDER` plays their games. Other games stay as they are, except in a Swiss, which may pair
-    other bots.
+    `referee tournament run FOLDER` plays their games. Other games stay as they are. In a Swiss, bots play from the next
+    round on, and have byes for the rounds that they missed.
 
     Args:
         folder: The tournament's folder.
         bots: As for a tournament. The name of a withdrawn bot takes it back.
+        keep_points: In a Swiss, give new versions the place and points of their predecessors, not 0 points.
     """
     if not bots:
         raise UsageError("no bot is named; expected `referee tournament add FOLDER BOT`")
     before = read_plan(folder / PLAN).older
-    plan, waits = organise.add(folder, bots)
+    plan, waits = organise.add(folder, bots, keep_points)
     for ident, label in plan.labels.items():
-        if ident in plan.older - before:
+        if ident in plan.older - before and (plan.format != "swiss" or plan.pairing < PAIRING):
             err.print(printable(f"{label} has a newer version: its games no longer count"))
     _say(folder, plan, waits)
     return PLAYED

@@ -35,6 +35,9 @@ def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
         raise UsageError(
             f"--rounds {rounds}: {format} with {seats} seats has no rounds; leave it out, or take --format swiss"
         )
+    late = options.get("late_points")
+    if late is not None and (format != "swiss" or late not in (0, 0.5, 1)):
+        raise UsageError(f"--late-points {late:g}: expected 0, 0.5 or 1, in a Swiss")
     if seating is not None and format in ("self", "judged"):
         raise UsageError(f"--seating {seating}: {format} decides the seats itself; leave it out")
 

@@ -21,6 +21,7 @@ from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.plan_changes import entered, keeping_places, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
 from referee.harness.tournament.store.reader import idents_of, played_line_ups
+from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
 
 INBOX = "inbox"
 """The folder of changes in a tournament's folder."""
@@ -32,12 +33,15 @@ class Enter(Struct, frozen=True, tag="enter"):
     entries: tuple[Entry, ...] = ()
     back: tuple[str, ...] = ()
     """The names of withdrawn bots that take part again."""
+    keep_points: bool = False
+    """New versions have the places and points of those that they replace, in a Swiss."""
 
 
 class Submit(Struct, frozen=True, tag="submit"):
     """Submissions were accepted: bots are added or replaced."""
 
     entries: tuple[Entry, ...]
+    keep_points: bool = False
 
 
 class Withdraw(Struct, frozen=True, tag="withdraw"):
@@ -73,6 +77,8 @@ def applied(plan: Plan, change: Change, played: Played) -> Plan:
             after = withdrawn(plan, names, void, played)
         case Retitle(title):
             after = plan.replaced(title=title)
+    if isinstance(change, Enter | Submit) and change.keep_points:
+        after = with_points_kept(plan, after)
     return keeping_places(plan, after, played)
 
 
@@ -124,7 +130,7 @@ def settle(folder: Path, played: Played, on_refused: Callable[[str], None] = lam
         if problem:
             on_refused(problem)
     if names:
-        plan = plan.replaced(applied=tuple(names))
+        plan = with_rounds(before, plan, folder).replaced(applied=tuple(names))
         write_plan(plan, folder / PLAN)
         for name in names:
             (folder / INBOX / name).unlink(missing_ok=True)

@@ -40,6 +40,7 @@ from referee.harness.tournament.store.reader import (
     played_line_ups,
     read,
 )
+from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.harness.tournament.ties import Tie, default_ties, used_ties
 
 COPY = "@@"
@@ -60,6 +61,7 @@ class Request(Struct, frozen=True):
     first_to: int | None = None
     rounds: int | None = None
     ties: tuple[Tie, ...] | None = None
+    late_points: float | None = None
     expel: int | None = None
     stages: tuple[Stage, ...] | None = None
     """Those that follow the first one."""
@@ -82,7 +84,7 @@ class Request(Struct, frozen=True):
         """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
-        names = ("format", "games", "seating", "first_to", "rounds", "stages", "expel", "title")
+        names = ("format", "games", "seating", "first_to", "rounds", "late_points", "stages", "expel", "title")
         known = {name: getattr(before, name) for name in names}
         known["ties"] = used_ties(before.format, before.seats, before.ties)
         return msgspec.structs.replace(self, **{n: value for n, value in known.items() if getattr(self, n) is None})
@@ -163,13 +165,13 @@ def _continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False)
     if not has_games(folder):
         discard_heads(folder)
         return checked(requested)
-    plan = checked(continued(before, requested, folder, fewer))
+    plan = checked(with_rounds(before, continued(before, requested, folder, fewer), folder))
     if plan != before:
         read(folder)
     return plan
 
 
-def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
+def prepared(requested: Plan, entries: Sequence[Entry], folder: Path, keep_points: bool = False) -> Plan:
     """Writes and returns the plan of a claimed folder, with the accepted submissions added to its bots.
 
     Raises UsageError if games were played under other conditions.
@@ -185,7 +187,10 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path) -> Plan:
     requested = requested.replaced(
         bots=before.bots, expel=expel, applied=applied, pairing=before.pairing if played else PAIRING
     )
-    plan = keeping_places(requested, submitted(requested, entries, played), lambda: line_ups)
+    plan = submitted(requested, entries, played)
+    if keep_points:
+        plan = with_points_kept(before, plan)
+    plan = with_rounds(before, keeping_places(requested, plan, lambda: line_ups), folder)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -229,6 +234,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         seating=default_seating(format) if request.seating is None else request.seating,
         first_to=request.first_to,
         rounds=request.rounds,
+        late_points=request.late_points or 0.0,
         stages=request.stages or (),
         ties=default_ties(format, seats) if request.ties is None else request.ties,
         expel=request.expel,
@@ -249,7 +255,7 @@ def _guest(case: str, game: str) -> Entry:
         return msgspec.structs.replace(found.entry, guest=True)
 
 
-def add(folder: Path, specs: Sequence[str]) -> tuple[Plan, bool]:
+def add(folder: Path, specs: Sequence[str], keep_points: bool = False) -> tuple[Plan, bool]:
     """Adds bots to a tournament, also while it is played; see `inbox.hand_in` and `plan_changes.entered`.
 
     The name of a withdrawn bot takes it back. Raises RunError if the ledger is damaged, and then changes nothing.
@@ -261,7 +267,7 @@ def add(folder: Path, specs: Sequence[str]) -> tuple[Plan, bool]:
     with finding([spec for spec in specs if spec not in back], plan.game, plan.limits.isolation.readable) as found:
         for each in found:
             store(each, folder)
-        return hand_in(folder, Enter(tuple(each.entry for each in found), back))
+        return hand_in(folder, Enter(tuple(each.entry for each in found), back, keep_points))
 
 
 def programs(
@@ -297,6 +303,7 @@ def programs(
     if failures:
         for name, why in failures:
             (on_absent or progress)(f"{name} is absent: {why}")
-        plan = checked(keeping_places(plan, plan.replaced(bots=tuple(entries)), lambda: played_line_ups(folder)))
+        absent = keeping_places(plan, plan.replaced(bots=tuple(entries)), lambda: played_line_ups(folder))
+        plan = checked(with_rounds(plan, absent, folder))
         write_plan(plan, folder / PLAN)
     return plan, ready

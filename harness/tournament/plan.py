@@ -80,6 +80,8 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """It is absent, and keeps its place in a bracket that had begun: its opponents have walk-overs."""
     guest: bool = False
     """It has no place in the standings: the opponents of a test run."""
+    changes: tuple[int, ...] = ()  # of a Swiss, as in `formats.games.Field`
+    predecessor: str = ""  # in a Swiss: the ident of the earlier version whose place and points it has
     copy_of: str = ""
     """The name of the bot for which it fills a further seat. Its results are those of that bot."""
 
@@ -130,8 +132,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     version: int = 1
     """Of the game's rules."""
-    pairing: int = 1
-    """The version of the pairings with which it began; new ones have `formats.games.PAIRING`."""
+    late_points: float = 0.0  # of a Swiss; see `formats.games.Field`
+    pairing: int = 1  # the version with which it began; new ones have `formats.games.PAIRING`
     title: str = ""
     """The contest's name, above the standings; empty = the game and the format."""
     applied: tuple[str, ...] = ()
@@ -185,14 +187,20 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
     @property
     def places(self) -> dict[str, int]:
-        """By ident, the place of the bot whose results they are: of a copy that fills a seat, that of its bot."""
+        """By ident, the place of the bot whose results they are: of a copy its bot, else its newest version."""
         named = {entry.name: place for place, entry in enumerate(self.bots) if not entry.copy_of}
-        return {entry.ident: named.get(entry.copy_of, place) for place, entry in enumerate(self.bots)}
+        places = {entry.ident: named.get(entry.copy_of, place) for place, entry in enumerate(self.bots)}
+        if any(entry.predecessor for entry in self.bots):
+            older, players = self.older, self.field.players_of_bots
+            newest = {players[place]: place for place, entry in enumerate(self.bots) if entry.ident not in older}
+            places |= {entry.ident: newest.get(players[at], at) for at, entry in enumerate(self.bots)}
+        return places
 
     @property
     def field(self) -> Field:
         """The part of the plan that the format needs."""
         bots = [entry for entry in self.bots if not entry.guest]
+        idents = {entry.ident: place for place, entry in enumerate(bots)}
         cases: tuple[tuple[int, int], ...] = ()
         if self.format == "judged":
             names = [f"@{case.name}" for case in judge_plan(self.game).cases]
@@ -210,6 +218,9 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             withdrawn=tuple(place for place, entry in enumerate(bots) if entry.absent and self._stays(entry)),
             cases=cases,
             pairing=self.pairing,
+            changes=tuple(entry.changes for entry in bots),
+            predecessors=tuple(idents.get(entry.predecessor, place) for place, entry in enumerate(bots)),
+            late_points=self.late_points,
         )
 
     def scheduled_games(self, results: Results) -> ScheduledGames:
@@ -246,7 +257,6 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
 
 def _need_library(plan: Plan) -> None:
-    """Raises UsageError if the plan's format needs a library that is not installed."""
     if plan.format == "swiss" and plan.pairing > 1 and find_spec("rustworkx") is None:
         raise UsageError(f"a Swiss needs the extra `tournament`; to install it: {extra_command('tournament')}")
 

@@ -83,7 +83,8 @@ class _Swiss:
             bots = self.field.bots_of_round(number)
             if len(bots) < 2:
                 return
-            this = SwissRound([], {bot: self._missed(self.players[player], number) for player, bot in bots.items()})
+            missed = {bot: self._missed(self.players[player], number) for player, bot in bots.items()}
+            this = SwissRound([], {bot: points for bot, points in missed.items() if points})
             self.rounds.append(this)
             order = sorted(bots, key=lambda player: (-self.players[player].score, self.players[player].lot))
             pairs, resting = self._paired(order, number)
@@ -100,7 +101,8 @@ class _Swiss:
                 idle.byes += 1
                 idle.floats[-1] = 1
                 idle.score += 2 * self.field.games
-                this.byes[bots[order[resting]]] += self.field.games
+                rests = bots[order[resting]]
+                this.byes[rests] = this.byes.get(rests, 0.0) + self.field.games
             yield from this.games
             self._count(this.games, (yield from finished(this.games, results)))
 

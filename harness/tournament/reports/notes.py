@@ -79,6 +79,8 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
 def games_without_value(plan: Plan, book: Book) -> Iterator[str]:
     """Says how many games of older versions and of void bots do not count, by bot."""
     older, void = plan.older, plan.void
+    if plan.format == "swiss" and plan.pairing > 1:
+        older = frozenset()  # games of older versions count for their opponents
     if older or void:
         played = Counter[str]()
         for line_up, games in of_plan(plan, book, with_void=True).line_ups.items():

@@ -55,11 +55,12 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells) -> list[list[
             rows[bot].points = float(paid[bot])
     rests = Counter[int]()
     if plan.format == "swiss":
+        place_of = [plan.places[entry.ident] for entry in plan.bots]
         for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), book)):
             for bot, points in each.byes.items():
-                rows[bot].byes += points >= plan.games
-                rows[bot].points += points
-                rests[bot] += 1
+                rows[place_of[bot]].byes += points >= plan.games
+                rows[place_of[bot]].points += points
+                rests[place_of[bot]] += 1
     ties = used_ties(plan.format, plan.seats, plan.ties)
     count_ties(ties, plan.games, rows, bots, cells, rests)
     most = max((rows[bot].games for bot in bots), default=0) if is_uneven(plan, [rows[bot] for bot in bots]) else None
