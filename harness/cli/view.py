@@ -20,6 +20,7 @@ from referee.harness.paths import REPLAYS
 from referee.harness.web import page
 
 if TYPE_CHECKING:
+    from referee.harness.web.app import Brackets
     from referee.harness.web.replay_list import ReplayList
 
 TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
@@ -36,16 +37,16 @@ def view(
         bind: The address to listen on. To watch from another machine, open the link that is printed.
         port: The port; 0 means any free port.
         no_browser: Print the link only, and open no browser.
-        projector: Play one finished match after another for a hall, large and dark. Of a tournament: the games between
-            the first two of its standings.
+        projector: Play one finished match after another for a hall, large and dark. Of a tournament: the games of its
+            bracket, with the bracket between matches, or those between the first two of its standings.
     """
     need_web("referee view")
     from referee.harness.web.server.limits import listen
 
-    replays = _final(place) if projector else _replays(place)
+    replays, brackets = _final(place) if projector else (_replays(place), list)
     listening = listen(bind, port)
     with suppress(Ended, KeyboardInterrupt):
-        run(_serve, replays, listening, not no_browser, "projector" if projector else "")
+        run(_serve, replays, listening, not no_browser, "projector" if projector else "", brackets)
     return PLAYED
 
 
@@ -76,22 +77,31 @@ def _replays(place: Path) -> "ReplayList":
     return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
 
 
-def _final(place: Path) -> "ReplayList":
-    """Returns the games of a tournament's final, or all replays of another place."""
+def _final(place: Path) -> "tuple[ReplayList, Brackets]":
+    """Returns the games of a tournament's brackets or of its final, or all replays of another place."""
     from referee.harness.tournament.plan import read_plan
     from referee.harness.tournament.reports.all_stages import all_standings
+    from referee.harness.tournament.reports.bracket_drawing import Drawing, drawing
     from referee.harness.tournament.store import reader
     from referee.harness.tournament.store.ledger import PLAN
-    from referee.harness.web.replay_list import Among
+    from referee.harness.web.replay_list import Among, Titled
 
     replays = _replays(place)
     if not (place / PLAN).is_file():
-        return replays
-    rows = all_standings(read_plan(place / PLAN), reader.read(place), chances=False).rows
-    return Among(replays, frozenset(row.name for row in rows[:2]))
+        return replays, list
+    plan = read_plan(place / PLAN)
+    if conditions := plan.bracket_conditions:
+
+        def brackets() -> list[Drawing]:
+            now = all_standings(read_plan(place / PLAN), reader.read(place), chances=False, rated=False)
+            return [drawing(bracket) for bracket in now.brackets]
+
+        return Titled(replays, tuple(conditions)), brackets
+    rows = all_standings(plan, reader.read(place), chances=False).rows
+    return Among(replays, frozenset(row.name for row in rows[:2])), list
 
 
-async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str) -> None:
+async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str, brackets: "Brackets") -> None:
     from referee.harness.web import guard
     from referee.harness.web.app import Rights, Viewer
     from referee.harness.web.server.in_loop import serving
@@ -99,7 +109,7 @@ async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, m
     token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
     if len(token) < 40:
         raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; expected at least 40")
-    viewer = Viewer(replays, {token: Rights()}, mode)
+    viewer = Viewer(replays, {token: Rights()}, mode, brackets)
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)

@@ -238,6 +238,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         first = (FIRST, FINAL) if self.format == "groups" else ("",)
         return (*first, *(stage.title for stage in self.stages))
 
+    @property
+    def bracket_conditions(self) -> list[str]:
+        """The conditions of all stages that are brackets."""
+        stages = [("", self.format), *((stage.title, stage.format) for stage in self.stages)]
+        return [self.conditions(name) for name, format in stages if format in BRACKETS]
+
     def maps_of(self, stage: str) -> list[str]:
         """Returns the maps that a stage's seed groups use in turn; none for a game without maps."""
         return self.maps.get(stage) or self.maps.get("", [])

@@ -1,6 +1,6 @@
 """The viewer's server: its page, the list of replays, and each replay as a stream of lines."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -75,13 +75,20 @@ class Rights(Struct, frozen=True):
     """Whether they may pause, step and stop the match that is being played."""
 
 
+Brackets = Callable[[], Sequence[Struct]]
+"""Returns the brackets that a projector shows between matches, as `viewer/src/bracket.tsx` draws them."""
+
+
 class Viewer:
     """A server for some replays. `app` is the ASGI application; it works inside the block of `open`."""
 
     nursery: trio.Nursery
 
-    def __init__(self, replays: ReplayList, tokens: Mapping[str, Rights], mode: str = "") -> None:
+    def __init__(
+        self, replays: ReplayList, tokens: Mapping[str, Rights], mode: str = "", brackets: Brackets = list
+    ) -> None:
         self.replays = replays
+        self.brackets = brackets
         self.mode = mode
         """The page's, as in `document`."""
         self.tokens = tokens
@@ -92,6 +99,7 @@ class Viewer:
                 Route("/", self._page),
                 *(Route(path, file) for path in FILES),
                 Route("/favicon.ico", self._nothing),
+                Route("/brackets", self._brackets),
                 Route("/matches", self._matches),
                 Route("/matches/{number:number}", self._frames),
             ]
@@ -122,6 +130,11 @@ class Viewer:
             raise HTTPException(403, "this link shows one match\n")
         entries = await trio.to_thread.run_sync(self.replays.entries)
         return Response(msgspec.json.encode(entries), media_type="application/json")
+
+    async def _brackets(self, request: Request) -> Response:
+        self.rights(request)
+        brackets = await trio.to_thread.run_sync(self.brackets)
+        return Response(msgspec.json.encode(brackets), media_type="application/json")
 
     async def _frames(self, request: Request) -> Response:
         rights = self.rights(request)

@@ -137,6 +137,20 @@ class Among(ReplayList):
         return self._replays.source(number)
 
 
+class Titled(ReplayList):
+    """The replays of another list whose titles start with one of these texts; all replays if there is none."""
+
+    def __init__(self, replays: ReplayList, starts: tuple[str, ...]) -> None:
+        self._replays, self._starts = replays, starts
+
+    def entries(self) -> list[Entry]:
+        entries = self._replays.entries()
+        return [entry for entry in entries if entry.title.startswith(self._starts)] or entries
+
+    def source(self, number: int) -> ReplaySource | None:
+        return self._replays.source(number)
+
+
 class FileList(ReplayList):
     """Single files, added one by one."""
 

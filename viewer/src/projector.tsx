@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
+import { Bracket, type Drawing } from "./bracket";
 import { painter } from "./games";
 import { Reader, look } from "./match";
 import { token } from "./place";
@@ -17,6 +18,7 @@ const LOOK_MS = 100;
 const NONE = "No finished matches yet. This page starts when there is one.";
 
 const shown = signal<{ player: Player; at: number; entries: Entry[] } | null>(null);
+const bracket = signal<Drawing | null>(null);
 const told = signal("");
 /** The matches to go on by: 1 for the next, -1 for the one before, 0 to stay. */
 let skips = 0;
@@ -31,7 +33,14 @@ export async function projector(root: Element): Promise<void> {
     skips = 0;
     const entries = await finished();
     if (entries.length === 0) await wait(HOLD_MS / 4);
-    else await play(entries, (at %= entries.length));
+    else {
+      try {
+        await play(entries, (at %= entries.length));
+        await showBrackets();
+      } catch {
+        await wait(HOLD_MS / 4); // the server has ended; `finished` says so
+      }
+    }
   }
 }
 
@@ -67,6 +76,17 @@ async function play(entries: Entry[], at: number): Promise<void> {
   player.seek(player.last);
 }
 
+/** Shows each bracket of the tournament, as far as it was played, unless someone goes on. */
+async function showBrackets(): Promise<void> {
+  if (skips !== 0) return;
+  const answer = await ask("/brackets");
+  for (const each of answer.ok ? ((await answer.json()) as Drawing[]) : []) {
+    bracket.value = each;
+    for (let held = 0; held < HOLD_MS && skips === 0; held += LOOK_MS) await wait(LOOK_MS);
+  }
+  bracket.value = null;
+}
+
 function wait(ms: number): Promise<void> {
   return new Promise((go) => setTimeout(go, ms));
 }
@@ -95,6 +115,7 @@ export function wins(entries: Entry[], name: string): number {
 }
 
 function Hall() {
+  if (bracket.value) return <Bracket drawing={bracket.value} />;
   if (!shown.value) return <p class="told">{visible(told.value)}</p>;
   const { player, at, entries } = shown.value;
   const { match } = player;

@@ -53,6 +53,7 @@ def all_standings(plan: Plan, book: Book, chances: bool = True, rated: bool = Tr
     for further, result in zip(plan.stages, results[1:], strict=False):
         for bracket in result.brackets:
             bracket.title = further.title
+        result.format = further.title
         result.rows = [row for row in result.rows if row.games]
     whole.format = plan.formats
     names = [plan.format, *(stage.title for stage in plan.stages)][: len(results)]

@@ -99,8 +99,8 @@ def drawn(plan: Plan, book: Book, title: str) -> Drawn:
         Part(
             HEADINGS[side] if bracket.double or side is Side.THIRD else "",
             [
-                Column(_round_name(bracket, side, round, counts[side, round]), boxes)
-                for round, boxes in sorted(columns[side].items())
+                Column(_round_name(bracket, side, number, counts[side, round]), boxes)
+                for number, (round, boxes) in enumerate(sorted(columns[side].items()))
             ],
         )
         for side in (Side.UPPER, Side.LOWER, Side.FINAL, Side.THIRD)

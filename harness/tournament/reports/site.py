@@ -24,6 +24,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.tournament.plan import Plan, same_programs
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.author_links import secret, token
+from referee.harness.tournament.reports.bracket_drawing import BOX, drawing
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.harness.tournament.reports.readers import Reader, published
@@ -155,6 +156,7 @@ class _Site:
             "names": self.labels,
             "pair_file": pair_file,
             "chart_size": (WIDTH, HEIGHT),
+            "box": BOX,
         }
 
     def begin(self) -> None:
@@ -184,14 +186,22 @@ class _Site:
             "index.html",
             "index.html",
             title=self.title,
+            brackets=[drawing(bracket) for bracket in self.result.brackets],
             organiser=self.organiser,
-            podium=[row for row in self.result.rows if row.games and row.rank <= 3][:3],
+            podium=self._podium(),
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
             cells=[cells(row, columns) for row in self.result.rows],
         )
+
+    def _podium(self) -> list[Row]:
+        """Returns the best three; nobody while several bots may still win a bracket."""
+        rows = self.result.rows
+        if self.result.brackets and [row.rank for row in rows[:2]] == [1, 1]:
+            return []
+        return [row for row in rows if row.games and row.rank <= 3][:3]
 
     def bot(self, row: Row) -> None:
         """Writes a bot's page: opponents, seats, faults and games."""
