@@ -67,7 +67,7 @@ def test_neighbours_in_rank_play_and_all_bots_about_equally_long() -> None:
     assert all(abs(game.seats[0] - game.seats[1]) <= NEIGHBOURS for game in late)
     assert {abs(game.seats[0] - game.seats[1]) for game in late} >= {1, 2, 3}
     times = Counter(bot for game in course.games for bot in game.seats)
-    assert max(times.values()) - min(times.values()) <= 16
+    assert max(times.values()) <= 1.25 * min(times.values())
     for one, two in zip(course.games[::2], course.games[1::2], strict=True):  # a seed group has both seats
         assert one.seats == two.seats[::-1] and one.seed_group == two.seed_group
 
@@ -164,7 +164,7 @@ def test_a_ladder_that_is_interrupted_again_and_again_goes_on(tmp_path: Path) ->
         before = count(folder)
     assert runs > 5
     book = reader.read(folder)
-    for games in book.line_ups.values():  # no gaps, but for the last seed groups
+    for games in book.line_ups.values():  # no gaps, except in the last seed groups
         groups = {number // reader.Book.ROWS for number in games}
         assert max(groups) - len(groups) < 6
 

@@ -38,7 +38,10 @@ class Progress(Results, Protocol):
 
 
 def ladder(field: Field, results: Results) -> ScheduledGames:
-    """The bot with the least machine time, against one of its six neighbours in rank, at random; a seed group each.
+    """The bot with the least machine time against one of its six neighbours in rank; a seed group each.
+
+    It plays one of those that it has met least, at random. Always at random, a ladder would need a fifth more games
+    for the same order (`benchmarks/formats.py`).
 
     A new bot first plays `PLACES` bots across the table, once there is one: when bots have begun that many seed groups
     on average.
@@ -169,7 +172,9 @@ class _Table:
             near = [each for each in order[start : start + NEIGHBOURS + 1] if each != bot]
             # Also as the rival of others, a slow bot plays no longer than they do.
             enough_s = SHARE * sum(load_s.values()) / len(load_s)
-            rival = self._dice.choice([each for each in near if load_s[each] <= enough_s] or near)
+            near = [each for each in near if load_s[each] <= enough_s] or near
+            met = {each: self.next_group[min(bot, each), max(bot, each)] for each in near}
+            rival = self._dice.choice([each for each in near if met[each] == min(met.values())])
         return min(bot, rival), max(bot, rival)
 
     def _loads_s(self) -> dict[int, float]:
