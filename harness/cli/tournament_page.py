@@ -9,6 +9,7 @@ from referee.harness.cli.tournament_table import files_handed_in
 from referee.harness.tournament.inbox import Retitle, hand_in
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.author_links import write_links
+from referee.harness.tournament.reports.past_tables import freeze as freeze_table
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -22,6 +23,7 @@ def write_page(
     viewed: int | None = None,
     title: str | None = None,
     organiser: str = "",
+    freeze: str | None = None,
 ) -> int:
     """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
 
@@ -35,12 +37,15 @@ def write_page(
         title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
             and the format.
         organiser: Who organises it.
+        freeze: NAME: keep the table of this moment on a page of its own, such as WEEK-3, whatever is played later.
     """
     from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
 
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
         plan, _ = hand_in(folder, Retitle(title))
+    if freeze is not None:
+        freeze_table(folder, plan, freeze)
     where = folder / f"page-{reader}" if to is None else to
     written = site.write(plan, folder, where, reader, viewed, organiser)
     out.print(f"{counted(written.files, 'file')} in {where}")

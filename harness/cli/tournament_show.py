@@ -14,6 +14,7 @@ from referee.harness.errors import UsageError
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.class_list import read_class_list
+from referee.harness.tournament.reports.past_tables import past_table
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -27,6 +28,7 @@ def show(
     follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
     output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
     class_: Annotated[Path | None, Parameter(name="--class")] = None,
+    at: Annotated[str | None, Parameter(group=("Options", FOLLOWED))] = None,
     sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
 ) -> int:
     """Prints the standings, also during a tournament.
@@ -37,6 +39,8 @@ def show(
         output: How to print them. CSV also has everybody whose submission was refused. csv-excel is CSV that Excel
             reads as UTF-8.
         class_: A class list as CSV, whose first line names its columns. CSV then has everybody on it, with its columns.
+        at: DATE: print the standings as they were at the end of that day (UTC), at a time such as 2026-11-27T18:00, or
+            when `referee tournament page --freeze` froze a table of that name.
         sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
     """
     if class_ is not None and output not in ("csv", "csv-excel"):
@@ -54,7 +58,8 @@ def show(
         book = reader.read(folder, book, ends)
         if book.count > shown:
             shown = book.count
-            result = all_standings(plan, book)
+            past = None if at is None else past_table(folder, plan, book, at)
+            result = all_standings(plan, book) if past is None else all_standings(past.plan, past.games(book))
             print_standings(result, output, folder, people)
         if not follow or (result.due is not None and result.played >= result.due):
             return PLAYED

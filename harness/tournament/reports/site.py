@@ -27,6 +27,7 @@ from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.bracket_drawing import BOX, drawing
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
+from referee.harness.tournament.reports.past_tables import PastTable, frozen
 from referee.harness.tournament.reports.readers import Reader, published
 from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
@@ -42,9 +43,11 @@ AUTHOR_GAMES = 50
 """How many of a bot's last games its author's page lists."""
 BAR_ELO = 800.0
 """The width of half an interval's drawing."""
+TABLES = "tables"
+"""The folder of frozen tables."""
 AUTHORS = "author"
 """The folder of the authors' pages."""
-PARTS = ("bots", "games", "pairs", AUTHORS)
+PARTS = ("bots", "games", "pairs", TABLES, AUTHORS)
 """The folders of a site, of which only what changes is written again."""
 MARK = ".referee-site"
 """The file that says for whom a site is."""
@@ -95,7 +98,10 @@ def write(
             site.bot(row)
         for pair, games in site.games.pairs.items():
             site.pair(pair, games)
-        site.index()
+        past = frozen(folder)
+        for table in past:
+            site.past(table, _shown_to(reader, table.plan, all_standings(table.plan, table.games(book))))
+        site.index(past)
         authors = site.authors() if reader is Reader.PUBLIC else {}
         site.remove_others()
     return Written(len(site.written), authors)
@@ -179,7 +185,15 @@ class _Site:
                 elif str(path.relative_to(self.to)) not in self.written:
                     path.unlink()
 
-    def index(self) -> None:
+    def past(self, table: PastTable, result: Standings) -> None:
+        """Writes the page of a frozen table."""
+        columns = headers(result)
+        self._write(
+            "table.html", f"{TABLES}/{table.name}.html", title=f"{table.name}, {self.title}", date=table.date,
+            progress=progress(result), headers=columns, cells=[cells(row, columns) for row in result.rows], past=result,
+        )  # fmt: skip
+
+    def index(self, past: Sequence[PastTable]) -> None:
         """Writes the page with standings and crosstable."""
         columns = headers(self.result)
         self._write(
@@ -194,6 +208,7 @@ class _Site:
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
             cells=[cells(row, columns) for row in self.result.rows],
+            past=past,
         )
 
     def _podium(self) -> list[Row]:
