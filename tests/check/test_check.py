@@ -689,41 +689,134 @@ def test_the_command_of_a_finding_reproduces_it(command: Callable[..., tuple[int
 def test_the_github_action_runs_its_steps(
     tmp_path: Path, given: dict[str, str], expected: list[int], message: str
 ) -> None:
-    """Runs the action's `run` steps in bash as a runner does, in a new Python environment.
+    """Runs the action's `run` steps in bash as a runner does, in a new Python environment."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "bot.py").write_text(bot(DEFECTS["wrong id"][0]))
+    env, action = runner(tmp_path)
+    given = {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"} | given
+    codes, output = run_action(action, given, work, env)
+    assert codes == expected, output
+    assert message in output
+    assert f'failures="{int(expected == [0, 1])}"' in (work / "junit.xml").read_text()
+    if "against" in given:
+        summary = (tmp_path / "summary.md").read_text()
+        shown = given["bot"].replace("@", "\\@")  # an unescaped @ would notify a GitHub user
+        assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the summary of the check comes first"
+        assert summary.endswith((work / "gate.md").read_text())
+        assert " at Tic\\-tac\\-toe: " in summary
+        result = {"@advanced": "accepted", "Old=@advanced": "rejected"}
+        expected_result = result.get(given["bot"]) or result.get(given["against"]) or "inconclusive"
+        assert f"result={expected_result}\n" in (tmp_path / "outputs").read_text()
+
+
+def test_the_action_asks_pip_for_the_extras(tmp_path: Path) -> None:
+    """Pip warns of an extra that does not exist, but only where it looks for dependencies."""
+    env, action = runner(tmp_path)
+    del env["PIP_NO_DEPS"]
+    for extras, warned in (("", False), ("none", True)):
+        install = {"runs": {"steps": action["runs"]["steps"][:2]}, "inputs": action["inputs"]}
+        codes, output = run_action(install, {"extras": extras}, tmp_path, env)
+        assert codes == [0], output
+        assert ("does not provide the extra 'none'" in output) == warned, output
+
+
+TEMP, BASE = "${{ runner.temp }}", "${{ github.base_ref }}"
+WINNING = """
+LINES = ["NW N NE", "W C E", "SW S SE", "NW W SW", "N C S", "NE E SE", "NW C SE", "NE C SW"]
+mine = []
+start, follow = begin, hear
+
+def begin(params):
+    mine.clear()
+    start(params)
+
+def hear(event):
+    if event.get("player") == "OX"[seat] and event.get("position") in free:
+        mine.append(event["position"])
+    follow(event)
+
+def choose():
+    winning = (each for each in free for line in LINES if {each} == set(line.split()) - set(mine))
+    return cell(next(winning, free[0]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [("", "# tidied", [0, 0, 0]), (WINNING, "", [0, 0, 1])],
+    ids=["an equal bot passes", "a worse bot fails"],
+)
+def test_the_workflow_on_the_page_fails_only_what_is_worse(
+    tmp_path: Path, old: str, new: str, expected: list[int]
+) -> None:
+    """Its steps run in order: the checkouts are copies of two folders, and the action is this one."""
+    page = (ROOT / "docs" / "how-to" / "check-a-bot.md").read_text("utf-8")
+    (source,) = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
+    job = yaml.safe_load(source)["jobs"]["referee"]
+    refs = {BASE: tmp_path / "old", None: tmp_path / "new"}
+    for folder, body in zip(refs.values(), (old, new), strict=True):
+        folder.mkdir()
+        (folder / "bot.py").write_text(bot(body))
+        (folder / "bot.toml").write_text('run = ["python3", "bot.py"]\n')
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    temporary.mkdir()
+    env, action = runner(tmp_path)
+    env["RUNNER_TEMP"] = str(temporary)
+    codes: list[int] = []
+    for step in job["steps"]:
+        given = {key: value.replace(TEMP, str(temporary)) for key, value in step.get("with", {}).items()}
+        if step.get("uses", "").startswith("actions/checkout@"):
+            shutil.copytree(refs[given.get("ref")], work / given.get("path", ""), dirs_exist_ok=True)
+        elif step.get("uses", "").startswith("OWNER/referee@"):
+            assert given.keys() <= action["inputs"].keys()
+            codes, output = run_action(action, given | {"game": "tictactoe"}, work, env)
+            assert codes == expected, output
+        elif step.get("uses", "").startswith("github/codeql-action/upload-sarif@"):
+            assert json.loads((work / given["sarif_file"]).read_text())["version"] == "2.1.0"
+        elif "if" not in step:
+            subprocess.run(["bash", "-e", "-c", step["run"]], cwd=work, env=env, check=True)
+    assert codes and not (work / "base").exists()
+
+
+def runner(folder: Path) -> tuple[dict[str, str], Any]:
+    """Returns the variables of a runner with a new Python environment, and the action, of which it has a copy.
 
     Nothing is downloaded: the environment has the packages of this one, and pip may not fetch others.
     """
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
-    copy, work = tmp_path / "action", tmp_path / "work"
+    copy = folder / "action"
     for name in ("harness", "games", "protocol", "tools", "benchmarks", "referee"):
         shutil.copytree(
             ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=name == "referee"
         )
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    work.mkdir()
-    (work / "bot.py").write_text(bot(DEFECTS["wrong id"][0]))
-    venv.create(tmp_path / "python", symlinks=True)
-    (site,) = (tmp_path / "python").glob("lib/*/site-packages")
+    venv.create(folder / "python", symlinks=True)
+    (site,) = (folder / "python").glob("lib/*/site-packages")
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     (site / "ours.pth").write_text(packages)
     for name in ("msgspec", "msgpack"):  # isolation shows built-in opponents only the Python that runs them
         shutil.copytree(Path(packages, name), site / name)
-    inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()}
-    inputs |= {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"} | given
     env = {
-        "PATH": f"{tmp_path / 'python/bin'}:{os.environ['PATH']}",
-        "HOME": str(tmp_path),
+        "PATH": f"{folder / 'python/bin'}:{os.environ['PATH']}",
+        "HOME": str(folder),
         "GITHUB_ACTIONS": "true",
         "GITHUB_ACTION_PATH": str(copy),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-        "GITHUB_OUTPUT": str(tmp_path / "outputs"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as true
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
+    return env, action
+
+
+def run_action(action: Any, given: dict[str, str], work: Path, env: dict[str, str]) -> tuple[list[int], str]:
+    """Runs the action's `run` steps in bash, up to the first that fails. Returns their exit codes and their output."""
+    inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()} | given
     codes, output = [], ""
     for step in action["runs"]["steps"]:
         if "run" not in step or (step.get("if") == "inputs.against != ''" and not inputs["against"]):
@@ -740,18 +833,9 @@ def test_the_github_action_runs_its_steps(
         )
         codes.append(done.returncode)
         output += done.stdout + done.stderr
-    assert codes == expected, output
-    assert message in output
-    assert f'failures="{int(expected == [0, 1])}"' in (work / "junit.xml").read_text()
-    if inputs["against"]:
-        summary = (tmp_path / "summary.md").read_text()
-        shown = given["bot"].replace("@", "\\@")  # an unescaped @ would notify a GitHub user
-        assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the summary of the check comes first"
-        assert summary.endswith((work / "gate.md").read_text())
-        assert " at Tic\\-tac\\-toe: " in summary
-        result = {"@advanced": "accepted", "Old=@advanced": "rejected"}
-        expected_result = result.get(given["bot"]) or result.get(given["against"]) or "inconclusive"
-        assert f"result={expected_result}\n" in (tmp_path / "outputs").read_text()
+        if done.returncode:
+            break
+    return codes, output
 
 
 def filled(value: str, inputs: dict[str, str]) -> str:
