@@ -87,6 +87,8 @@ class ClientConnection(asyncio.Protocol):
         """The number of open requests."""
         self.answers = False
         """A request has arrived whole, and its response has not ended."""
+        self.is_full = False
+        """What was sent before still waits for the client to read."""
         self.lost = False
         self.on_lost: dict[int, Any] = {}
         """Called by exchange when the client has left."""
@@ -129,9 +131,11 @@ class ClientConnection(asyncio.Protocol):
             leave()
 
     def pause_writing(self) -> None:
+        self.is_full = True
         self.inner.pause_writing()
 
     def resume_writing(self) -> None:
+        self.is_full = False
         self.inner.resume_writing()
 
     # Called by the application.
