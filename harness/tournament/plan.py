@@ -41,14 +41,7 @@ LATER = frozenset({"round-robin", "swiss", "series", *BRACKETS})
 ALONE = frozenset({"self", "judged", "two-player", "gauntlet"})
 """Formats that no stage can follow."""
 NONE = "none"
-NEUTRAL = (
-    "stderr_bytes",
-    "exit_s",
-    "build_s",
-    "build_memory_bytes",
-    "build_processes",
-    "build_network",
-)
+NEUTRAL = ("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_network")
 """Limits that change no game's outcome: a bot that cannot be built plays no game."""
 IDENT_DIGITS = 10
 """How many digits of its hash identify a bot in keys."""
@@ -263,7 +256,11 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
 
 def _need_library(plan: Plan) -> None:
-    if plan.format == "swiss" and plan.pairing > 1 and find_spec("rustworkx") is None:
+    if (
+        "swiss" in {plan.format, *(stage.format for stage in plan.stages)}
+        and plan.pairing > 1
+        and find_spec("rustworkx") is None
+    ):
         raise UsageError(f"a Swiss needs the extra `tournament`; to install it: {extra_command('tournament')}")
 
 

@@ -1,4 +1,4 @@
-"""What a Swiss remembers of changes while it is played, so that rounds that were played stay as they were paired."""
+"""Changes of a Swiss while it is played: the plan records them, so that played rounds stay as they were paired."""
 
 from collections.abc import Mapping
 from pathlib import Path

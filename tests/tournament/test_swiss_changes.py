@@ -17,7 +17,7 @@ from referee.harness.tournament.store.ledger import PLAN
 @settings(deadline=None, max_examples=60)
 @given(data=st.data(), bots=st.integers(6, 20), seed=st.integers(0, 100))
 def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int, seed: int) -> None:
-    """Whoever comes or leaves, and whether a new version has the points of its predecessor or not."""
+    """Bots come, leave and are replaced, with and without the points of their predecessors."""
     before = Field(bots, 2, 2, seed, rounds=5)
     number = data.draw(st.integers(1, 4))
     new = data.draw(st.integers(0, 3))
@@ -38,6 +38,12 @@ def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int
         playing = {bot for game in each for bot in game.seats}
         assert playing.isdisjoint(absent)
         assert len(set(range(bots + new)) - {*absent} - playing) <= 1
+
+
+def test_a_swiss_that_is_a_later_stage_has_only_the_bots_that_went_on() -> None:
+    field = Field(9, 2, 2, 1, rounds=3, seeds=(7, 2, 5, 4), stage="final", changes=((0, 1),) * 9)
+    played = rounds(field, Beats())
+    assert [{bot for game in each for bot in game.seats} for each in played] == [{7, 2, 5, 4}] * 3
 
 
 @pytest.mark.parametrize("late_points", [0.0, 0.5, 1.0])

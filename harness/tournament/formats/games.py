@@ -111,14 +111,16 @@ class Field(Struct, frozen=True):
 
     def takes_part(self, bot: int) -> bool:
         """Whether a bot plays in any round of a Swiss."""
+        if self.seeds:
+            return bot in self.seeds
         return bool(self.changes and self.changes[bot]) or bot not in self.absent
 
     def bots_of_round(self, number: int) -> dict[int, int]:
         """Returns the bots that play in a round of a Swiss, by player."""
-        found = {}
+        found, present = {}, {*self.present}
         for bot, player in enumerate(self.players_of_bots):
-            changes = self.changes[bot] if self.changes else ()
-            if sum(change <= number for change in changes) % 2 if changes else bot not in self.absent:
+            changes = self.changes[bot] if self.changes and not self.seeds else ()
+            if sum(change <= number for change in changes) % 2 if changes else bot in present:
                 found[player] = bot
         return found
 

@@ -28,8 +28,8 @@ def line_ups(bots: int, seats: int, rounds: int | None = None) -> tuple[LineUp, 
     """Returns line-ups in seat order. No bot plays more than once more than another.
 
     `rounds` is how often every bot plays. By default that is the number of its opponents, so that every pair meets
-    `seats` - 1 times on average, and exactly as often where a design is known: at four seats with 4n or 4n + 1 bots up
-    to 100, and most above. At four seats, 13 and 16 bots meet exactly once.
+    `seats` - 1 times on average, and exactly as often where a design is known: at four seats with 4n or 4n + 1 bots, up
+    to 200 and most above. At four seats, 13 and 16 bots meet exactly once.
     """
     count = number_of_line_ups(bots, seats, rounds)
     found: Iterable[LineUp] | None
