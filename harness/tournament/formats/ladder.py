@@ -40,7 +40,7 @@ class Progress(Results, Protocol):
 def ladder(field: Field, results: Results) -> ScheduledGames:
     """The bot with the least machine time against one of its six neighbours in rank; a seed group each.
 
-    It plays one of those that it has met least, at random. Always at random, a ladder would need a fifth more games
+    It plays one of those that it has met least, at random. Among all six, it would need up to a fifth more games
     for the same order (`benchmarks/formats.py`).
 
     A new bot first plays `PLACES` bots across the table, once there is one: when bots have begun that many seed groups
