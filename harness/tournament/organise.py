@@ -16,6 +16,7 @@ from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import PAIRING, Seating
+from referee.harness.tournament.formats.schedules import default_seating
 from referee.harness.tournament.inbox import Enter, hand_in, settle
 from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
@@ -24,7 +25,6 @@ from referee.harness.tournament.plan import (
     Stage,
     checked,
     default_games,
-    default_seating,
     identified,
     read_plan,
     write_plan,

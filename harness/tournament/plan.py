@@ -30,7 +30,7 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import BRACKETS, FIXED_SEATS, FORMATS, size_of_round_robin
+from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
 from referee.harness.tournament.ties import Tie, check_ties
 
@@ -288,13 +288,6 @@ def default_games(format: str, seats: int) -> int:
     if format in ("groups", "judged", "two-player", "list-order"):
         return 1
     return 0 if format == "ladder" else seats
-
-
-def default_seating(format: str) -> Seating:
-    """Returns the default of `--seating`."""
-    if format in FIXED_SEATS:
-        return Seating.FIXED
-    return Seating.ALTERNATE if format == "series" else Seating.SEED_GROUP
 
 
 def checked(plan: Plan) -> Plan:

@@ -122,3 +122,10 @@ BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder", *BRACKETS})
 """Formats in which results decide what is played next, so that they cannot be sharded."""
 CLOSED = frozenset({"self", "two-player", "judged", "groups", *BRACKETS})
 """Formats that take no further bots once they have begun."""
+
+
+def default_seating(format: str) -> Seating:
+    """Returns the default of `--seating`."""
+    if format in FIXED_SEATS:
+        return Seating.FIXED
+    return Seating.ALTERNATE if format == "series" else Seating.SEED_GROUP
