@@ -45,10 +45,10 @@ def of_plan(plan: Plan, book: Book, with_void: bool = False) -> Book:
 
 
 def counting(plan: Plan, book: Book) -> tuple[Book, int]:
-    """Returns the games that count, and the number of those that the format does not arrive at.
+    """Returns the games that count, and the number of those that the format does not schedule.
 
     Games of older versions of a bot do not count, nor do those of void bots. Where results decide who meets whom, the
-    format must also arrive at a game: it may have had other games before a bot was added, or on another machine. Games
+    format must also schedule a game: it may have had other games before a bot was added, or on another machine. Games
     of a withdrawn bot count where it can be arrived at no more.
     """
     by_results = plan.format in BY_RESULTS - {"ladder"}

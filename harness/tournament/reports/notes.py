@@ -73,7 +73,7 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
             "as many"
         )
     if surplus:
-        yield f"not counted: {counted(surplus, 'game')} that the tournament as it is now does not arrive at"
+        yield f"not counted: {counted(surplus, 'game')} that are not in the present schedule"
 
 
 def games_without_value(plan: Plan, book: Book) -> Iterator[str]:
