@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from referee.benchmarks import openspiel, training
+from referee.benchmarks import openspiel, standings, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
@@ -209,3 +209,10 @@ def test_the_first_board_is_measured() -> None:
     lines = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()
     bare, page = map(json.loads, lines)
     assert page["page"] == "aibg5.html" and bare["median"] > 0 and page["median"] > 0
+
+
+@pytest.mark.slow
+def test_standings_are_measured_with_numpy_and_without() -> None:
+    figures = standings.measure(bots=60, games=1_000, rounds=1)
+    assert {"read", "points, live", "show", "show, MiB", "history"} <= figures.keys()
+    assert all(set(row) == {"numpy", "without", "ratio"} and row["numpy"] > 0 for row in figures.values())

@@ -13,6 +13,8 @@ from referee.harness.tournament.store.reader import Book
 from referee.harness.tournament.ties import Tie, used_ties
 from referee.protocol.text import counted
 
+LISTED = 20
+"""The most bots that a note names."""
 DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
 EQUAL = "; bots that are still equal share a rank"
@@ -58,12 +60,12 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
             + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
-        yield f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, so their spread is unknown"
+        yield f"P(#1) is left out for {_listed(equal)}: all seed groups ended alike, so their spread is unknown"
     if few := [row.name for row in rows if row.note == "few"]:
-        of = "per bot" if len(few) == len(rows) else f"of {', '.join(few)}"
+        of = "per bot" if len(few) == len(rows) else f"of {_listed(few)}"
         yield f"fewer than {FEW} seed groups {of}: intervals are still rough"
     if sound := [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]:
-        yield f"Elo without games with a fault: {', '.join(sound)}"
+        yield f"Elo without games with a fault: {_listed(sound)}"
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
     if is_uneven(plan, rows):
@@ -74,6 +76,12 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
         )
     if surplus:
         yield f"not counted: {counted(surplus, 'game')} that are not in the present schedule"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns the first names with commas, and the number of the others."""
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def games_without_value(plan: Plan, book: Book) -> Iterator[str]:

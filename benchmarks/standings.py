@@ -1,0 +1,139 @@
+"""Measures the standings of large tournaments, with numpy and without it.
+
+`python -m referee.benchmarks.standings [--bots N] [--games N] [--rounds N] [--json]`. The games are simulated: a
+round robin of game pairs over 60 days. Each figure is the CPU time of a process of its own, in which numpy is used or
+not; both take turns, and the ratio is the median over the rounds. With more than 300 bots, only numpy is measured.
+"""
+
+import argparse
+import hashlib
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, identified, read_plan, write_plan
+from referee.harness.tournament.reports.history import history
+from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.statistics import rating
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import PLAN, Ledger, Line
+
+DAYS = 60
+START = 1_790_000_000
+MOST_WITHOUT = 300
+"""The most bots that are measured without numpy, which takes time by their cube."""
+BATCH = 10_000
+
+
+def simulate(folder: Path, bots: int, games: int) -> None:
+    """Writes the plan and the ledger of a tournament in which strengths decide, with luck and some faults."""
+    luck = random.Random(1)
+    entries = [Entry(f"bot {at}", "", hashlib.sha256(str(at).encode()).hexdigest(), "@random") for at in range(bots)]
+    pairs = list(combinations(range(bots), 2))
+    luck.shuffle(pairs)
+    seed_groups = -(-games // (2 * len(pairs)))
+    plan = Plan("tictactoe", "round-robin", 1, identified(entries), games=2 * seed_groups)
+    folder.mkdir(exist_ok=True)
+    write_plan(plan, folder / PLAN)
+    keys, opened = Keys(plan), Ledger(folder, msgspec.to_builtins(plan))
+    strengths = [luck.gauss(0, 100) for _ in entries]
+    due = [(*seats, group) for group in range(seed_groups) for pair in pairs for seats in (pair, pair[::-1])][:games]
+    batch: list[tuple[bytes, bytes | None]] = []
+    for number, (first, second, group) in enumerate(due):
+        performed = luck.gauss(strengths[first], 200) - luck.gauss(strengths[second], 200)
+        ranks = (1, 1) if abs(performed) < 40 else (1, 2) if performed > 0 else (2, 1)
+        game = ScheduledGame((first, second), group)
+        line = Line(
+            keys.key(game), (keys.idents[first], keys.idents[second]), 1, ranks, tuple(2.0 - each for each in ranks),
+            why="three_in_a_row", t=7, ms=1, w=(61, 58), c=(40, 39), a=f"{luck.getrandbits(64):016x}",
+            at=round(START + DAYS * 86_400 * number / len(due), 6), by="host:0",
+        )  # fmt: skip
+        batch.append((msgspec.json.encode(line), None))
+        if len(batch) == BATCH or number == len(due) - 1:
+            opened.append(batch)
+            batch = []
+    opened.close()
+
+
+def measured(folder: Path, with_numpy: bool) -> None:
+    """Prints the CPU seconds of each step in this process, and its memory in MiB."""
+    if not with_numpy:
+        rating.LARGE = sys.maxsize
+    figures: dict[str, float] = {}
+    started = time.process_time()
+
+    def step(name: str) -> None:
+        nonlocal started
+        now = time.process_time()
+        figures[name], started = now - started, now
+
+    plan = read_plan(folder / PLAN)
+    book = reader.read(folder)
+    step("read")
+    standings(plan, book, chances=False, rated=False)
+    step("points, live")
+    standings(plan, book, chances=False)
+    step("points and ratings, live")
+    standings(plan, book)
+    step("show")
+    figures["show, MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if len(plan.bots) <= MOST_WITHOUT:
+        started = time.process_time()
+        history(plan, book)
+        step("history")
+    print(json.dumps(figures))
+
+
+def measure(bots: int, games: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Returns the medians by name: with numpy, without it and their ratio."""
+    both = (True, False) if bots <= MOST_WITHOUT else (True,)
+    found: dict[bool, list[dict[str, float]]] = {each: [] for each in both}
+    with TemporaryDirectory(prefix="referee-") as scratch:
+        simulate(Path(scratch), bots, games)
+        for _ in range(rounds):
+            for with_numpy in both:
+                command = f"measured(Path({scratch!r}), {with_numpy})"
+                code = f"from pathlib import Path; from referee.benchmarks.standings import measured; {command}"
+                done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+                found[with_numpy].append(json.loads(done.stdout))
+    table = {}
+    for name in found[True][0]:
+        with_it = [each[name] for each in found[True]]
+        table[name] = {"numpy": median(with_it)}
+        if False in found:
+            without = [each[name] for each in found[False]]
+            ratios = [slow / max(fast, 1e-9) for fast, slow in zip(with_it, without, strict=True)]
+            table[name] |= {"without": median(without), "ratio": median(ratios)}
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bots", type=int, default=200)
+    parser.add_argument("--games", type=int, default=39_800)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    figures = measure(arguments.bots, arguments.games, arguments.rounds)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    print(f"{arguments.bots} bots, {arguments.games} games, CPU seconds\n\n| | numpy | without | ratio |")
+    print("| --- | --- | --- | --- |")
+    for name, row in figures.items():
+        print(f"| {name} | {' | '.join(f'{row[each]:.2f}' if each in row else '' for each in row)} |")
+
+
+if __name__ == "__main__":
+    main()
