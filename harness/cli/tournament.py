@@ -110,7 +110,7 @@ def run_tournament(
     cluster: ClusterOptions = ClusterOptions(),
     shard: Annotated[str | None, MORE] = None,
     replay: Literal["all", "faults", "none"] = "all",
-    forfeit: Annotated[bool, MORE] = False,
+    forfeit: bool = False,
     expel: Annotated[int | None, Parameter(group=MORE_TITLE, validator=POSITIVE)] = None,
     max_minutes: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     max_cost: Annotated[float | None, Parameter(group=MORE_TITLE, validator=Number(gt=0))] = None,

@@ -36,7 +36,7 @@ def add(folder: Path, *bots: str, keep_points: bool = False) -> int:
 
 
 def withdraw(folder: Path, *names: str, void: bool = False) -> int:
-    """Withdraws bots from a tournament, also while it is played: they play no more.
+    """Withdraws bots: they play no more, also in a running tournament.
 
     Games that workers have already are played to their end. `referee tournament add FOLDER NAME` takes a bot back.
 

@@ -24,7 +24,7 @@ def similar_programs(
     share: Annotated[float, Parameter(validator=Number(gt=0, lte=100))] = 100 * SHARE,
     json: Json = False,
 ) -> int:
-    """Lists pairs of programs that share code, for the organiser alone.
+    """Lists pairs of programs that share code.
 
     Comments, white space, names, numbers, texts and the order of functions do not matter. Code of the starter kits
     counts for nobody. The list proves nothing: compare the files of each pair yourself.
