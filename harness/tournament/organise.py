@@ -149,6 +149,8 @@ def resumed(
             gone = withdrawn(before, absent, False, lambda: played_idents(folder))
             before = keeping_places(before, gone, lambda: played_line_ups(folder))
             write_plan(before, folder / PLAN)
+        if changes.get("format", before.format) != before.format:  # whose ties are its own
+            before = before.replaced(ties=changes.get("ties"))
         requested = before.replaced(**changes, version=find_game(before.game).version)
         plan = _continued(before, checked(requested), folder)
         if plan != before:

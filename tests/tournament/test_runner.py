@@ -148,7 +148,7 @@ def test_an_expelled_bot_loses_its_other_games_without_play(bots: list[str], tmp
     assert all(row["faults"] == row["forfeits"] == 0 for name, row in found.items() if name != "bad")
     text = tournament(tmp_path, "show", folder, "--output", "markdown")
     (header,) = re.findall(r"^\| # \|.*$", text, re.MULTILINE)
-    assert "| faults |" in header and header.endswith("| forfeits |")
+    assert "| faults |" in header and "| forfeits |" in header
     rest = {name: line for name in found for line in text.splitlines() if re.search(rf"\| {name}\W", line)}
     rows = {name: (line.split(" | ")[2], line.split(" | ")[-1]) for name, line in rest.items()}
     expected = {name: (str(row["faults"]), f"{row['forfeits']} |") for name, row in found.items()}

@@ -182,7 +182,8 @@ class Ledger:
         self._write(self._lines, msgspec.json.encode(Head(1, self.host, time.time(), head)) + b"\n")
 
     def _new_file(self) -> Path:
-        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        now = time.time()
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now * 1e6) % 1_000_000:06}"
         for number in range(1000):
             again = f"-{number}" if number else ""
             file = self.folder / LINES / f"{stamp}-{self.host}-{os.getpid()}{again}.jsonl"
