@@ -84,6 +84,7 @@ def test_stderr_between_two_matches_belongs_to_the_first(tmp_path: Path, pipe: t
         log.start_match(lambda: next(paths))
         os.write(pipe[1], words)
         log.catch_up(pipe[0])
+        assert log.of_call() == words
         os.write(pipe[1], b"and its end\n")
         log.catch_up(pipe[0])
     written = [path.read_bytes() for path in sorted(tmp_path.iterdir())]

@@ -9,7 +9,9 @@ import pytest
 import trio
 
 import referee
+from referee.games.contract import Setup
 from referee.harness.cli.main import main
+from referee.harness.seats.seat import MatchContext
 
 
 def any_answer(decision: referee.Decision) -> Any:
@@ -120,3 +122,20 @@ def test_a_match_with_a_function_can_be_continued_with_another_bot_only(
     assert main(["fork", "match.jsonl", "--turn", "2"]) == 2
     assert "; name a bot with --seat 0=BOT" in capsys.readouterr().err
     assert main(["fork", "match.jsonl", "--turn", "2", "--seat", "0=@random"]) in (0, 1)
+
+
+@pytest.mark.trio
+async def test_work_that_takes_long_waits_until_all_other_answers_are_read(autojump_clock: trio.abc.Clock) -> None:
+    rules = referee.game("cardgame")
+    context = MatchContext(rules.new(Setup(1, ("a", "b", "c", "d"), rules.options())))
+    happened: list[str] = []
+
+    async def make(player: int) -> None:
+        if player == 0:
+            await context.all_read()
+        else:
+            await trio.sleep(player)
+        happened.append(f"answer of {player}")
+
+    await context.side_by_side(make, range(4))
+    assert happened == ["answer of 1", "answer of 2", "answer of 3", "answer of 0"]
