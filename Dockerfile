@@ -1,5 +1,5 @@
 # `docker build -t referee .` makes an image that plays Python bots, without compilers or npm.
-# `docker build -t referee-all --target all .` adds every language's compiler and library, and the extra for clusters.
+# `docker build -t referee-all --target all .` adds every language's compiler and library, and the extras for contests.
 #
 #     docker run --rm -v "$PWD:/work" referee --game tictactoe ./my_bot @random
 #
@@ -34,7 +34,7 @@ RUN apt-get update \
         nlohmann-json3-dev default-jdk-headless maven cargo rustc nodejs npm ruby perl \
     && rm -rf /var/lib/apt/lists/*
 RUN --mount=from=wheel,source=/dist,target=/dist \
-    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster]"
+    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster,tournament]"
 
 # Without --target, the small image.
 FROM python
