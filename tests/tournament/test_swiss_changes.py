@@ -91,3 +91,20 @@ def test_no_played_game_is_lost_when_a_team_comes_late_and_another_hands_in_agai
     assert again["played"] == 12 and {r["name"]: r["points"] for r in again["rows"]} == {
         r["name"]: r["points"] for r in after["rows"]
     }
+
+
+@pytest.mark.slow
+def test_byes_stay_when_a_bot_is_disqualified(tmp_path: Path) -> None:
+    """Its games count for nobody, but they have decided who met whom."""
+    names = ("ann", "bob", "cid", "dan", "eve")
+    bots = [drawing_bot(tmp_path, name, number) for number, name in enumerate(names)]
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--format", "swiss", "--rounds", "4", "--ledger", folder)
+    before = {row["name"]: row for row in table(folder)["rows"]}
+    assert sum(row["byes"] for row in before.values()) == 4
+    tournament(tmp_path, "withdraw", folder, "bob", "--void")
+    after = {row["name"]: row for row in table(folder)["rows"]}
+    assert {name: row["byes"] for name, row in after.items()} == {
+        name: row["byes"] for name, row in before.items() if name != "bob"
+    }
+    assert all(row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"] for row in after.values())

@@ -34,8 +34,11 @@ RULES = {
 """What ranks the bots, by format. All other formats rank by points."""
 
 
-def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells) -> list[list[int]]:
-    """Returns the bots, best first; those of one list share a rank. Guests and copies have none."""
+def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, everything: Book) -> list[list[int]]:
+    """Returns the bots, best first; those of one list share a rank. Guests and copies have none.
+
+    `everything`: also the games that do not count. Those of void bots have decided the rounds of a Swiss.
+    """
     left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
     if plan.format == "series":
@@ -56,7 +59,7 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells) -> list[list[
     rests = Counter[int]()
     if plan.format == "swiss":
         place_of = [plan.places[entry.ident] for entry in plan.bots]
-        for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), book)):
+        for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), everything)):
             for bot, points in each.byes.items():
                 rows[place_of[bot]].byes += points >= plan.games
                 rows[place_of[bot]].points += points

@@ -45,6 +45,7 @@ def standings(
     `stages`: of a plan with several, its games that count and its order; see `all_stages`.
     """
     entries, past = plan.bots, [*games_without_value(plan, book)]
+    everything = book
     book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
@@ -65,7 +66,7 @@ def standings(
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
     ranked: list[Row] = []
-    for equal in ordered(plan, book, rows, cells) if stages is None else stages.order:
+    for equal in ordered(plan, book, rows, cells, everything) if stages is None else stages.order:
         rank = len(ranked) + 1
         for bot in equal:
             rows[bot].rank = rank
