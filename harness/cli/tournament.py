@@ -86,6 +86,9 @@ class FormatOptions:
     """What decides between bots with equal points: a list with commas of buchholz, buchholz-cut-1, median-buchholz,
     sonneborn-berger, direct, wins and rating, or none. Default in a Swiss: buchholz-cut-1, buchholz, sonneborn-berger,
     direct; in a round-robin: direct, sonneborn-berger, wins."""
+    play_off: Annotated[int | None, MORE] = None
+    """Bots with equal points for one of the first N places of a round-robin or Swiss play further game pairs, before
+    tie-breaks decide. Default: 0, none."""
     late_points: Annotated[float | None, MORE] = None
     """Points a game, 0, 0.5 or 1, for each round of a Swiss that a bot missed before it came. Default: 0."""
     absent: Annotated[Sequence[str], MORE] = ()
@@ -214,7 +217,7 @@ def _arranged(
                 "`referee tournament prepare`"
             )
         check_used(plan.format, plan.seats, changes)
-        _check_shard(part, plan.format)
+        _check_shard(part, plan.format, changes.get("play_off", plan.play_off))
         changes = {**changes} | ({} if seed is None else {"seed": seed})
         return ledger, organise.resumed(ledger, changes, absent, _note)
     if ledger is not None and (ledger / PLAN).exists():
@@ -225,7 +228,7 @@ def _arranged(
     options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
-    _check_shard(part, request.format)
+    _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
 
@@ -239,10 +242,11 @@ def _shard(text: str | None) -> Shard:
     return Shard(int(number), int(of))
 
 
-def _check_shard(shard: Shard, format: str | None) -> None:
-    if shard.of > 1 and format in BY_RESULTS:
+def _check_shard(shard: Shard, format: str | None, play_off: int | None) -> None:
+    if shard.of > 1 and (play_off or format in BY_RESULTS):
+        kind = "a play-off" if play_off else format
         raise UsageError(
-            f"--shard: {format} cannot be sharded, since all results decide what is played next; leave the option out"
+            f"--shard: {kind} cannot be sharded, since all results decide what is played next; leave the option out"
         )
 
 

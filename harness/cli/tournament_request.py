@@ -97,6 +97,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     stages: list[_Stage] = []
     """Those that follow the first one."""
     ties: list[Tie] | None = None
+    play_off: int | None = None
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
     limits: dict[str, _Value | list[str]] = {}
@@ -130,7 +131,10 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         request,
         start=path.parent,
         stages=tuple(_stage(stage, game) for stage in file.stages),
-        **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds", "title")},
+        **{
+            name: getattr(file, name)
+            for name in ("format", "games", "seating", "first_to", "rounds", "play_off", "title")
+        },
         ties=None if file.ties is None else tuple(file.ties),
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},

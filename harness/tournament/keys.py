@@ -8,6 +8,7 @@ from itertools import permutations
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.plan import Plan
 
 
@@ -17,6 +18,8 @@ class Keys:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.conditions = {stage: plan.conditions(stage) for stage in plan.condition_names}
+        if plan.play_off:
+            self.conditions[PLAY_OFF] = plan.conditions(PLAY_OFF)
         self.idents = tuple(entry.ident for entry in plan.bots)
         self._line_ups: dict[tuple[tuple[int, ...], str], tuple[str, int]] = {}
 

@@ -62,6 +62,7 @@ class Request(Struct, frozen=True):
     rounds: int | None = None
     ties: tuple[Tie, ...] | None = None
     late_points: float | None = None
+    play_off: int | None = None
     expel: int | None = None
     stages: tuple[Stage, ...] | None = None
     """Those that follow the first one."""
@@ -84,7 +85,18 @@ class Request(Struct, frozen=True):
         """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
-        names = ("format", "games", "seating", "first_to", "rounds", "late_points", "stages", "expel", "title")
+        names = (
+            "format",
+            "games",
+            "seating",
+            "first_to",
+            "rounds",
+            "late_points",
+            "stages",
+            "expel",
+            "title",
+            "play_off",
+        )
         known = {name: getattr(before, name) for name in names}
         known["ties"] = used_ties(before.format, before.seats, before.ties)
         return msgspec.structs.replace(self, **{n: value for n, value in known.items() if getattr(self, n) is None})
@@ -237,6 +249,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         first_to=request.first_to,
         rounds=request.rounds,
         late_points=request.late_points or 0.0,
+        play_off=request.play_off or 0,
         stages=request.stages or (),
         ties=default_ties(format, seats) if request.ties is None else request.ties,
         expel=request.expel,

@@ -21,18 +21,11 @@ from referee.harness.paths import read_limited, replace_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import shown_name
 from referee.harness.servers.arena.judge import judge_plan
-from referee.harness.tournament.formats.games import (
-    FINAL,
-    FIRST,
-    Field,
-    Results,
-    ScheduledGames,
-    Seating,
-)
+from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
-from referee.harness.tournament.ties import Tie, check_ties
+from referee.harness.tournament.ties import Tie, check_play_off, check_ties
 
 TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
 """Formats for games with two seats."""
@@ -112,6 +105,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     rounds: int | None = None
     ties: tuple[Tie, ...] | None = None
     """What decides between bots with equal points, in order; None in plans from before there was a choice."""
+    play_off: int = 0
+    """Bots with equal points for one of so many first places have a play-off; see `formats.play_off`."""
     expel: int | None = None
     """After this many games with a fault in a row, a bot loses its later games without play."""
     stages: tuple[Stage, ...] = ()
@@ -312,6 +307,7 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
     _check_stages(plan)
     check_ties(plan.format, plan.seats, plan.ties)
+    check_play_off(plan.format, plan.seats, bool(plan.stages), plan.play_off)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
@@ -442,6 +438,8 @@ def same_programs(plan: Plan) -> list[str]:
 def number_of_games(plan: Plan) -> int | None:
     """Returns the number of games; None if it depends on results."""
     field = plan.field
+    if plan.play_off:
+        return None
     if plan.format == "swiss":
         return size_of_swiss(field)
     if plan.format == "ladder":

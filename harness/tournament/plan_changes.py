@@ -45,6 +45,7 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         games=requested.games,
         rounds=requested.rounds,
         ties=requested.ties,
+        play_off=requested.play_off,
         expel=requested.expel,
         limits=requested.limits,
         title=requested.title,

@@ -10,6 +10,7 @@ import msgspec
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
+from referee.harness.tournament.formats.play_off import PlayOff
 from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
@@ -40,8 +41,8 @@ class StagePlan(Plan, frozen=True, omit_defaults=True):
 
 
 def scheduled_games(plan: Plan, results: LedgerResults, ranked: Ranked | None) -> ScheduledGames:
-    """Yields the games of all stages in order. A stage begins when the one before is over."""
-    if not plan.stages or ranked is None:
+    """Yields the games of all stages in order. Each begins when the one before is over, and a play-off at the end."""
+    if ranked is None or not (plan.stages or plan.play_off):
         yield from plan.scheduled_games(results)
         return
     part = stage_plan(plan, 0)
@@ -51,10 +52,14 @@ def scheduled_games(plan: Plan, results: LedgerResults, ranked: Ranked | None) -
             yield game
             if game is not None:
                 games.append(game)
+        if number == len(plan.stages) and not plan.play_off:
+            return
+        while games := [game for game in games if results.get(game) is None]:
+            yield None
         if number < len(plan.stages):
-            while games := [game for game in games if results.get(game) is None]:
-                yield None
             part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, results.book)))
+    by_points = part.replaced(play_off=0, ties=())
+    yield from PlayOff(plan.field, plan.play_off, ranked(by_points, results.book)).games(results)
 
 
 def begun(plan: Plan, book: Book, ranked: Ranked) -> Iterator[Plan]:
@@ -62,13 +67,14 @@ def begun(plan: Plan, book: Book, ranked: Ranked) -> Iterator[Plan]:
     part = stage_plan(plan, 0)
     yield part
     for number in range(len(plan.stages)):
-        if not _is_over(part, LedgerResults(Keys(part), book)):
+        if not is_over(part, LedgerResults(Keys(part), book)):
             return
         part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, book)))
         yield part
 
 
-def _is_over(part: Plan, results: Results) -> bool:
+def is_over(part: Plan, results: Results) -> bool:
+    """Whether all games of a stage, without its play-off, were played."""
     return all(game is not None and results.get(game) is not None for game in part.scheduled_games(results))
 
 

@@ -26,6 +26,8 @@ class Tie(StrEnum):
 
 BY_POINTS = ("round-robin", "list-order", "swiss")
 """Formats whose ties can be broken. All others have a rule of their own."""
+PLAYED_OFF = ("round-robin", "swiss")
+"""Formats whose first places a play-off can decide."""
 FOUR_SEATS = (Tie.WINS, Tie.RATING)
 """Those for games with more than two seats, in which no score belongs to one opponent."""
 NONE = "none"
@@ -72,3 +74,16 @@ def check_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> None:
         raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
     if ties and seats > 2 and (other := [tie for tie in ties if tie not in FOUR_SEATS]):
         raise UsageError(f"--ties {other[0]}: only for games with two seats; expected {' or '.join(FOUR_SEATS)}")
+
+
+def check_play_off(format: str, seats: int, has_stages: bool, places: int) -> None:
+    """Raises UsageError for a play-off where points do not rank the bots, or where nobody would play it."""
+    if places < 0:
+        raise UsageError(f"--play-off {places}: expected a number of places, or 0 for none")
+    if places and (format not in PLAYED_OFF or seats > 2):
+        raise UsageError(
+            f"--play-off {places}: {format} with {seats} seats has none; expected {' or '.join(PLAYED_OFF)} with two "
+            "seats, which rank by points"
+        )
+    if places and has_stages:
+        raise UsageError(f"--play-off {places}: the next stage decides the places; leave the option out")

@@ -21,6 +21,7 @@ from referee.harness.tournament.execution.runner import AHEAD, End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.formats.schedules import CHOSEN_LATE
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
@@ -208,7 +209,7 @@ class TournamentGames(Runner):
     def take(self, games: Sequence[PlayedGame]) -> None:
         new, bots, chosen = [], set[int](), list[Line]()
         for game in games:
-            if self._gone and not self._gone.isdisjoint(_decode_line(game.line).b):
+            if (self._gone or self.plan.play_off) and self._is_too_late(_decode_line(game.line)):
                 continue
             if self.book.add(game.line):
                 line = _decode_line(game.line)
@@ -227,6 +228,12 @@ class TournamentGames(Runner):
             self._write_forfeits()
         elif any([self._count_chosen(ended) for line in chosen if (ended := self.results.scheduled(line.k))]):
             self.begin_anew()
+
+    def _is_too_late(self, line: Line) -> bool:
+        """Whether a game was begun before one of its bots became absent and lost it without play."""
+        if self.plan.play_off and line.k.partition("/")[0] == self.keys.conditions[PLAY_OFF]:
+            return not self._present.issuperset(line.b)
+        return not self._gone.isdisjoint(line.b)
 
     def _write(self, new: list[tuple[bytes, bytes | None]]) -> None:
         if new:

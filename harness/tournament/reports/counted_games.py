@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from referee.harness.records import ModelUse
 from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
@@ -29,12 +30,13 @@ class Stages(Struct, frozen=True):
     """The bots, best first; those of one list share a rank."""
 
 
-def of_plan(plan: Plan, book: Book, with_void: bool = False) -> Book:
+def of_plan(plan: Plan, book: Book, with_void: bool = False, play_off: bool = False) -> Book:
     """Returns the games under the plan's conditions and between bots of its list, older versions included.
 
-    `with_void`: also those of withdrawn bots whose games count for nobody.
+    `with_void`: also those of withdrawn bots whose games count for nobody; `play_off`: also those of the play-off.
     """
-    conditions = {plan.conditions(stage) for stage in plan.condition_names}
+    stages = [*plan.condition_names, *([PLAY_OFF] if play_off and plan.play_off else [])]
+    conditions = {plan.conditions(stage) for stage in stages}
     idents = {entry.ident for entry in plan.bots} - (frozenset() if with_void else plan.void)
     line_ups: dict[str, dict[int, Game]] = {}
     for line_up, games in book.line_ups.items():

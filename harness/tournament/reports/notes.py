@@ -36,7 +36,8 @@ def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
     """Says what ranks the bots, and how ties are broken."""
     points = "points a game" if plan.seats > 2 or is_uneven(plan, rows) else "points"
     first = RULES.get(plan.format, points)
-    rules = [first, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
+    play_off = [f"a play-off for the first {plan.play_off} places"] if plan.play_off else []
+    rules = [first, *play_off, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
     return f"ranked by {', then '.join(rules)}{EQUAL}"
 
 

@@ -9,13 +9,13 @@ from referee.harness.tournament.formats.games import FINAL
 from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_so_far
-from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports.bracket import bracket_of
 from referee.harness.tournament.reports.counted_games import endings, games_of_format
+from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.ties import Cells, count_ties, in_order, untied
-from referee.harness.tournament.store.reader import Book, LedgerResults
+from referee.harness.tournament.store.reader import Book
 from referee.harness.tournament.ties import used_ties
 
 UNEQUAL = ("ladder", "gauntlet")
@@ -34,10 +34,10 @@ RULES = {
 """What ranks the bots, by format. All other formats rank by points."""
 
 
-def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, everything: Book) -> list[list[int]]:
+def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: PlayedOff) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests and copies have none.
 
-    `everything`: also the games that do not count. Those of void bots have decided the rounds of a Swiss.
+    `play_off` comes before the tie-breaks. Its results are all games: those of void bots have decided rounds of a Swiss.
     """
     left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
@@ -59,7 +59,7 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, everything: B
     rests = Counter[int]()
     if plan.format == "swiss":
         place_of = [plan.places[entry.ident] for entry in plan.bots]
-        for each in swiss_so_far(plan.field, LedgerResults(Keys(plan), everything)):
+        for each in swiss_so_far(plan.field, play_off.results):
             for bot, points in each.byes.items():
                 rows[place_of[bot]].byes += points >= plan.games
                 rows[place_of[bot]].points += points
@@ -68,7 +68,7 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, everything: B
     count_ties(ties, plan.games, rows, bots, cells, rests)
     most = max((rows[bot].games for bot in bots), default=0) if is_uneven(plan, [rows[bot] for bot in bots]) else None
     order = in_order(bots, {bot: _worth(plan, rows[bot], most) for bot in bots}.__getitem__)
-    return [part for equal in order for part in untied(ties, equal, rows, cells)]
+    return [part for equal in play_off.decide(order) for part in untied(ties, equal, rows, cells)]
 
 
 def is_uneven(plan: Plan, rows: Sequence[Row]) -> bool:

@@ -65,7 +65,7 @@ _Timed = tuple[float, str, int]
 
 def site_games(plan: Plan, folder: Path, book: Book) -> SiteGames:
     """Reads the games. Those of older versions of a bot are among them."""
-    book = of_plan(plan, book)
+    book = of_plan(plan, book, play_off=True)
     found = SiteGames({entry.ident: BotGames() for entry in plan.bots}, {}, {})
     _find_last(plan, book, found)
     _count_seats(plan, book, found)

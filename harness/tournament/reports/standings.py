@@ -1,6 +1,7 @@
 """Standings and crosstable, made from the plan and the ledger alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Protocol
 
 from referee.harness.tournament.formats.schedules import BRACKETS
@@ -23,6 +24,7 @@ from referee.harness.tournament.reports.notes import (
     superiority,
 )
 from referee.harness.tournament.reports.order import UNEQUAL, ordered
+from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row, Standings
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Rating
@@ -44,8 +46,7 @@ def standings(
     Without `chances`, P(#1) is left out. Without `rated`, all ratings are, unless they rank the bots.
     `stages`: of a plan with several, its games that count and its order; see `all_stages`.
     """
-    entries, past = plan.bots, [*games_without_value(plan, book)]
-    everything = book
+    entries, past, play_off = plan.bots, [*games_without_value(plan, book)], PlayedOff(plan, book)
     book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
@@ -66,7 +67,7 @@ def standings(
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
     ranked: list[Row] = []
-    for equal in ordered(plan, book, rows, cells, everything) if stages is None else stages.order:
+    for equal in ordered(plan, book, rows, cells, play_off) if stages is None else stages.order:
         rank = len(ranked) + 1
         for bot in equal:
             rows[bot].rank = rank
@@ -89,12 +90,13 @@ def standings(
         cross=cross,
         notes=[
             *leaders_at_fault(ranked),
+            *play_off.notes(),
             *same_programs(plan),
             *([] if different < DISTINCT * total else superiority(plan, ranked, cross)),
             *general_notes(plan, total, different, ranked, surplus),
             *past,
         ],
-        fairness=fairness(counts.endings(), book),
+        fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
         brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
     )
 
