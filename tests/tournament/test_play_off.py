@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_stages import add, plan
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.formats.games import Field, Outcome, ScheduledGame, ScheduledGames
+from referee.harness.tournament.formats.games import PAIRING, Field, Outcome, ScheduledGame, ScheduledGames
 from referee.harness.tournament.formats.play_off import MOST, PLAY_OFF, ROUNDS, PlayOff
 from referee.harness.tournament.inbox import Withdraw, applied
 from referee.harness.tournament.keys import Keys
@@ -65,7 +65,7 @@ def in_play_off(cup: Plan, book: Book) -> dict[str, dict[int, object]]:
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: str, seed: int) -> None:
-    cup, whole = plan(format, 9, play_off=3), Book()
+    cup, whole = plan(format, 9, play_off=3, pairing=PAIRING), Book()
     assert play(cup, whole, seed)
     assert in_play_off(cup, whole), "many games are draws, so that bots are equal"
     pieces, dice = Book(), random.Random(seed)
@@ -81,7 +81,7 @@ def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: st
 
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
 def test_a_play_off_changes_neither_points_nor_ratings_nor_games_of_the_table(format: str) -> None:
-    cup, book = plan(format, 9, play_off=3, ties=()), Book()
+    cup, book = plan(format, 9, play_off=3, ties=(), pairing=PAIRING), Book()
     assert play(cup, book, 1)
     plain = all_standings(cup.replaced(play_off=0), book, chances=False)
     found = all_standings(cup, book, chances=False)

@@ -1,17 +1,23 @@
 """Late bots, new versions and withdrawals in a Swiss: rounds that were played stay as they were paired."""
 
+import random
 from pathlib import Path
 
+import msgspec
 import pytest
 from contests import drawing_bot, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_stages import add, plan
 from test_swiss_pairing import Beats, rounds
 
-from referee.harness.tournament.formats.games import Field
+from referee.harness.tournament.formats.games import PAIRING, Field, ScheduledGame
 from referee.harness.tournament.formats.swiss import swiss_so_far
-from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.store.ledger import PLAN
+from referee.harness.tournament.store.reader import Book, LedgerResults
 
 
 @settings(deadline=None, max_examples=60)
@@ -32,7 +38,11 @@ def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int
     after = Field(
         bots + new, 2, 2, seed, rounds=5, absent=absent, changes=tuple(changes), predecessors=tuple(predecessors)
     )
-    one, two = rounds(before, Beats()), rounds(after, Beats())
+    one, played = rounds(before, Beats()), Beats()
+    for game in (game for each in one[:number] for game in each):
+        played.play(game)
+    rounds(after, played)
+    two = [each.games for each in swiss_so_far(after, played)]
     assert one[:number] == two[:number]
     for each in two[number:]:
         playing = {bot for game in each for bot in game.seats}
@@ -57,6 +67,53 @@ def test_a_late_bot_has_the_points_of_its_byes(late_points: float) -> None:
         played[2].byes.get(6, 0) - (2 if 6 not in {b for g in played[2].games for b in g.seats} else 0)
         == 4 * late_points
     )
+
+
+def play(cup: Plan, book: Book, most: int = 10**6, without: int | None = None) -> bool:
+    """Plays on, but no game of one bot. Returns whether all games were played."""
+    results, waiting = LedgerResults(Keys(cup), book), list[ScheduledGame]()
+    for game in cup.scheduled_games(results):
+        if game is not None:
+            waiting += [game] if results.get(game) is None and without not in game.seats else []
+            continue
+        if not waiting:
+            return False
+        while waiting:
+            if book.count >= most:
+                return False
+            each = waiting.pop(0)
+            add(cup, book, each, random.Random(repr(each)).choice([(1, 2), (2, 1), (1, 1)]))
+    return True
+
+
+@pytest.mark.parametrize("void", [False, True])
+@pytest.mark.parametrize("games_left", [0, 1, 2])
+@pytest.mark.parametrize("leaver", [0, 4, 7])
+def test_a_bot_that_leaves_during_a_round_loses_the_games_that_are_left_and_the_swiss_goes_on(
+    leaver: int, games_left: int, void: bool
+) -> None:
+    cup, book = plan("swiss", 9, rounds=5, pairing=PAIRING), Book()
+    assert not play(cup, book, most=16)
+    third = swiss_so_far(cup.field, LedgerResults(Keys(cup), book))[2]
+    games = [game for game in third.games if leaver in game.seats]
+    for game in games[: 2 - games_left]:
+        add(cup, book, game, (1, 1))
+    assert not play(cup, book, without=leaver) or not games
+    bots = list(cup.bots)
+    bots[leaver] = msgspec.structs.replace(bots[leaver], absent=True, withdrawn=True, void=void, changes=(0, 3))
+    cup = cup.replaced(bots=tuple(bots))
+    assert play(cup, book)
+    played = swiss_so_far(cup.field, LedgerResults(Keys(cup), book))
+    assert len(played) == 5 and sum(bool(each.byes) for each in played) == 3
+    assert sum(sum(each.walkovers.values()) for each in played) == (games_left if games else 0)
+    found = all_standings(cup, book, chances=False)
+    assert len(found.rows) == 9 - void and found.due in (None, found.played)
+    for row in found.rows:
+        place = next(place for place, entry in enumerate(cup.bots) if entry.ident == row.ident)
+        won = sum(each.walkovers.get(place, 0) for each in played)
+        rests = sum(place in each.byes for each in played)
+        assert row.points == row.wins + row.draws / 2 + 2 * rests + won
+        assert row.byes == rests + (won == 2)
 
 
 @pytest.mark.slow

@@ -116,6 +116,7 @@ class TournamentGames(Runner):
         self._places = {ident: place for place, ident in enumerate(self.keys.idents)}
         self._gone = {entry.ident for entry in plan.bots if entry.walkover}
         """Bots whose opponents have walk-overs: a game that is still being played changes nothing."""
+        self._has_walkovers = bool(self._gone or plan.play_off or plan.format == "swiss")
         self._present = {entry.ident for entry in plan.bots if not entry.absent}
         self._expulsions = Expulsions(plan.expel, len(plan.bots), self.results.played) if plan.expel else None
         if self._expulsions and plan.format in CHOSEN_LATE:
@@ -209,7 +210,7 @@ class TournamentGames(Runner):
     def take(self, games: Sequence[PlayedGame]) -> None:
         new, bots, chosen = [], set[int](), list[Line]()
         for game in games:
-            if (self._gone or self.plan.play_off) and self._is_too_late(_decode_line(game.line)):
+            if self._has_walkovers and self._is_too_late(_decode_line(game.line)):
                 continue
             if self.book.add(game.line):
                 line = _decode_line(game.line)
@@ -231,7 +232,10 @@ class TournamentGames(Runner):
 
     def _is_too_late(self, line: Line) -> bool:
         """Whether a game was begun before one of its bots became absent and lost it without play."""
-        if self.plan.play_off and line.k.partition("/")[0] == self.keys.conditions[PLAY_OFF]:
+        conditions = self.keys.conditions
+        stages = [""] if self.plan.format == "swiss" and self.plan.pairing > 1 else []
+        stages += [PLAY_OFF] if PLAY_OFF in conditions else []
+        if line.k.partition("/")[0] in [conditions[stage] for stage in stages]:
             return not self._present.issuperset(line.b)
         return not self._gone.isdisjoint(line.b)
 

@@ -40,7 +40,7 @@ class Round(Struct):
     """The best place that they play for, from 1 on."""
     bots: list[int]
     games: list[ScheduledGame]
-    """Those that were played or are to be played."""
+    """Played or not."""
     points: dict[int, float] = {}
     """By bot, when the round is over."""
 

@@ -29,8 +29,9 @@ def swiss_rounds(bots: int, rounds: int | None) -> int:
 def swiss(field: Field, results: Results) -> ScheduledGames:
     """Rounds of game pairs between bots of about equal score that have not met.
 
-    A game pair has both seats; with an odd number of games, seats are balanced too. A bye is a won game pair. A
-    rematch, where it cannot be avoided, has further games.
+    A game pair has both seats; with an odd number of games, seats are balanced too. A bye is a won game pair. If a
+    bot leaves during a round, its opponent wins the games that are left. A rematch, where it cannot be avoided, has
+    further games.
     """
     return _Swiss(field).games(results) if field.pairing > 1 else _first_swiss(field, results)
 
@@ -41,6 +42,8 @@ class SwissRound(Struct):
     games: list[ScheduledGame]
     byes: dict[int, float]
     """By bot, the points that it has without play: of a bye, and of rounds that it missed before it came."""
+    walkovers: dict[int, int] = {}
+    """By bot, the games that it has won without play, because its opponent left during the round."""
 
 
 class _Player(Struct):
@@ -103,6 +106,7 @@ class _Swiss:
                 idle.score += 2 * self.field.games
                 rests = bots[order[resting]]
                 this.byes[rests] = this.byes.get(rests, 0.0) + self.field.games
+            self._decide_unplayed(this, number, results)
             yield from this.games
             self._count(this.games, (yield from finished(this.games, results)))
 
@@ -143,6 +147,17 @@ class _Swiss:
             there.append(-here[-1])
         start = times * self.field.games
         return self.field.games_of(line_up, range(start, start + self.field.games))
+
+    def _decide_unplayed(self, this: SwissRound, number: int, results: Results) -> None:
+        """Takes the games out of a round that a bot cannot play any more, because it left before the next round."""
+        changes = () if self.field.seeds else self.field.changes
+        gone = {bot for bot, each in enumerate(changes) if number + 1 in each[1::2]}
+        lost = [game for game in this.games if not gone.isdisjoint(game.seats) and results.get(game) is None]
+        this.games = [game for game in this.games if game not in lost]
+        for game in lost:
+            for bot in {*game.seats} - gone:
+                this.walkovers[bot] = this.walkovers.get(bot, 0) + 1
+                self.players[self.field.players_of_bots[bot]].score += 2
 
     def _count(self, games: Sequence[ScheduledGame], outcomes: Sequence[Outcome]) -> None:
         players = self.field.players_of_bots

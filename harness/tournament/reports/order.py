@@ -37,7 +37,7 @@ RULES = {
 def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: PlayedOff) -> list[list[int]]:
     """Returns the bots, best first; those of one list share a rank. Guests and copies have none.
 
-    `play_off` comes before the tie-breaks. Its results are all games: those of void bots have decided rounds of a Swiss.
+    `play_off` comes before the tie-breaks. It has all games: those of void bots have decided rounds of a Swiss.
     """
     left_out = plan.older | plan.void | {entry.ident for entry in plan.bots if entry.guest or entry.copy_of}
     bots = [place for place, entry in enumerate(plan.bots) if entry.ident not in left_out]
@@ -64,6 +64,10 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: Pla
                 rows[place_of[bot]].byes += points >= plan.games
                 rows[place_of[bot]].points += points
                 rests[place_of[bot]] += 1
+            for bot, won in each.walkovers.items():
+                rows[place_of[bot]].byes += won >= plan.games
+                rows[place_of[bot]].points += won
+                rests[place_of[bot]] += won >= plan.games
     ties = used_ties(plan.format, plan.seats, plan.ties)
     count_ties(ties, plan.games, rows, bots, cells, rests)
     most = max((rows[bot].games for bot in bots), default=0) if is_uneven(plan, [rows[bot] for bot in bots]) else None

@@ -104,6 +104,8 @@ def standings(
 def _due(plan: Plan, book: Book) -> int | None:
     """Returns the number of games in all: those of the bots that take part, and those that absent bots have played."""
     due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
+    if absent and plan.format == "swiss" and plan.pairing > 1:
+        return None  # a bot that left has not played all games of its rounds
     if due is not None and absent and plan.format not in ("ladder", "groups"):
         due += sum(len(games) for each, games in book.line_ups.items() if not absent.isdisjoint(bots_of(each)))
     return due
