@@ -31,7 +31,8 @@ class StagePlan(Plan, frozen=True, omit_defaults=True):
     def field(self) -> Field:
         """The part of the plan that the format needs."""
         withdrawn = tuple(bot for bot in self.seeds if self.bots[bot].absent)
-        playing = self.seeds if self.format in BRACKETS else tuple(bot for bot in self.seeds if bot not in withdrawn)
+        keeps_places = self.format in BRACKETS or (self.format == "swiss" and self.pairing > 1)
+        playing = self.seeds if keeps_places else tuple(bot for bot in self.seeds if bot not in withdrawn)
         return msgspec.structs.replace(super().field, seeds=playing, withdrawn=withdrawn, stage=self.stage)
 
     @property

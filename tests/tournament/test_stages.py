@@ -10,7 +10,7 @@ import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.formats.games import ScheduledGame
+from referee.harness.tournament.formats.games import PAIRING, ScheduledGame
 from referee.harness.tournament.inbox import Enter, Withdraw, applied
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, Stage, checked, identified, read_plan, write_plan
@@ -171,6 +171,26 @@ def test_a_bot_that_goes_during_a_bracket_keeps_its_place_and_its_opponent_has_a
     decisions = [box.decision for part in found.brackets[0].parts for column in part.columns for box in column.boxes]
     assert "walk-over" in decisions and not any("not counted" in note for note in found.notes)
     assert {row.ident for row in found.rows[:4]} == {cup.bots[bot].ident for bot in bracket.field.present}
+
+
+@pytest.mark.parametrize("format", ["swiss", "round-robin", "series"])
+@pytest.mark.parametrize("played", [3, 5, 8, 12])
+def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str, played: int) -> None:
+    further = Stage(format, 6, games=3 if format == "series" else 2, rounds=4 if format == "swiss" else None)
+    cup, book = plan("round-robin", 9, further, pairing=PAIRING), Book()
+    assert not play(cup, book, seed=4, most=72 + played)
+    *_, before = begun(cup, book, ranked)
+    gone = before.field.present[1]
+    later = applied(cup, Withdraw((cup.bots[gone].name,)), book.line_ups.keys)
+    kept = {(line_up, number) for line_up, games in book.line_ups.items() for number in games}
+    assert play(later, book, seed=4)
+    new = {(line_up, number) for line_up, games in book.line_ups.items() for number in games} - kept
+    assert new and not any(later.bots[gone].ident in line_up for line_up, _ in new)
+    found = all_standings(later, book, chances=False)
+    assert found.played == book.count and not any("not counted" in note for note in found.notes)
+    points = {row.ident: row.points - row.wins - row.draws / 2 for row in found.rows}
+    assert all(0 <= without_play <= 2 * 4 for without_play in points.values())
+    assert points[later.bots[gone].ident] == 0 and (format == "swiss") == any(points.values())
 
 
 def test_a_bot_that_goes_before_the_bracket_does_not_reach_it() -> None:

@@ -80,7 +80,7 @@ class Field(Struct, frozen=True):
     seeds: tuple[int, ...] = ()
     """The bots that take part, best first; empty = all that are not absent, in the order of the list."""
     withdrawn: tuple[int, ...] = ()
-    """Bots of a bracket that play no more: their opponents have walk-overs."""
+    """Bots of a bracket, or of a Swiss as a later stage, that play no more: their opponents have walk-overs."""
     stage: str = ""
     """The stage that this is, if it is not the first one of the plan."""
     cases: tuple[tuple[int, int], ...] = ()

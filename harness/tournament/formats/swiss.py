@@ -149,9 +149,9 @@ class _Swiss:
         return self.field.games_of(line_up, range(start, start + self.field.games))
 
     def _decide_unplayed(self, this: SwissRound, number: int, results: Results) -> None:
-        """Takes the games out of a round that a bot cannot play any more, because it left before the next round."""
+        """Takes the games out of a round that a bot cannot play any more, because it left."""
         changes = () if self.field.seeds else self.field.changes
-        gone = {bot for bot, each in enumerate(changes) if number + 1 in each[1::2]}
+        gone = {bot for bot, each in enumerate(changes) if number + 1 in each[1::2]} | {*self.field.withdrawn}
         lost = [game for game in this.games if not gone.isdisjoint(game.seats) and results.get(game) is None]
         this.games = [game for game in this.games if game not in lost]
         for game in lost:
