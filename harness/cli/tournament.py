@@ -112,6 +112,7 @@ def run_tournament(
     workers: WorkerOptions = WorkerOptions(),
     cluster: ClusterOptions = ClusterOptions(),
     shard: Annotated[str | None, MORE] = None,
+    seeds_from: Annotated[Path | None, MORE] = None,
     replay: Literal["all", "faults", "none"] = "all",
     forfeit: bool = False,
     expel: Annotated[int | None, Parameter(group=MORE_TITLE, validator=POSITIVE)] = None,
@@ -134,6 +135,8 @@ def run_tournament(
         ledger: The tournament's folder. Default: a new one in ./tournaments.
         resume: The earlier way to continue. A changed list of bots, or limits that change no outcome, still need it.
         shard: I/N: play only this part of the games. `merge` joins the parts.
+        seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
+            matched by name.
         replay: Which replays to keep.
         forfeit: Play without the bots that cannot be built.
         expel: After this many games with a fault in a row, a bot loses its later games without play. Games count in
@@ -151,7 +154,17 @@ def run_tournament(
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
     folder, arranged = _arranged(
-        bots, game, seed, changes, form_of_play.absent, setup, ledger, part, resume, cluster.cluster is not None
+        bots,
+        game,
+        seed,
+        changes,
+        form_of_play.absent,
+        setup,
+        ledger,
+        part,
+        resume,
+        cluster.cluster is not None,
+        seeds_from,
     )
     with arranged as plan:
         if resume and not bots:
@@ -205,6 +218,7 @@ def _arranged(
     part: Shard,
     resume: bool,
     travel: bool,
+    seeds_from: Path | None,
 ) -> tuple[Path, AbstractContextManager[Plan]]:
     """Returns the tournament's folder, and the plan to play there: a new one, or that of a folder with games."""
     if len(bots) == 1 and game is None and ledger is None and Path(bots[0], PLAN).is_file():
@@ -216,6 +230,8 @@ def _arranged(
                 f"{ledger}: other rules, times or limits need the whole command with --game and --resume, or "
                 "`referee tournament prepare`"
             )
+        if seeds_from is not None:
+            raise UsageError("--seeds-from: a tournament that exists has its seeds already; leave the option out")
         check_used(plan.format, plan.seats, changes)
         _check_shard(part, plan.format, changes.get("play_off", plan.play_off))
         changes = {**changes} | ({} if seed is None else {"seed": seed})
@@ -224,13 +240,23 @@ def _arranged(
         settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and resume else None
     request = _request(bots, game, setup, before, seed)
-    request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
+    seeds = () if seeds_from is None else _names_in_order(seeds_from)
+    request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
     options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
+
+
+def _names_in_order(folder: Path) -> tuple[str, ...]:
+    """Returns the names in a tournament's table, best first."""
+    plan = read_plan(folder / PLAN)
+    rows = all_standings(plan, reader.read(folder), chances=False).rows
+    if not any(row.games for row in rows):
+        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
+    return tuple(row.name for row in rows)
 
 
 def _shard(text: str | None) -> Shard:

@@ -16,7 +16,7 @@ from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import PAIRING, Seating
-from referee.harness.tournament.formats.schedules import default_seating
+from referee.harness.tournament.formats.schedules import BRACKETS, default_seating
 from referee.harness.tournament.inbox import Enter, hand_in, settle
 from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
@@ -68,6 +68,8 @@ class Request(Struct, frozen=True):
     """Those that follow the first one."""
     absent: tuple[str, ...] = ()
     """Names of absent bots."""
+    seeds: tuple[str, ...] = ()
+    """Of a bracket: names of bots, best first. Those of other names follow, in the order of the list."""
     absent_places: frozenset[int] = frozenset()
     """Places of absent bots on the list."""
     options: Mapping[str, Any] = {}
@@ -238,6 +240,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         for place, entry in enumerate(bots)
         for gone in (place in request.absent_places or entry.name in request.absent,)
     )
+    if request.seeds:
+        bots = _by_seeds(bots, request.seeds, format)
     plan = Plan(
         game=game.name,
         format=format,
@@ -263,6 +267,15 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         pairing=PAIRING,
     )
     return checked(plan) if is_whole else plan
+
+
+def _by_seeds(bots: tuple[Entry, ...], seeds: Sequence[str], format: str) -> tuple[Entry, ...]:
+    places = {name: place for place, name in enumerate(seeds)}
+    if format not in BRACKETS:
+        raise UsageError(f"--seeds-from: {format} has no seeds; leave it out, or take {' or '.join(sorted(BRACKETS))}")
+    if places.keys().isdisjoint(entry.name for entry in bots):
+        raise UsageError(f"--seeds-from: none of the bots is in that table; expected names such as {seeds[0]}")
+    return tuple(sorted(bots, key=lambda entry: places.get(entry.name, len(places))))
 
 
 def _guest(case: str, game: str) -> Entry:

@@ -2,12 +2,15 @@
 
 import random
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
+from contests import drawing_bot, table, tournament
 
 from referee.harness.tournament.formats.bracket import EXTRA, Bracket, Decision, Side, order_of_seeds
 from referee.harness.tournament.formats.games import Field, Outcome, ScheduledGame
 from referee.harness.tournament.formats.schedules import FORMATS
+from referee.harness.tournament.plan import read_plan
 
 Played = dict[ScheduledGame, Outcome]
 WON, DRAWN, LOST = (1, 2), (1, 1), (2, 1)
@@ -287,3 +290,23 @@ def test_places_are_shared_while_a_bracket_grows() -> None:
     bracket.advance(first_round)
     assert bracket.places() == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert [match.bots for match in bracket.matches if match.side is Side.UPPER][4:6] == [[0, 3], [1, 2]]
+
+
+def test_a_knockout_is_seeded_by_the_table_of_another_tournament(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcdef")]
+    cup, finals = tmp_path / "cup", tmp_path / "finals"
+    tournament(tmp_path, "--game", "tictactoe", *bots[:5], "--seed", "3", "--games", "6", "--ledger", cup)
+    start = ["--game", "tictactoe", *reversed(bots), "--seed", "4"]
+    order = [row["name"] for row in table(cup)["rows"]]
+    assert order != sorted(order)
+    knockout = [*start, "--format", "knockout", "--seeds-from", cup, "--ledger", finals]
+    tournament(tmp_path, *knockout)
+    assert [entry.name for entry in read_plan(finals / "tournament.toml").bots] == [*order, "f"]
+    tournament(tmp_path, finals)
+    for arguments, words in [
+        ([*start, "--seeds-from", cup], "round-robin has no seeds"),
+        ([finals, "--seeds-from", cup], "has its seeds already"),
+        ([*start[:2], *bots[4:], "--format", "knockout", "--seeds-from", tmp_path], "holds no tournament"),
+        ([*start[:2], bots[5], f"g{bots[0][1:]}", "--format", "knockout", "--seeds-from", cup], "is in that table"),
+    ]:
+        assert words in tournament(tmp_path, *arguments, code=2)
