@@ -1,13 +1,18 @@
 """Late bots, new versions and withdrawals in a Swiss: rounds that were played stay as they were paired."""
 
 import random
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
-from contests import drawing_bot, games, table, tournament
+from contests import command, drawing_bot, environment, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_inbox import SLOW
 from test_stages import add, plan
 from test_swiss_pairing import Beats, rounds
 
@@ -165,3 +170,28 @@ def test_byes_stay_when_a_bot_is_disqualified(tmp_path: Path) -> None:
         name: row["byes"] for name, row in before.items() if name != "bob"
     }
     assert all(row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"] for row in after.values())
+
+
+@pytest.mark.slow
+def test_no_game_is_lost_when_a_bot_is_built_while_a_swiss_is_played(tmp_path: Path) -> None:
+    """Rounds that are played during the build would be paired without the new bot, and then not count."""
+    bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid", "dan", "eve"))]
+    late, cup = tmp_path / "late", tmp_path / "cup"
+    late.mkdir()
+    shutil.copy(tmp_path / "ann.py", late / "bot.py")
+    (late / "bot.toml").write_text(f'run = ["{sys.executable}", "-I", "bot.py"]\nbuild = "sleep 2"\n')
+    start = ["--game", "tictactoe", *bots, "--format", "swiss", "--rounds", "5", "--ledger", cup, "--jobs", "1"]
+    with (tmp_path / "log").open("wb") as log:
+        run = subprocess.Popen(command(*start), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log)
+    try:
+        while run.poll() is None and not ((cup / "ledger").exists() and len(games(cup)) > 4):
+            time.sleep(0.02)
+        tournament(tmp_path, "add", cup, late)
+        assert run.wait(60) == 0
+    finally:
+        run.kill()
+        run.wait()
+    ((first,),) = [entry.changes for entry in read_plan(cup / PLAN).bots if entry.name == "late"]
+    found = table(cup)
+    assert first in (1, 2, 3) and found["played"] == len(games(cup)) == first * 4 + (5 - first) * 6
+    assert not any("not counted" in note for note in found["notes"])

@@ -7,8 +7,8 @@ are. Its subclasses say which games to play, and keep what was played.
 import heapq
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 from math import inf
 
@@ -71,6 +71,7 @@ class Runner(ABC):
         self._deaths: dict[str, int] = {}
         """How many workers each game has killed, by key."""
         self._draining = False
+        self._resting = False
 
     @abstractmethod
     def assignments(self) -> Iterator[Assignment | None]:
@@ -83,6 +84,17 @@ class Runner(ABC):
     def still_open(self, games: list[Assignment]) -> list[Assignment]:
         """Returns those of the games that a worker still has to play."""
         return games
+
+    @asynccontextmanager
+    async def resting(self) -> AsyncIterator[None]:
+        """Gives out no game meanwhile, and begins when workers have none."""
+        self._resting = True
+        try:
+            while self._jobs:
+                await trio.sleep(WAIT_S)
+            yield
+        finally:
+            self._resting = False
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
         """Changes the games to play, if that was asked for; see `begin_anew`."""
@@ -133,7 +145,7 @@ class Runner(ABC):
 
     async def _work(self, pool: WorkerPool) -> None:
         while True:
-            if not self._draining:
+            if not self._draining and not self._resting:
                 await self._hand_out(pool)
                 if not self._jobs:
                     if (queue := self._queue).size == 0:

@@ -5,6 +5,7 @@ Everything that is decided here follows from the plan and the ledger: a run can 
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from math import inf
 from pathlib import Path
 
@@ -124,21 +125,27 @@ class TournamentGames(Runner):
                 self._count_chosen(game)
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
-        """Applies what is in the inbox. Games go on while new bots are built."""
+        """Applies what is in the inbox. Games go on while new bots are built, except in a Swiss.
+
+        There, games that are played meanwhile may be of a round that is paired anew.
+        """
         folder = self.ledger.folder
         async with self._changing:
             if self.changed is None or not has_changes(folder, self.plan):
                 return
-            new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
-            changed = self.changed
-            try:
-                plan, contest = await threads.run(lambda: changed(new))
-            except (RunError, UsageError) as error:
-                self.on_note(f"the tournament goes on without its last change: {error}")
-                return
-            await pool.enter(contest, plan.bots)
-            self._follow(plan)
-            self.begin_anew()
+            async with self.resting() if self.plan.format == "swiss" else nullcontext():
+                await self._take_in(pool, folder, self.changed)
+
+    async def _take_in(self, pool: WorkerPool, folder: Path, changed: Changed) -> None:
+        new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
+        try:
+            plan, contest = await threads.run(lambda: changed(new))
+        except (RunError, UsageError) as error:
+            self.on_note(f"the tournament goes on without its last change: {error}")
+            return
+        await pool.enter(contest, plan.bots)
+        self._follow(plan)
+        self.begin_anew()
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
