@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from test_stages import add, plan
 
 from referee.harness.errors import UsageError
+from referee.harness.tournament.execution.tournament_games import TournamentGames
+from referee.harness.tournament.execution.worker_messages import PlayedGame
 from referee.harness.tournament.formats.games import PAIRING, Field, Outcome, ScheduledGame, ScheduledGames
 from referee.harness.tournament.formats.play_off import MOST, PLAY_OFF, ROUNDS, PlayOff
 from referee.harness.tournament.inbox import Withdraw, applied
@@ -20,6 +22,8 @@ from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan, checked, read_plan, write_plan
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.stages import scheduled_games
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
 
 DRAW, FIRST, SECOND = (1, 1), (1, 2), (2, 1)
@@ -209,3 +213,21 @@ def test_a_finished_tournament_can_be_given_a_play_off(tmp_path: Path) -> None:
     assert all(key in listed for key in games(cup))
     told = tournament(tmp_path, cup, "--shard", "1/2", code=2)
     assert "a play-off cannot be sharded" in told
+
+
+@pytest.mark.parametrize(("format", "stage"), [("round-robin", PLAY_OFF), ("swiss", ""), ("round-robin", "")])
+def test_a_result_that_comes_after_its_bot_left_counts_only_if_it_was_not_lost_without_play(
+    format: str, stage: str, tmp_path: Path
+) -> None:
+    cup = plan(format, 4, play_off=2, pairing=PAIRING)
+    gone = msgspec.structs.replace(cup.bots[0], absent=True, withdrawn=True, changes=(0, 1) * (format == "swiss"))
+    cup = cup.replaced(bots=(gone, *cup.bots[1:]))
+    opened = Ledger(tmp_path, {})
+    run, keys = TournamentGames(cup, opened, Book(), ranked=ranked), Keys(cup)
+    for bots in ((0, 1), (2, 3)):
+        game = ScheduledGame(bots, 0, stage)
+        line = Line(keys.key(game), tuple(keys.idents[bot] for bot in bots), 1, FIRST, (1.0, 0.0))
+        run.take([PlayedGame(keys.key(game), msgspec.json.encode(line))])
+    opened.close()
+    lost_without_play = format == "swiss" or stage == PLAY_OFF
+    assert reader.read(tmp_path).count == run.book.count == (1 if lost_without_play else 2)
