@@ -379,8 +379,8 @@ def identified(bots: Sequence[Entry], entered: Sequence[Entry] = ()) -> tuple[En
         if name in open_names and (name, entry.hash) not in versions:
             open_names.remove(name)
         else:
-            name = _free(name, names, " {}")
-        ident = _free(entry.hash[:IDENT_DIGITS], idents, "~{}")
+            name = free(name, names, " {}")
+        ident = free(entry.hash[:IDENT_DIGITS], idents, "~{}")
         new.append(msgspec.structs.replace(entry, name=name, ident=ident))
     return tuple(new)
 
@@ -399,7 +399,7 @@ def with_versions(bots: Sequence[Entry], entries: Iterable[Entry], played: Set[s
 
     def add(new: Entry) -> None:
         known.add(new.name)
-        result.append(msgspec.structs.replace(new, ident=_free(new.hash[:IDENT_DIGITS], taken, "~{}")))
+        result.append(msgspec.structs.replace(new, ident=free(new.hash[:IDENT_DIGITS], taken, "~{}")))
 
     for entry in bots:
         new = newest.get(entry.name)
@@ -415,7 +415,8 @@ def with_versions(bots: Sequence[Entry], entries: Iterable[Entry], played: Set[s
     return tuple(result)
 
 
-def _free(preferred: str, taken: set[str], number: str) -> str:
+def free(preferred: str, taken: set[str], number: str) -> str:
+    """Returns a text that is not taken, if need be with a number from 2 on behind it, and adds it to `taken`."""
     free, count = preferred, 1
     while free in taken:
         count += 1

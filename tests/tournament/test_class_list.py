@@ -30,7 +30,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_no_cell_is_a_formula(name: str) -> None:
     (row,) = rows(table(["name", name], [{"name": name, name: name}]))
     for text in (*row, *row.values()):
-        assert not FORMULA.match(text), "a line break at the front is shown as such"
+        assert not FORMULA.match(text), "a line break at the beginning is shown as such"
     assert plain("Weiß, Björn") == "Weiß, Björn" and plain(-1.5) == -1.5 and plain("a-b") == "a-b"
 
 

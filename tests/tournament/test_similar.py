@@ -247,7 +247,7 @@ def test_programs_of_different_people_are_not_similar() -> None:
 
 
 def test_bots_of_the_same_kit_are_not_similar_because_of_the_kit() -> None:
-    """What a kit brings, and an example that is handed in again, is nobody's own code."""
+    """Code of a kit, and of an example that is handed in again, is nobody's own."""
     kit = [(path.name, path.read_text()) for path in sorted((KITS / "python" / "referee_kit").glob("*.py"))]
     programs = {str(n): frozenset(fingerprints([*kit, ("bot.py", text)])) - _of_kits() for n, text in enumerate(OTHERS)}
     assert not similar(programs, 0.2)

@@ -7,6 +7,7 @@ from operator import add
 
 from referee.games.dice import Dice, derive_seed
 from referee.harness.tournament.formats.designs import LineUp, affine_plane
+from referee.harness.tournament.formats.line_ups import number_of_line_ups
 
 ATTEMPTS = 4
 """How often to draw the line-ups of four; the most even result is taken."""
@@ -20,7 +21,7 @@ def fours(bots: int, rounds: int | None = None) -> Iterator[LineUp]:
     `rounds` is how often every bot plays. By default that is the number of its opponents, so that every pair meets
     three times on average, or the exact design once.
     """
-    count = number_of_fours(bots, rounds)
+    count = number_of_line_ups(bots, 4, rounds)
     if bots == 4:
         yield from [(0, 1, 2, 3)] * count
     elif bots == 16 and rounds in (None, 5):
@@ -29,17 +30,6 @@ def fours(bots: int, rounds: int | None = None) -> Iterator[LineUp]:
         yield from (tuple(sorted((start + step) % 13 for step in (0, 1, 3, 9))) for start in range(13))
     else:
         yield from _greedy(bots, bots - 1 if rounds is None else rounds)
-
-
-def number_of_fours(bots: int, rounds: int | None = None) -> int:
-    """Returns how many line-ups `fours` yields, without making them."""
-    if bots < 4:
-        raise ValueError(f"four seats need four bots, not {bots}")
-    if bots == 4:
-        return rounds or 1
-    if rounds is None and bots in (13, 16):
-        return {13: 13, 16: 20}[bots]
-    return round((bots - 1 if rounds is None else rounds) * bots / 4)
 
 
 @cache
@@ -55,7 +45,7 @@ def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[LineUp, ...
     played = [0] * bots
     line_ups: list[LineUp] = []
     order = list(range(bots))
-    for _ in range(number_of_fours(bots, rounds)):
+    for _ in range(number_of_line_ups(bots, 4, rounds)):
         dice.shuffle(order)
         least = min(played)
         line_up = [next(bot for bot in order if played[bot] == least)]

@@ -7,6 +7,8 @@ the field and the results, in whatever order these arrive, so that an interrupte
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from enum import StrEnum
+from fractions import Fraction
+from itertools import groupby
 from typing import Protocol
 
 from msgspec import Struct
@@ -180,3 +182,8 @@ def shares(ranks: Sequence[int]) -> list[float]:
     """Returns what each rank is worth: the share of the others that finished behind, a tie counting half."""
     others = len(ranks) - 1
     return [sum((rank < other) + (rank == other) / 2 for other in ranks) / others - 0.5 / others for rank in ranks]
+
+
+def in_order(bots: Sequence[int], worth: Callable[[int], float | Fraction]) -> list[list[int]]:
+    """Groups bots of equal worth, the best first."""
+    return [list(group) for _, group in groupby(sorted(bots, key=lambda bot: -worth(bot)), worth)]

@@ -6,7 +6,7 @@ that, the tie-breaks decide. A bot that is absent loses the games that it has no
 """
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import combinations, groupby
+from itertools import combinations
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +19,7 @@ from referee.harness.tournament.formats.games import (
     ScheduledGames,
     Seating,
     finished,
+    in_order,
 )
 
 PLAY_OFF = "play-off"
@@ -66,7 +67,7 @@ class PlayOff:
             for each in begun:
                 outcomes = yield from finished(each.games, results)
                 each.points = self._points(each, outcomes)
-            decided = {each.place: _in_order(each) for each in begun}
+            decided = {each.place: in_order(each.bots, each.points.__getitem__) for each in begun}
             self.order = [part for place, equal in self._placed() for part in decided.get(place, [equal])]
 
     def equal(self) -> list[tuple[int, list[int]]]:
@@ -106,8 +107,3 @@ def _pairs_left(played: Round) -> dict[Set[int], int]:
     for game in played.games:
         left[frozenset(game.seats)] -= 1
     return left
-
-
-def _in_order(played: Round) -> list[list[int]]:
-    bots = sorted(played.bots, key=lambda bot: -played.points[bot])
-    return [list(equal) for _, equal in groupby(bots, played.points.__getitem__)]

@@ -53,8 +53,6 @@ def size_of_round_robin(field: Field) -> int:
     bots = len(field.present)
     if field.seats == 2:
         return field.games * bots * (bots - 1) // 2
-    if field.pairing < 2:
-        return field.games * first_pairing.number_of_fours(bots, field.rounds)
     return field.games * number_of_line_ups(bots, field.seats, field.rounds)
 
 

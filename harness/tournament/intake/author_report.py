@@ -1,4 +1,4 @@
-"""What the author of a submission reads: names of files as the author knows them, and no path of the organiser."""
+"""Reports for authors: with the names of files as the author knows them, and no path of the organiser."""
 
 import re
 import sys

@@ -22,7 +22,7 @@ DOCUMENTS = (
 
 
 class Named(Struct, frozen=True):
-    """What the name of a file or folder says."""
+    """The parts of the name of a file or folder."""
 
     person: str
     """Who handed it in: the name before the numbers, or that of the file without its suffix."""

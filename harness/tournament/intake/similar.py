@@ -1,7 +1,7 @@
 """Finds programs that share code, for the organiser alone: winnowed fingerprints of normalised tokens.
 
-Comments, white space, names, numbers and texts do not matter, nor does the order of functions. What the starter kits
-have, and what `referee new` writes, counts for nobody. The idea is that of MOSS (Schleimer, Wilkerson and Aiken,
+Comments, white space, names, numbers and texts do not matter, nor does the order of functions. Code of the starter
+kits and of `referee new` counts for nobody. The idea is that of MOSS (Schleimer, Wilkerson and Aiken,
 "Winnowing", SIGMOD 2003) and JPlag. A list of pairs proves nothing: people compare the files.
 
 The tokens are our own and not those of a library such as Pygments, whose patterns a hostile file can keep busy for
@@ -35,7 +35,7 @@ SHARE = 0.5
 COMMON = 10
 """Fingerprints of at least so many programs, and of a third of all, are nobody's: everybody writes them."""
 FILE_BYTES, PROGRAM_BYTES, FILES = 1 << 20, 2 << 20, 2000
-"""What is read of a file, and of a program."""
+"""The most bytes that are read of a file and of a program, and the most files."""
 HASHED = (".py", ".pyw", ".rb", ".sh", ".jl", ".r", ".pl")
 SLASHED = (
     *(".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".cu", ".java", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx"),

@@ -76,7 +76,7 @@ class Submission(Struct, frozen=True):
 
 
 class HandIn(Struct, frozen=True):
-    """What a folder or a list has."""
+    """The submissions of a folder or a list."""
 
     submissions: list[Submission]
     skipped: dict[str, str]
@@ -132,7 +132,7 @@ class _Candidate(Struct, frozen=True):
 
 
 def _in_folder(folder: Path, skipped: dict[str, str]) -> list[Submission]:
-    """Returns the submissions in a folder. What is none is one too, if its owner has handed in nothing else."""
+    """Returns the submissions in a folder. A file that cannot be played is one if its owner has no other."""
     paths = _listing(folder, MOST)
     if paths is None:
         raise UsageError(f"{folder} holds more than {MOST:,} files; name a folder that holds submissions alone")

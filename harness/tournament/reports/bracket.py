@@ -37,7 +37,7 @@ class Box(Struct):
 
     lines: tuple[Line, Line]
     height: float
-    """Where it stands in its column, in matches of the first round; 0 = top."""
+    """Its place in the column, in matches of the first round; 0 = top."""
     follows: list[float]
     """The heights of the matches of the column before that lead to it."""
     decision: str = ""
@@ -74,7 +74,7 @@ def bracket_of(plan: Plan, book: Book) -> Bracket:
 
 
 def drawn(plan: Plan, book: Book, title: str) -> Drawn:
-    """Returns a plan's bracket to draw. Byes are left out: their bots stand in the next round."""
+    """Returns a plan's bracket to draw. Byes are left out: their bots are drawn in the next round."""
     bracket = bracket_of(plan, book)
     labels = plan.labels
     names = [labels[entry.ident] for entry in plan.bots]

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
+from referee.harness.tournament.plan import free
 from referee.protocol.text import printable
 
 MISSING = "nothing handed in"
@@ -45,7 +46,7 @@ class ClassList(Struct, frozen=True):
 
 
 def plain(value: object) -> object:
-    """Returns a cell that no spreadsheet runs as a formula: text that begins like one gets an apostrophe in front."""
+    """Returns a cell that no spreadsheet runs as a formula: text that begins like one gets an apostrophe before it."""
     if not isinstance(value, str):
         return value
     text = printable(value)
@@ -84,18 +85,10 @@ def read_class_list(path: Path) -> ClassList:
     columns, people = rows[0], rows[1:]
     width = max(map(len, rows))
     names = [name or f"column {number}" for number, name in enumerate((*columns, *[""] * (width - len(columns))), 1)]
-    return ClassList(tuple(_unique(names)), tuple((*row, *[""] * (width - len(row))) for row in people))
-
-
-def _unique(names: Iterable[str]) -> Iterator[str]:
     taken: set[str] = set()
-    for name in names:
-        free, number = name, 1
-        while free in taken:
-            number += 1
-            free = f"{name} {number}"
-        taken.add(free)
-        yield free
+    return ClassList(
+        tuple(free(name, taken, " {}") for name in names), tuple((*row, *[""] * (width - len(row))) for row in people)
+    )
 
 
 def with_class(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from referee.games.dice import derive_seed
-from referee.harness.tournament.formats.games import FINAL
+from referee.harness.tournament.formats.games import FINAL, in_order
 from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_so_far
@@ -14,7 +14,7 @@ from referee.harness.tournament.reports.bracket import bracket_of
 from referee.harness.tournament.reports.counted_games import endings, games_of_format
 from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import Row
-from referee.harness.tournament.reports.ties import Cells, count_ties, in_order, untied
+from referee.harness.tournament.reports.ties import Cells, count_ties, untied
 from referee.harness.tournament.store.reader import Book
 from referee.harness.tournament.ties import used_ties
 

@@ -1,6 +1,7 @@
 """The play-off of a tournament: its order, its games and the sentences about it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from referee.harness.tournament.formats.play_off import MOST, ROUNDS, PlayOff, Round
 from referee.harness.tournament.keys import Keys
@@ -57,9 +58,9 @@ class PlayedOff:
         points = ", ".join(f"{self._names[bot]} {each.points[bot]:g}" for bot in ranked)
         return f"play-off for {places}, round {each.number + 1}: {points}"
 
-    @property
-    def _names(self) -> Mapping[int, str]:
-        return {place: self.plan.labels[entry.ident] for place, entry in enumerate(self.plan.bots)}
+    @cached_property
+    def _names(self) -> list[str]:
+        return [*self.plan.labels.values()]
 
     def _listed(self, bots: Sequence[int]) -> str:
         return ", ".join(self._names[bot] for bot in bots)

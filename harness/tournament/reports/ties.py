@@ -7,10 +7,9 @@ rounds that an opponent did not want to play (16.3) have no counterpart, since n
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 
+from referee.harness.tournament.formats.games import in_order
 from referee.harness.tournament.reports.rows import Cell, Row
 from referee.harness.tournament.ties import Tie
 
@@ -83,8 +82,3 @@ def _by_direct_games(equal: list[int], cells: Cells) -> list[list[int]]:
     if len(groups) == 1:
         return groups
     return [part for group in groups for part in (_by_direct_games(group, cells) if group[1:] else [group])]
-
-
-def in_order(bots: Sequence[int], worth: Callable[[int], float | Fraction]) -> list[list[int]]:
-    """Groups bots of equal worth, the best first."""
-    return [list(group) for _, group in groupby(sorted(bots, key=lambda bot: -worth(bot)), worth)]

@@ -88,7 +88,7 @@ class ClientConnection(asyncio.Protocol):
         self.answers = False
         """A request has arrived whole, and its response has not ended."""
         self.is_full = False
-        """What was sent before still waits for the client to read."""
+        """The client has yet to read much of its responses."""
         self.lost = False
         self.on_lost: dict[int, Any] = {}
         """Called by exchange when the client has left."""

@@ -22,13 +22,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from referee.harness.web.server.limits import RequestLimits
+from referee.harness.web.server.limits import GRACE_S, RequestLimits
 
 CONNECTION = "referee.connection"
 """The key of an ASGI scope at which the `_Connection` is."""
 
-GRACE_S = 0.2
-"""How long open requests may take when the server ends."""
 
 log = logging.getLogger("referee.web")
 

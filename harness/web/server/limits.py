@@ -8,6 +8,8 @@ from referee.harness.errors import UsageError
 
 OPEN_FILES = 8192
 """The file descriptors that a server needs for its connections."""
+GRACE_S = 0.2
+"""How long open requests may take when a server ends."""
 
 
 class RequestLimits(Struct, frozen=True):

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import httptools  # noqa: F401 - for the web process; whoever lacks it hears of it here
+import httptools  # noqa: F401 - needed by the web process: if it is missing, this says so
 import trio
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Scope
@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Scope
 from referee.harness.errors import RunError
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.web.server.limits import RequestLimits
+from referee.harness.web.server.limits import GRACE_S, RequestLimits
 from referee.harness.web.server.messages import (
     Asked,
     Begin,
@@ -52,8 +52,6 @@ STARTS = 5
 """A web process that ends so often within `STEADY_S` of its start cannot work here."""
 STEADY_S = 5.0
 START_S = 20.0
-GRACE_S = 0.2
-"""How long open requests may take when the server ends."""
 END_S = 3.0
 
 log = logging.getLogger("referee.web")

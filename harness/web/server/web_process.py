@@ -22,7 +22,7 @@ from uvicorn import Config, Server
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
-from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
+from referee.harness.web.server.limits import GRACE_S, OPEN_FILES, RequestLimits
 from referee.harness.web.server.messages import (
     Asked,
     Begin,
@@ -45,8 +45,6 @@ from referee.harness.web.server.web_clock import WebClock
 BEAT_S = 0.025
 STALL_AFTER_S = 0.075
 """A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
-GRACE_S = 0.2
-"""How long open responses may take when the server ends."""
 ENDED = "the server has ended, and this goes no further"
 LAST_EVENT = b'data: {"error":"%b"}\n\n' % ENDED.encode()
 
