@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,17 @@ def web_process(of: int) -> psutil.Process:
     found = [each for each in psutil.Process(of).children() if any("web_process" in word for word in each.cmdline())]
     assert len(found) == 1
     return found[0]
+
+
+async def next_web_process(killed: psutil.Process) -> psutil.Process:
+    """Waits for the web process that follows one that was killed, and returns it."""
+    with trio.fail_after(10):
+        while True:
+            await trio.sleep(0.005)
+            for each in psutil.Process().children():
+                with suppress(psutil.Error):  # it has just been killed
+                    if each.pid != killed.pid and any("web_process" in word for word in each.cmdline()):
+                        return each
 
 
 class Client:
@@ -112,10 +123,9 @@ async def test_a_battle_goes_on_when_the_web_process_was_killed(arena: str, monk
         before = client.clock
         killed = web_process(os.getpid())
         killed.kill()
+        following = await next_web_process(killed)
+        following.suspend()  # before it is ready
         assert await in_thread(client.next) is None
-        await trio.sleep(0.2)
-        following = web_process(os.getpid())
-        following.suspend()
         await trio.sleep(OUTAGE_S)
         following.resume()
         await in_thread(client.listen)

@@ -10,6 +10,7 @@ from typing import Any
 
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from referee.harness.web.server.limits import RequestLimits
 from referee.harness.web.server.web_clock import WebClock
@@ -38,6 +39,12 @@ class Connections:
         connection = ClientConnection(self)
         state = {**app_state, "connection": connection}
         connection.inner = HttpToolsProtocol(config, server_state, state, _loop)
+        return connection
+
+    def upgrade(self, config: Config, server_state: Any, app_state: dict[str, Any]) -> asyncio.Protocol:
+        """Returns what serves a connection that becomes a WebSocket. Uvicorn calls this as it calls `make`."""
+        connection: ClientConnection = app_state["connection"]
+        connection.inner = WebSocketsSansIOProtocol(config, server_state, app_state)
         return connection
 
     def add(self, connection: "ClientConnection") -> bool:
@@ -75,7 +82,7 @@ class Connections:
 class ClientConnection(asyncio.Protocol):
     """One connection. The application finds it in the scope, as `scope["state"]["connection"]`."""
 
-    inner: HttpToolsProtocol
+    inner: HttpToolsProtocol | WebSocketsSansIOProtocol
     transport: asyncio.Transport
 
     def __init__(self, connections: Connections) -> None:
@@ -103,7 +110,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self._served = self._connections.add(self)
+        self._served = self._served or self._connections.add(self)  # Uvicorn calls this for a WebSocket again
         if self._served:
             self.inner.connection_made(transport)
         else:

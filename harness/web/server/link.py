@@ -18,6 +18,7 @@ from typing import Any
 
 import httptools  # noqa: F401 - for the web process; whoever lacks it hears of it here
 import trio
+import websockets  # noqa: F401 - the same
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Scope
 
@@ -77,6 +78,7 @@ class WebLink(trio.abc.Instrument):
         self._up = trio.Event()
         self._ends = False
         self._ended = trio.Event()
+        self._running = trio.CancelScope(shield=True)
         self._socket: socket.socket
         self._end: LinkEnd
         self._unsent = bytearray()
@@ -107,18 +109,21 @@ class WebLink(trio.abc.Instrument):
         await self._up.wait()
 
     async def run(self) -> None:
-        """Keeps a web process running. Raises RunError if that cannot be done."""
+        """Keeps a web process running until `end`, even if it is cancelled. Raises RunError if that cannot be done."""
         quick = 0
         try:
-            while True:
-                began = trio.current_time()
-                code = await self._serve()
-                if self._ends:
-                    return
-                quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
-                log.warning("the web process ended with exit code %s; the clocks stand until the next one runs", code)
-                if quick == STARTS:
-                    raise RunError(f"the web process ended {STARTS} times at once, last with exit code {code}")
+            with self._running:
+                while True:
+                    began = trio.current_time()
+                    code = await self._serve()
+                    if self._ends:
+                        return
+                    quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
+                    log.warning(
+                        "the web process ended with exit code %s; the clocks stand until the next one runs", code
+                    )
+                    if quick == STARTS:
+                        raise RunError(f"the web process ended {STARTS} times at once, last with exit code {code}")
         finally:
             stall_clock().go_on()
             self._ended.set()
@@ -132,6 +137,9 @@ class WebLink(trio.abc.Instrument):
         self._ends = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
+        with trio.move_on_after(END_S):
+            await self._ended.wait()
+        self._running.cancel()
         await self._ended.wait()
 
     # For the exchanges.
@@ -288,29 +296,14 @@ class _Exchange:
         self.changed()
 
     async def run(self) -> None:
-        """Lets the application answer."""
+        """Lets the application answer. If that is cancelled, the web process tells the client at its end."""
         request = self.request
-        scope: Scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": request.http_version,
-            "method": request.method,
-            "scheme": "http",
-            "path": request.path,
-            "raw_path": request.raw_path,
-            "query_string": request.query,
-            "root_path": "",
-            "headers": request.headers,
-            "client": request.client,
-            "server": None,
-            EXCHANGE: self,
-        }
+        send = self._send_to_socket if request.is_websocket else self._send
         try:
-            await self._link.app(scope, self._receive, self._send)
+            await self._link.app(_scope(request) | {EXCHANGE: self}, self._receive, send)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-        finally:
-            self._finish()
+        self._finish()
 
     def _finish(self) -> None:
         """Ends a response that the application has not ended."""
@@ -319,16 +312,20 @@ class _Exchange:
             if state in (State.WAITING, State.LEFT):
                 self._link.send(Respond(self.request.id, 500, [(b"content-length", b"0")], b""))
             elif state is not State.OVER:
-                self._link.send(End(self.request.id))
+                self._link.send(End(self.request.id, is_cut=True))
         self._link.forget(self)
 
     async def _receive(self) -> Message:
         if not self._was_read:
             self._was_read = True
+            if self.request.is_websocket:
+                return {"type": "websocket.connect"}
             return {"type": "http.request", "body": self.request.body, "more_body": False}
         while not self.has_left:
             await self._changed.wait()
-        return {"type": "http.disconnect"}
+        return (
+            {"type": "websocket.disconnect", "code": 1006} if self.request.is_websocket else {"type": "http.disconnect"}
+        )
 
     async def _send(self, message: Message) -> None:
         if self.is_cut:
@@ -353,6 +350,19 @@ class _Exchange:
         if not more and not self.is_cut:
             link.send(End(number))
 
+    async def _send_to_socket(self, message: Message) -> None:
+        if self.is_cut:
+            return
+        link, number = self._link, self.request.id
+        if message["type"] == "websocket.accept":
+            link.send(Begin(number, 101, list(message.get("headers", ()))))
+        elif message["type"] == "websocket.send":
+            await self._send_piece(message["text"].encode())
+        elif link.state(number) in (State.WAITING, State.LEFT):
+            link.send(Respond(number, 403, [], b""))
+        else:
+            link.send(End(number))
+
     async def _send_piece(self, body: bytes) -> None:
         """Sends a piece, and waits until it was written."""
         if self.has_left:
@@ -361,6 +371,24 @@ class _Exchange:
         self._link.send(Piece(self.request.id, body))
         while not self.has_left and self._link.state(self.request.id) is State.WRITING:
             await self._changed.wait()
+
+
+def _scope(request: Asked) -> dict[str, Any]:
+    """Returns the ASGI scope of a request or a WebSocket."""
+    scope: dict[str, Any] = {
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": request.http_version,
+        "path": request.path,
+        "raw_path": request.raw_path,
+        "query_string": request.query,
+        "root_path": "",
+        "headers": request.headers,
+        "client": request.client,
+        "server": None,
+    }
+    if request.is_websocket:
+        return scope | {"type": "websocket", "scheme": "ws", "subprotocols": []}
+    return scope | {"type": "http", "scheme": "http", "method": request.method}
 
 
 @asynccontextmanager

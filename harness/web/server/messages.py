@@ -1,7 +1,8 @@
 """The messages between the web process and a process with matches, and who may send which of them when.
 
-A request and its response are an exchange. Its states are below. `LinkEnd` is either end. It neither reads, writes nor
-waits: `receive` takes bytes, and `send` returns the frame to write. Each frame is one MessagePack map.
+A request and its response are an exchange, and so is a WebSocket. Its states are below. `LinkEnd` is either end. It
+neither reads, writes nor waits: `receive` takes bytes, and `send` returns the frame to write. Each frame is one
+MessagePack map.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ class Respond(Struct, frozen=True, tag="respond"):
 
 
 class Begin(Struct, frozen=True, tag="begin"):
-    """The head of a response that is sent in pieces."""
+    """The head of a response that is sent in pieces. Accepts a WebSocket."""
 
     id: int
     status: int
@@ -48,16 +49,18 @@ class Begin(Struct, frozen=True, tag="begin"):
 
 
 class Piece(Struct, frozen=True, tag="piece"):
-    """A piece of the body. The next one follows after `Sent`."""
+    """A piece of the body, or a text for a WebSocket. The next one follows after `Sent`."""
 
     id: int
     body: bytes
 
 
 class End(Struct, frozen=True, tag="end"):
-    """The end of a response that was sent in pieces."""
+    """The end of a response that was sent in pieces. Closes a WebSocket."""
 
     id: int
+    is_cut: bool = False
+    """The application has not ended it, and never will."""
 
 
 class Sync(Struct, frozen=True, tag="sync"):
@@ -95,6 +98,8 @@ class Asked(Struct, frozen=True, tag="asked"):
     headers: Headers
     client: tuple[str, int] | None
     body: bytes
+    is_websocket: bool = False
+    """The client opens a WebSocket. The web process throws away what it sends there."""
 
 
 class Sent(Struct, frozen=True, tag="sent"):

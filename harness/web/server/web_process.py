@@ -1,11 +1,11 @@
-"""The web process: serves HTTP/1.1 with Uvicorn, and hands each whole request to the process with the matches.
+"""The web process: serves HTTP/1.1 and WebSockets with Uvicorn, and hands whole requests to the process with matches.
 
 `python -m referee.harness.web.server.web_process LINK LISTENING` takes two descriptors: a socket to that process
 (`referee.harness.web.server.link`) and the socket that listens. No thread or task of a match runs here, so a request is
 read when it comes.
 
-If the process with the matches ends, every open stream gets a last event that says so, and every open
-request the status 503.
+If the process with the matches ends, every open stream gets a last event that says so, every open request the status
+503, and every WebSocket is closed.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from time import monotonic
 from typing import Any
 
 from uvicorn import Config, Server
+from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
@@ -30,6 +31,7 @@ from referee.harness.web.server.messages import (
     FromMatches,
     FromWeb,
     Gone,
+    Headers,
     LinkEnd,
     Piece,
     Ready,
@@ -48,7 +50,7 @@ STALL_AFTER_S = 0.075
 GRACE_S = 0.2
 """How long open responses may take when the server ends."""
 ENDED = "the server has ended, and this goes no further"
-LAST_EVENT = b'data: {"error":"%b"}\n\n' % ENDED.encode()
+FAILED = "the server has failed, and this goes no further"
 
 
 class Exchange:
@@ -121,13 +123,14 @@ class Link(asyncio.Protocol):
                 number,
                 connection.read_at,
                 scope["http_version"],
-                scope["method"],
+                scope.get("method", "GET"),
                 scope["path"],
                 scope["raw_path"],
                 scope["query_string"],
                 scope["headers"],
                 scope["client"],
                 body,
+                scope["type"] == "websocket",
             )
         )
         if self.ended.is_set():
@@ -158,6 +161,8 @@ class Application:
         connection.request_begins()
         try:
             refusal = _refusal(scope, self.limits)
+            if scope["type"] == "websocket":
+                return await self._websocket(scope, connection, receive, _Socket(send), refusal)
             if refusal is None:
                 try:
                     async with asyncio.timeout(self.limits.body_s):
@@ -168,9 +173,9 @@ class Application:
                     if body is None:
                         return None
                     if len(body) <= self.limits.body_bytes:
-                        return await self._exchange(scope, connection, body, send)
+                        return await self._exchange(scope, connection, body, _Response(send))
                     refusal = 413, "the body is too long"
-            await _text(send, *refusal)
+            await _Response(send).text(*refusal)
             connection.refuse()
         finally:
             connection.request_ends()
@@ -184,7 +189,28 @@ class Application:
             body += message.get("body", b"")
         return None if message["type"] == "http.disconnect" else body
 
-    async def _exchange(self, scope: Any, connection: ClientConnection, body: bytes, send: Any) -> None:
+    async def _websocket(
+        self, scope: Any, connection: ClientConnection, receive: Any, answer: "_Socket", refusal: tuple[int, str] | None
+    ) -> None:
+        await receive()  # the handshake, which is in the scope
+        if refusal is not None:
+            return await answer.text(*refusal)
+
+        async def hear() -> None:
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+            for leave in tuple(connection.on_lost.values()):
+                leave()
+
+        hearing = asyncio.ensure_future(hear())
+        try:
+            await self._exchange(scope, connection, b"", answer)
+        finally:
+            hearing.cancel()
+
+    async def _exchange(
+        self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response | _Socket"
+    ) -> None:
         link, connection.answers = self.link, True
         number, exchange = link.begin(scope, connection, body)
 
@@ -197,38 +223,99 @@ class Application:
         else:
             connection.on_lost[number] = leave
         try:
-            await self._answer(number, exchange, connection, send)
+            await self._answer(number, exchange, connection, answer)
+        except ClientDisconnected:
+            leave()
         finally:
             connection.on_lost.pop(number, None)
             del link.exchanges[number]
 
-    async def _answer(self, number: int, exchange: Exchange, connection: ClientConnection, send: Any) -> None:
-        clock, is_stream = self.link.clock, False
-        begun = False
+    async def _answer(
+        self, number: int, exchange: Exchange, connection: ClientConnection, answer: "_Response | _Socket"
+    ) -> None:
+        clock, begun = self.link.clock, False
         while True:
             message = await exchange.next()
-            if message is None and connection.lost:
-                return None
-            if message is None and not begun:
-                return await _text(send, 503, ENDED)
+            if message is None and (connection.lost or not self.link.ended.is_set()):
+                return None  # the client has left
+            if message is None:
+                return await (answer.cut(ENDED) if begun else answer.text(503, ENDED))
             if isinstance(message, Respond):
-                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
-                await send({"type": "http.response.body", "body": message.body, "more_body": False})
-                return None
+                return await answer.respond(message.status, message.headers, message.body)
             if isinstance(message, Begin):
-                begun, is_stream = True, (b"content-type", b"text/event-stream") in message.headers
-                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
+                begun = True
+                await answer.begin(message.status, message.headers)
             elif isinstance(message, Piece):
                 # Taken before the write, which may wake the client and put us off the core.
                 at, waits = clock.now(), connection.is_full
-                await send({"type": "http.response.body", "body": message.body, "more_body": True})
+                await answer.piece(message.body)
                 if not connection.lost:
                     self.link.send(Sent(number, clock.now() if waits else at))
             else:
-                if message is None and is_stream:
-                    await send({"type": "http.response.body", "body": LAST_EVENT, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return None
+                return await (answer.cut(FAILED) if message.is_cut else answer.end())
+
+
+class _Answer:
+    """What is sent to a client: a response or a WebSocket."""
+
+    KIND: str
+    """The start of the ASGI messages that make a response."""
+
+    def __init__(self, send: Any) -> None:
+        self.send = send
+
+    async def respond(self, status: int, headers: Headers, body: bytes) -> None:
+        """Sends a whole response."""
+        await self.send({"type": f"{self.KIND}.start", "status": status, "headers": headers})
+        await self.send({"type": f"{self.KIND}.body", "body": body, "more_body": False})
+
+    async def text(self, status: int, text: str) -> None:
+        """Sends a whole response with a line of text."""
+        body = f"{text}\n".encode()
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+        await self.respond(status, headers, body)
+
+
+class _Response(_Answer):
+    """A response in pieces."""
+
+    KIND = "http.response"
+    is_stream = False
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        self.is_stream = (b"content-type", b"text/event-stream") in headers
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def piece(self, body: bytes) -> None:
+        await self.send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self) -> None:
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def cut(self, why: str) -> None:
+        """Ends a response that goes no further."""
+        if self.is_stream:
+            await self.piece(b'data: {"error":"%b"}\n\n' % why.encode())
+        await self.end()
+
+
+class _Socket(_Answer):
+    """A WebSocket. A response refuses it."""
+
+    KIND = "websocket.http.response"
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        await self.send({"type": "websocket.accept", "headers": headers})
+
+    async def piece(self, body: bytes) -> None:
+        await self.send({"type": "websocket.send", "text": body.decode()})
+
+    async def end(self) -> None:
+        await self.send({"type": "websocket.close", "code": 1000})
+
+    async def cut(self, why: str) -> None:
+        """Closes a WebSocket that goes no further."""
+        await self.send({"type": "websocket.close", "code": 1011, "reason": why})
 
 
 def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
@@ -244,16 +331,7 @@ def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
     hosts = sum(name == b"host" for name, _ in headers)
     if hosts > 1 or (not hosts and scope["http_version"] == "1.1"):
         return 400, "expected one header Host"
-    if b"websocket" in named.get(b"upgrade", b"").lower():
-        return 400, "there is no WebSocket here"
     return None
-
-
-async def _text(send: Any, status: int, text: str) -> None:
-    body = f"{text}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 async def beat(link: Link) -> None:
@@ -281,7 +359,8 @@ async def main(link_fd: int, listening_fd: int) -> None:
     config = Config(
         Application(link, limits),
         http=connections.make,  # type: ignore[arg-type]
-        ws="none",
+        ws=connections.upgrade,  # type: ignore[arg-type]
+        ws_max_size=limits.body_bytes,
         lifespan="off",
         interface="asgi3",
         log_config=None,
