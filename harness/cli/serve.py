@@ -22,7 +22,7 @@ from referee.harness.match.match import Match
 from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.roster import MakeSeat, in_processes
-from referee.harness.servers.host_names import read_aliases
+from referee.harness.web.server.host_names import read_aliases
 
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
-from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
+from referee.harness.web.server.host_names import may_be_called, read_aliases
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits, listen
 from referee.harness.web.server.link import WebLink, open_link
 from referee.protocol.codec import JSON

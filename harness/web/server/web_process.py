@@ -256,7 +256,7 @@ class Application:
 
 
 class _Answer:
-    """What is sent to a client: a response or a WebSocket."""
+    """A response or a WebSocket for a client."""
 
     KIND: str
     """The start of the ASGI messages that make a response."""
