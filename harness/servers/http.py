@@ -6,6 +6,7 @@ import socket
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -22,6 +23,7 @@ from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
 from referee.harness.web.server.host_names import may_be_called, read_aliases
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits, listen
 from referee.harness.web.server.link import WebLink, open_link
+from referee.harness.web.server.pages import Page, Pages
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -96,9 +98,9 @@ class Gate:
     Normalises paths: absolute targets, which clients behind a proxy send, and a trailing slash.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
         self.app = app
-        self.names = read_aliases(names)
+        self.names = names
         self.open_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -171,15 +173,17 @@ ON_ERROR: dict[Any, Callable[..., Any]] = {HTTPException: refused, Exception: fa
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[tuple[str, WebLink]]:
+async def serving(
+    app: ASGIApp, bind: str, names: Iterable[str], pages: Mapping[str, Page] = MappingProxyType({})
+) -> AsyncIterator[tuple[str, WebLink]]:
     """Serves at `bind` while the block runs, and yields the address, such as `127.0.0.1:8080`, and the link.
 
-    `names` are host names under which clients may call the server, besides localhost and any address. Raises
-    UsageError and RunError.
+    `names` are host names under which clients may call the server, besides localhost and any address. The
+    web process sends `pages` itself. Raises UsageError and RunError.
     """
-    listening = listening_at(bind)
+    listening, known = listening_at(bind), read_aliases(names)
     address = address_of(listening)
-    async with open_link(Gate(app, names), listening, LIMITS) as link:
+    async with open_link(Gate(app, known), listening, LIMITS, Pages(dict(pages), known)) as link:
         with few_collections():
             yield address, link
 

@@ -23,7 +23,7 @@ from referee.harness.servers.aibg.lobby import AibgGame, Lobby
 from referee.harness.servers.http import ON_ERROR, json_object, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
 from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
-from referee.harness.web.app import FILES, document, file
+from referee.harness.web.app import FILES, document, file, pages
 from referee.harness.web.guard import HEADERS
 from referee.harness.web.page import check_there
 from referee.harness.web.server.link import WebLink, arrived_at, sent_at
@@ -211,7 +211,10 @@ class Endpoints:
     # Viewers.
 
     async def screen(self, request: Request) -> Response:
-        """Returns the page that shows a game's stream to those who know the viewers' password."""
+        """Returns the page that shows a game's stream to those who know the viewers' password.
+
+        The web process sends it itself, except for requests of pages and where there is no viewer.
+        """
         try:
             check_there()
         except RunError as error:
@@ -298,7 +301,7 @@ async def open_aibg(
     """
     async with open_match_host(seed) as host:
         lobby = Lobby(host, replays)
-        async with serving(app(lobby, keeper), bind, names) as (address, link):
+        async with serving(app(lobby, keeper), bind, names, pages("screen")) as (address, link):
             lobby.link = link
             yield address, lobby
 

@@ -44,6 +44,7 @@ from referee.harness.web.server.messages import (
     Sync,
     Synced,
 )
+from referee.harness.web.server.pages import Pages
 from referee.harness.web.server.web_clock import WebClock
 from referee.protocol.errors import RemoteProtocolError
 
@@ -66,7 +67,9 @@ class WebLink(trio.abc.Instrument):
     It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
     """
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, pages: Pages, nursery: trio.Nursery
+    ) -> None:
         self.app = app
         self.clock = WebClock()
         """Reads as the clock of the web process does."""
@@ -74,6 +77,7 @@ class WebLink(trio.abc.Instrument):
         """The web process; None before the first."""
         self._listening = listening
         self._limits = limits
+        self._pages = pages
         self._nursery = nursery
         self._up = trio.Event()
         self._ends = False
@@ -178,7 +182,7 @@ class WebLink(trio.abc.Instrument):
                     start_new_session=True,  # Ctrl-C is for us, and we end the web process
                 )
             try:
-                self.send(Serve(self._limits, self.clock.now()))
+                self.send(Serve(self._limits, self.clock.now(), self._pages))
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._write_on)
                     await self._read()
@@ -396,11 +400,15 @@ async def open_link(
     app: ASGIApp,
     listening: socket.socket,
     limits: RequestLimits = RequestLimits(),  # noqa: B008
+    pages: Pages = Pages(),  # noqa: B008
 ) -> AsyncIterator[WebLink]:
-    """Serves an application while the block runs, on a socket from `listen`, which it takes over. Raises RunError."""
+    """Serves an application while the block runs, on a socket from `listen`, which it takes over. Raises RunError.
+
+    The web process sends `pages` itself.
+    """
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
-            link = WebLink(app, listening, limits, nursery)
+            link = WebLink(app, listening, limits, pages, nursery)
             trio.lowlevel.add_instrument(link)
             nursery.start_soon(link.run)
             try:

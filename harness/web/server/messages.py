@@ -13,13 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.web.server.limits import RequestLimits
+from referee.harness.web.server.pages import Headers, Pages
 from referee.protocol.codec import MSGPACK
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
 MAX_FRAME_BYTES = 1 << 24
-
-Headers = list[tuple[bytes, bytes]]
-
 
 # From the process with matches.
 
@@ -29,6 +27,7 @@ class Serve(Struct, frozen=True, tag="serve"):
 
     limits: RequestLimits
     clock_s: float
+    pages: Pages = Pages()
 
 
 class Respond(Struct, frozen=True, tag="respond"):

@@ -31,7 +31,6 @@ from referee.harness.web.server.messages import (
     FromMatches,
     FromWeb,
     Gone,
-    Headers,
     LinkEnd,
     Piece,
     Ready,
@@ -42,6 +41,7 @@ from referee.harness.web.server.messages import (
     Sync,
     Synced,
 )
+from referee.harness.web.server.pages import Headers, Pages
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
@@ -152,9 +152,10 @@ class Link(asyncio.Protocol):
 class Application:
     """The ASGI application: checks a request, reads it whole, hands it over, and sends what comes back."""
 
-    def __init__(self, link: Link, limits: RequestLimits) -> None:
+    def __init__(self, link: Link, limits: RequestLimits, pages: Pages) -> None:
         self.link = link
         self.limits = limits
+        self.pages = pages
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         connection: ClientConnection = scope["state"]["connection"]
@@ -173,6 +174,8 @@ class Application:
                     if body is None:
                         return None
                     if len(body) <= self.limits.body_bytes:
+                        if (page := self.pages.answer(scope)) is not None:
+                            return await _Response(send).respond(*page)
                         return await self._exchange(scope, connection, body, _Response(send))
                     refusal = 413, "the body is too long"
             await _Response(send).text(*refusal)
@@ -357,7 +360,7 @@ async def main(link_fd: int, listening_fd: int) -> None:
     limits = order.limits
     connections = Connections(limits, link.clock)
     config = Config(
-        Application(link, limits),
+        Application(link, limits, order.pages),
         http=connections.make,  # type: ignore[arg-type]
         ws=connections.upgrade,  # type: ignore[arg-type]
         ws_max_size=limits.body_bytes,
