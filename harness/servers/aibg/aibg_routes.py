@@ -294,6 +294,7 @@ async def open_aibg(
     names: Iterable[str] = (),
     replays: Path | None = None,
     seed: int | None = None,
+    access_log: Path | None = None,
 ) -> AsyncIterator[tuple[str, Lobby]]:
     """Serves AIBG while the block runs, and yields its address and its games. Raises UsageError.
 
@@ -301,7 +302,7 @@ async def open_aibg(
     """
     async with open_match_host(seed) as host:
         lobby = Lobby(host, replays)
-        async with serving(app(lobby, keeper), bind, names, pages("screen")) as (address, link):
+        async with serving(app(lobby, keeper), bind, names, pages("screen"), access_log) as (address, link):
             lobby.link = link
             yield address, lobby
 

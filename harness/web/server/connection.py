@@ -58,6 +58,9 @@ class Connections:
         self._open[connection] = None
         return True
 
+    def __len__(self) -> int:
+        return len(self._open)
+
     def touch(self, connection: "ClientConnection") -> None:
         """Notes that a connection waits for its next request from now on."""
         if connection in self._open:

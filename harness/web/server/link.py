@@ -8,25 +8,28 @@ the listening socket, which stays open here.
 Needs the extra `web`.
 """
 
+import importlib.util
 import logging
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-import httptools  # noqa: F401 - for the web process; whoever lacks it hears of it here
 import trio
-import websockets  # noqa: F401 - the same
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Scope
 
 from referee.harness.errors import RunError
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.stall_clock import stall_clock
+from referee.harness.web.server.access_log import check_log
 from referee.harness.web.server.limits import RequestLimits
 from referee.harness.web.server.messages import (
+    HEALTH,
     Asked,
     Begin,
     End,
@@ -58,6 +61,10 @@ GRACE_S = 0.2
 """How long open requests may take when the server ends."""
 END_S = 3.0
 
+for needed in ("httptools", "prometheus_client", "uvicorn", "websockets"):
+    if importlib.util.find_spec(needed) is None:
+        raise ImportError(f"No module named {needed!r}")  # the web process would end with that
+
 log = logging.getLogger("referee.web")
 
 
@@ -67,17 +74,14 @@ class WebLink(trio.abc.Instrument):
     It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
     """
 
-    def __init__(
-        self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, pages: Pages, nursery: trio.Nursery
-    ) -> None:
+    def __init__(self, app: ASGIApp, listening: socket.socket, order: Serve, nursery: trio.Nursery) -> None:
         self.app = app
         self.clock = WebClock()
         """Reads as the clock of the web process does."""
         self.process: subprocess.Popen[bytes] | None = None
         """The web process; None before the first."""
         self._listening = listening
-        self._limits = limits
-        self._pages = pages
+        self._order = order
         self._nursery = nursery
         self._up = trio.Event()
         self._ends = False
@@ -182,7 +186,7 @@ class WebLink(trio.abc.Instrument):
                     start_new_session=True,  # Ctrl-C is for us, and we end the web process
                 )
             try:
-                self.send(Serve(self._limits, self.clock.now(), self._pages))
+                self.send(replace(self._order, clock_s=self.clock.now()))
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._write_on)
                     await self._read()
@@ -233,7 +237,9 @@ class WebLink(trio.abc.Instrument):
             self._is_full = False
 
     def _handle(self, message: Any) -> None:
-        if isinstance(message, Asked):
+        if isinstance(message, Asked) and message.path == HEALTH:
+            self.send(Respond(message.id, 200, [(b"content-type", b"text/plain"), (b"content-length", b"3")], b"ok\n"))
+        elif isinstance(message, Asked):
             exchange = self._exchanges[message.id] = _Exchange(self, message)
             self._nursery.start_soon(exchange.run)
         elif isinstance(message, Sent):
@@ -401,14 +407,19 @@ async def open_link(
     listening: socket.socket,
     limits: RequestLimits = RequestLimits(),  # noqa: B008
     pages: Pages = Pages(),  # noqa: B008
+    access_log: Path | None = None,
 ) -> AsyncIterator[WebLink]:
-    """Serves an application while the block runs, on a socket from `listen`, which it takes over. Raises RunError.
+    """Serves an application while the block runs, on a socket from `listen`, which it takes over.
 
-    The web process sends `pages` itself.
+    The web process sends `pages` itself. `access_log` is the file for a line about each request. Raises RunError, and
+    UsageError if that file cannot be written.
     """
+    if access_log is not None:
+        check_log(access_log)
+    order = Serve(limits, 0.0, pages, None if access_log is None else str(access_log.absolute()))
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
-            link = WebLink(app, listening, limits, pages, nursery)
+            link = WebLink(app, listening, order, nursery)
             trio.lowlevel.add_instrument(link)
             nursery.start_soon(link.run)
             try:

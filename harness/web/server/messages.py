@@ -17,6 +17,8 @@ from referee.harness.web.server.pages import Headers, Pages
 from referee.protocol.codec import MSGPACK
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
+HEALTH = "/health"
+"""Whoever asks for this path hears whether both processes answer."""
 MAX_FRAME_BYTES = 1 << 24
 
 # From the process with matches.
@@ -28,6 +30,8 @@ class Serve(Struct, frozen=True, tag="serve"):
     limits: RequestLimits
     clock_s: float
     pages: Pages = Pages()
+    access_log: str | None = None
+    """The file for a line about each request."""
 
 
 class Respond(Struct, frozen=True, tag="respond"):

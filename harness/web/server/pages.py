@@ -29,13 +29,17 @@ class Pages(Struct, frozen=True):
     names: frozenset[str] = frozenset()
     """As `read_aliases` returns them."""
 
+    def is_named(self, scope: Any) -> bool:
+        """Tells whether a request is for this server."""
+        return may_be_called(dict(scope["headers"]).get(b"host", b"").decode("latin-1"), self.names)
+
     def answer(self, scope: Any) -> tuple[int, Headers, bytes] | None:
         """Returns status, headers and body. None = the application answers, or says why it does not."""
         page = self.pages.get("/" + scope["path"].strip("/")) if self.pages else None
         headers = dict(scope["headers"])
         if page is None or scope["method"] not in ("GET", "HEAD") or b"origin" in headers:
             return None
-        if not may_be_called(headers.get(b"host", b"").decode("latin-1"), self.names):
+        if not self.is_named(scope):
             return None
         if dict(page.headers)[b"etag"] in headers.get(b"if-none-match", b"").replace(b" ", b"").split(b","):
             return 304, page.headers, b""

@@ -10,6 +10,7 @@ If the process with the matches ends, every open stream gets a last event that s
 
 import asyncio
 import gc
+import ipaddress
 import logging
 import socket
 import sys
@@ -25,6 +26,7 @@ from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
 from referee.harness.web.server.messages import (
+    HEALTH,
     Asked,
     Begin,
     End,
@@ -41,12 +43,16 @@ from referee.harness.web.server.messages import (
     Sync,
     Synced,
 )
+from referee.harness.web.server.observer import Observer
 from referee.harness.web.server.pages import Headers, Pages
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
 STALL_AFTER_S = 0.075
 """A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
+METRICS = "/metrics"
+HEALTH_S = 2.0
+"""How long the matches may take to say that they are well."""
 GRACE_S = 0.2
 """How long open responses may take when the server ends."""
 ENDED = "the server has ended, and this goes no further"
@@ -152,12 +158,16 @@ class Link(asyncio.Protocol):
 class Application:
     """The ASGI application: checks a request, reads it whole, hands it over, and sends what comes back."""
 
-    def __init__(self, link: Link, limits: RequestLimits, pages: Pages) -> None:
+    def __init__(self, link: Link, limits: RequestLimits, pages: Pages, observer: Observer) -> None:
         self.link = link
         self.limits = limits
         self.pages = pages
+        self.observer = observer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.observer.observed(self._serve, scope, receive, send)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         connection: ClientConnection = scope["state"]["connection"]
         connection.request_begins()
         try:
@@ -174,14 +184,26 @@ class Application:
                     if body is None:
                         return None
                     if len(body) <= self.limits.body_bytes:
-                        if (page := self.pages.answer(scope)) is not None:
-                            return await _Response(send).respond(*page)
-                        return await self._exchange(scope, connection, body, _Response(send))
+                        return await self._answer_whole(scope, connection, body, _Response(send))
                     refusal = 413, "the body is too long"
             await _Response(send).text(*refusal)
             connection.refuse()
         finally:
             connection.request_ends()
+
+    async def _answer_whole(self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response") -> None:
+        """Answers a request that has arrived whole."""
+        if (page := self.pages.answer(scope)) is not None:
+            return await answer.respond(*page)
+        if scope["path"] == METRICS and _is_local(scope["client"]) and self.pages.is_named(scope):
+            return await answer.respond(*self.observer.metrics())
+        if scope["path"] != HEALTH:
+            return await self._exchange(scope, connection, body, answer)
+        try:
+            async with asyncio.timeout(HEALTH_S):
+                return await self._exchange(scope, connection, body, answer)
+        except TimeoutError:
+            return await answer.text(503, f"the matches have not answered for {HEALTH_S:g} s")
 
     async def _body(self, receive: Any) -> bytes | None:
         """Returns the body, no further than is certain to be too long; None if the client left."""
@@ -229,6 +251,9 @@ class Application:
             await self._answer(number, exchange, connection, answer)
         except ClientDisconnected:
             leave()
+        except asyncio.CancelledError:
+            leave()
+            raise
         finally:
             connection.on_lost.pop(number, None)
             del link.exchanges[number]
@@ -337,6 +362,11 @@ def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
     return None
 
 
+def _is_local(client: tuple[str, int] | None) -> bool:
+    """Tells whether a client is on this machine."""
+    return client is not None and ipaddress.ip_address(client[0].partition("%")[0]).is_loopback
+
+
 async def beat(link: Link) -> None:
     """Notices when this process did not run, and leaves that time out of the clock."""
     stop = monotonic() + STALL_AFTER_S
@@ -359,8 +389,9 @@ async def main(link_fd: int, listening_fd: int) -> None:
         return
     limits = order.limits
     connections = Connections(limits, link.clock)
+    observer = Observer(lambda: len(connections), lambda: link.clock.offset_s, order.access_log)
     config = Config(
-        Application(link, limits, order.pages),
+        Application(link, limits, order.pages, observer),
         http=connections.make,  # type: ignore[arg-type]
         ws=connections.upgrade,  # type: ignore[arg-type]
         ws_max_size=limits.body_bytes,
@@ -379,7 +410,10 @@ async def main(link_fd: int, listening_fd: int) -> None:
     link.send(Ready(link.clock.offset_s))
     gc.collect()
     gc.freeze()
+    access_log = observer.access_log
     others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(link))]
+    if access_log is not None:
+        others.append(asyncio.ensure_future(access_log.run()))
     serving = asyncio.ensure_future(server.serve([listening]))
     await asyncio.wait((serving, asyncio.ensure_future(link.ended.wait())), return_when=asyncio.FIRST_COMPLETED)
     with suppress(TimeoutError):
@@ -390,6 +424,8 @@ async def main(link_fd: int, listening_fd: int) -> None:
     for each in others:
         each.cancel()
     await serving
+    if access_log is not None:
+        access_log.flush()
 
 
 if __name__ == "__main__":
