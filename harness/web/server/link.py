@@ -57,6 +57,8 @@ STARTS = 5
 """A web process that ends so often within `STEADY_S` of its start cannot work here."""
 STEADY_S = 5.0
 START_S = 20.0
+PIECE_BYTES = 1 << 20
+"""The most of a body in one message. A text for a WebSocket cannot be longer."""
 GRACE_S = 0.2
 """How long open requests may take when the server ends."""
 END_S = 3.0
@@ -351,12 +353,12 @@ class _Exchange:
         body, more = message.get("body", b""), message.get("more_body", False)
         if self._begun is not None:
             begun, self._begun = self._begun, None
-            if not more:
+            if not more and len(body) <= PIECE_BYTES:
                 link.send(Respond(number, *begun, body))
                 return
             link.send(Begin(number, *begun))
-        if body:
-            await self._send_piece(body)
+        for start in range(0, len(body), PIECE_BYTES):
+            await self._send_piece(body[start : start + PIECE_BYTES])
         if not more and not self.is_cut:
             link.send(End(number))
 
@@ -375,6 +377,8 @@ class _Exchange:
 
     async def _send_piece(self, body: bytes) -> None:
         """Sends a piece, and waits until it was written."""
+        if len(body) > PIECE_BYTES:
+            raise ValueError(f"a message of {len(body)} bytes for a WebSocket; expected at most {PIECE_BYTES}")
         if self.has_left:
             await trio.lowlevel.checkpoint()
             return
@@ -386,7 +390,7 @@ class _Exchange:
 def _scope(request: Asked) -> dict[str, Any]:
     """Returns the ASGI scope of a request or a WebSocket."""
     scope: dict[str, Any] = {
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "asgi": {"version": "3.0", "spec_version": "2.3"},  # from 2.4 on, Starlette's streams end only at a write
         "http_version": request.http_version,
         "path": request.path,
         "raw_path": request.raw_path,
