@@ -22,7 +22,7 @@ from referee.harness.match.match import Match
 from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.roster import MakeSeat, in_processes
-from referee.harness.servers.host_names import read_aliases
+from referee.harness.web.server.host_names import read_aliases
 
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 
@@ -37,6 +37,7 @@ def serve(
     coordinator: str | None = None,
     test: bool = False,
     replay: Path | None = None,
+    access_log: Path | None = None,
     users: Path | None = None,
     secret: Path | None = None,
     token_time: str = "12h",
@@ -55,6 +56,7 @@ def serve(
             AUTH_TOKEN as Authorization; no other address gets it.
         test: Arena: let requests set the time, for the original's own tests. Never use it in a contest.
         replay: The folder for the replays, one per match; none: write no replays. Default: a new folder in ./replays.
+        access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds.
         users: AIBG: the file of users, which `referee user` writes.
         secret: AIBG: a file of at least 64 bytes that signs tokens, so that they outlast this process. Default: random.
         token_time: AIBG: how long a token is valid.
@@ -72,9 +74,9 @@ def serve(
     kept = None if replay == NO_REPLAY else replay
     with claim_folder(server) if replay is None else nullcontext(kept) as folder:
         if server == "arena":
-            run(_arena, address, names, compat or "seed", frozenset(allow), coordinator, test, folder)
+            run(_arena, address, names, compat or "seed", frozenset(allow), coordinator, test, folder, access_log)
         else:
-            run(_aibg, address, names, keeper, folder)
+            run(_aibg, address, names, keeper, folder, access_log)
     return PLAYED
 
 
@@ -115,10 +117,10 @@ def _keeper(users: Path | None, secret: Path | None, token_time: str) -> Any:
     return Gatekeeper(read_users(users), read_secret(secret), token_s)
 
 
-async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | None) -> None:
+async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | None, log: Path | None) -> None:
     from referee.harness.servers.aibg.aibg_routes import open_aibg
 
-    async with open_aibg(bind, keeper, names, folder) as (address, _):
+    async with open_aibg(bind, keeper, names, folder, access_log=log) as (address, _):
         _announce(address, "", folder)
         await trio.sleep_forever()
 
@@ -131,6 +133,7 @@ async def _arena(
     coordinator: str | None,
     test: bool,
     folder: Path | None,
+    log: Path | None,
 ) -> None:
     with web_extra("referee serve"):
         from referee.harness.servers.arena.arena_routes import open_arena
@@ -144,7 +147,7 @@ async def _arena(
     except CallFailed as error:
         raise UsageError(f"--coordinator {coordinator}: {error}") from None
     settings = Settings(Settings().allow | allow, known, token, folder)
-    async with open_arena(bind, settings, compat, names, test) as (address, arena):
+    async with open_arena(bind, settings, compat, names, test, log) as (address, arena):
         _announce(address, "".join(f" /{name}" for name in arena.games), folder)
         await trio.sleep_forever()
 

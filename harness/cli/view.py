@@ -64,6 +64,8 @@ def need_web(what: str) -> None:
     with web_extra(what):
         import hypercorn  # noqa: F401
         import starlette  # noqa: F401
+
+        import referee.harness.web.server.link  # noqa: F401
     page.check_there()
 
 
@@ -104,7 +106,7 @@ def _final(place: Path) -> "tuple[ReplayList, Brackets]":
 async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str, brackets: "Brackets") -> None:
     from referee.harness.web import guard
     from referee.harness.web.app import Rights, Viewer
-    from referee.harness.web.server.in_loop import serving
+    from referee.harness.web.server.link import open_link
 
     token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
     if len(token) < 40:
@@ -113,7 +115,7 @@ async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, m
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)
-    async with viewer.open(), serving(app, listening):
+    async with viewer.open(), open_link(app, listening):
         out.print(url)
         with opened(url) if opens else nullcontext():
             await trio.sleep_forever()

@@ -6,6 +6,8 @@ import socket
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,12 +20,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
-from referee.harness.process.stall_clock import stall_clock
-from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web.guard import FOREIGN, bracketed, is_foreign
-from referee.harness.web.server import in_loop
+from referee.harness.web.server.host_names import may_be_called, read_aliases
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits, listen
 from referee.harness.web.server.link import WebLink, open_link
+from referee.harness.web.server.pages import Page, Pages
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -37,9 +38,6 @@ FULL_COLLECTIONS = 50
 
 A full search takes tens of milliseconds with hundreds of battles. Python's default of 10 delays one move in a hundred.
 """
-
-WAITED_S = 0.00005
-"""A poll that took longer had to wait: the bytes that it found have only just arrived."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -101,9 +99,9 @@ class Gate:
     Normalises paths: absolute targets, which clients behind a proxy send, and a trailing slash.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
         self.app = app
-        self.names = read_aliases(names)
+        self.names = names
         self.open_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -175,50 +173,23 @@ ON_ERROR: dict[Any, Callable[..., Any]] = {HTTPException: refused, Exception: fa
 """For `Starlette(exception_handlers=…)`."""
 
 
-class ArrivalClock(trio.abc.Instrument):
-    """Notes when the loop polls its sockets, so that no client pays for what the loop did before.
-
-    `latest` is the earliest moment at which the bytes just read can have arrived: the last poll if that had to wait
-    for them, otherwise the poll before it.
-    """
-
-    def __init__(self) -> None:
-        self._now = stall_clock().now
-        self.latest = self._polled_at = self._poll_began_at = self._now()
-
-    def before_io_wait(self, timeout: float) -> None:
-        self._poll_began_at = self._now()
-
-    def after_io_wait(self, timeout: float) -> None:
-        now = self._now()
-        self.latest = now if now - self._poll_began_at > WAITED_S else self._polled_at
-        self._polled_at = now
-
-
 @asynccontextmanager
-async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[str]:
-    """Serves at `bind` in this loop while the block runs, and yields the address, such as `127.0.0.1:8080`.
+async def serving(
+    app: ASGIApp,
+    bind: str,
+    names: Iterable[str],
+    pages: Mapping[str, Page] = MappingProxyType({}),
+    access_log: Path | None = None,
+) -> AsyncIterator[tuple[str, WebLink]]:
+    """Serves at `bind` while the block runs, and yields the address, such as `127.0.0.1:8080`, and the link.
 
-    `names` are host names under which clients may call the server, besides localhost and any address. Raises
-    UsageError.
+    `names` are host names under which clients may call the server, besides localhost and any address. The
+    web process sends `pages` itself. `access_log` is the file for a line about each request. Raises UsageError and
+    RunError.
     """
-    listening = listening_at(bind)
-    arrivals = ArrivalClock()
-    trio.lowlevel.add_instrument(arrivals)
-    try:
-        async with in_loop.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest):
-            with few_collections():
-                yield address_of(listening)
-    finally:
-        trio.lowlevel.remove_instrument(arrivals)
-
-
-@asynccontextmanager
-async def serving_apart(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[tuple[str, WebLink]]:
-    """Does the same with a web process, and yields the address and the link to that process. Raises RunError too."""
-    listening = listening_at(bind)
+    listening, known = listening_at(bind), read_aliases(names)
     address = address_of(listening)
-    async with open_link(Gate(app, names), listening, LIMITS) as link:
+    async with open_link(Gate(app, known), listening, LIMITS, Pages(dict(pages), known), access_log) as link:
         with few_collections():
             yield address, link
 

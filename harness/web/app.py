@@ -16,9 +16,10 @@ from starlette.routing import Route
 from referee.games import registry
 from referee.harness.bell import Bell
 from referee.harness.web.growing_replay import FollowedReplay
-from referee.harness.web.guard import bearer
+from referee.harness.web.guard import HEADERS, bearer
 from referee.harness.web.page import STATIC, is_there, painters
 from referee.harness.web.replay_list import ReplayList
+from referee.harness.web.server.pages import Page, page
 from referee.harness.web.viewer_frames import Eyes
 
 KEPT = 6
@@ -56,14 +57,29 @@ def document(mode: str = "") -> Response:
 
 async def file(request: Request) -> Response:
     """Serves the page's script or style."""
-    name = request.url.path.removeprefix("/")
+    path = request.url.path
     if not is_there():
         raise HTTPException(404, "this installation has no viewer\n")
-    kind = "text/javascript" if name.endswith(".js") else "text/css"
-    if name == "painters.js":
+    return Response(_content(path), media_type=_kind(path))
+
+
+def pages(mode: str) -> dict[str, Page]:
+    """Returns the page in a mode and its files, by path; empty if this installation has no viewer."""
+    if not is_there():
+        return {}
+    files = {path: page(_content(path), f"{_kind(path)}; charset=utf-8", HEADERS) for path in FILES}
+    return {"/": page(bytes(document(mode).body), "text/html; charset=utf-8", HEADERS), **files}
+
+
+def _kind(path: str) -> str:
+    return "text/javascript" if path.endswith(".js") else "text/css"
+
+
+def _content(path: str) -> bytes:
+    if path == "/painters.js":
         brought = sorted({*registry.names()} - {*registry.own_names()})
-        return Response(painters(map(registry.game, brought)), media_type=kind)
-    return Response((STATIC / name).read_bytes(), media_type=kind)
+        return painters(map(registry.game, brought)).encode()
+    return (STATIC / path.removeprefix("/")).read_bytes()
 
 
 class Rights(Struct, frozen=True):

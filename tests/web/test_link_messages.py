@@ -29,11 +29,11 @@ from referee.harness.web.server.messages import (
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
 MESSAGES: dict[str, Any] = {
-    "Asked": Asked(1, 0.5, "1.1", "POST", "/é", b"/%C3%A9", b"a=1", [(b"host", b"\xff")], ("::1", 1), b"\0\xff"),
+    "Asked": Asked(1, 0.5, "1.1", "POST", "/é", b"/%C3%A9", b"a=1", [(b"host", b"\xff")], ("::1", 1), b"\0\xff", True),
     "Respond": Respond(1, 200, [(b"a", b"b")], b"\xff"),
     "Begin": Begin(1, 200, []),
     "Piece": Piece(1, b"data: 1\n\n"),
-    "End": End(1),
+    "End": End(1, is_cut=True),
     "Sent": Sent(1, 0.75),
     "Gone": Gone(1),
 }

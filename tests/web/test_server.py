@@ -60,6 +60,22 @@ async def pieces(request: Request) -> Response:
     return StreamingResponse(parts())
 
 
+left = threading.Event()
+
+
+async def endless(request: Request) -> Response:
+    """Sends a piece, and then waits for news that never come."""
+
+    async def parts() -> AsyncIterator[str]:
+        try:
+            yield "begun"
+            await trio.sleep_forever()
+        finally:
+            left.set()
+
+    return StreamingResponse(parts())
+
+
 async def when(request: Request) -> Response:
     await request.body()
     return PlainTextResponse(str((in_loop if how == HERE else link).arrived_at(request)))
@@ -73,6 +89,7 @@ def served(idle_s: int = 15, connections: int = 2000) -> Iterator[int]:
     routes = [
         Route("/", echo, methods=["GET", "POST"]),
         Route("/pieces", pieces),
+        Route("/endless", endless),
         Route("/when", when, methods=["POST"]),
     ]
     app = Guarded(Starlette(routes=routes), allowed_hosts("127.0.0.1", port))
@@ -299,6 +316,27 @@ def test_requests_that_a_client_sends_ahead_are_answered_in_order() -> None:
         received = b""
         while received.count(b"1 False") < 5:
             received += raw.recv(1 << 16)
+
+
+@pytest.mark.parametrize("sizes", [[20_000_000], [1, 20_000_000, 2]])
+def test_a_response_may_be_larger_than_a_message_between_the_processes(sizes: list[int]) -> None:
+    with served() as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes)))
+        assert len(connection.getresponse().read()) == sum(sizes)
+        assert asked(port)[0] == 200
+
+
+def test_a_stream_ends_when_its_client_has_left() -> None:
+    left.clear()
+    with served() as port:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
+            raw.sendall(f"GET /endless HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            received = b""
+            while b"begun" not in received:
+                received += raw.recv(1 << 16)
+            assert not left.is_set()
+        assert left.wait(10)
 
 
 def test_a_request_has_arrived_when_the_end_of_its_body_was_read() -> None:

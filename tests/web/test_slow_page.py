@@ -5,6 +5,7 @@ import shutil
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -15,8 +16,9 @@ from referee.harness.web import growing_replay, replay_list
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.growing_replay import POLL_S, FollowedReplay
 from referee.harness.web.replay_list import FileList, FileSource
-from referee.harness.web.server.in_loop import serving
+from referee.harness.web.server import in_loop
 from referee.harness.web.server.limits import listen
+from referee.harness.web.server.link import open_link
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +62,8 @@ async def settled(viewer: Counting) -> int:
     return before
 
 
-def test_a_page_that_never_reads_uses_bounded_memory(played: Played) -> None:
+@pytest.mark.parametrize("serving", [in_loop.serving, open_link], ids=["in the loop", "in a process of its own"])
+def test_a_page_that_never_reads_uses_bounded_memory(played: Played, serving: Any) -> None:
     record = played("tictactoe")
 
     async def run() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import trio
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from referee.harness.errors import RunError
@@ -23,10 +23,10 @@ from referee.harness.servers.aibg.lobby import AibgGame, Lobby
 from referee.harness.servers.http import ON_ERROR, json_object, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
 from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
-from referee.harness.web.app import FILES, document, file
+from referee.harness.web.app import FILES, document, file, pages
 from referee.harness.web.guard import HEADERS
 from referee.harness.web.page import check_there
-from referee.harness.web.server.in_loop import arrived_at
+from referee.harness.web.server.link import WebLink, arrived_at, sent_at
 
 NOT_ON_MOVE = "You are not on the move."
 GAME_OVER = "The game is over."
@@ -44,11 +44,21 @@ LAST_FRAME_S = 1.0
 """How long a viewer has to read the last frame and leave. Some lose it if we close the connection at once."""
 
 
-def tracked(status: int, value: Any, pending: PendingReply) -> Response:
-    """Returns a JSON response that notes when it has been sent."""
-    response = reply(status, value)
-    response.background = BackgroundTask(pending.mark_sent)
-    return response
+class Tracked(Response):
+    """A JSON response that notes when it was sent."""
+
+    media_type = "application/json"
+
+    def __init__(self, link: WebLink, status: int, value: Any, pending: PendingReply) -> None:
+        super().__init__(msgspec.json.encode(value), status)
+        self.link = link
+        self.pending = pending
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        self.pending.mark_sent(sent_at(scope) or self.link.clock.now())  # without the former, the client has left
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def refused(request: Request, error: HTTPException) -> Response:
@@ -68,6 +78,10 @@ class Endpoints:
         self.lobby = lobby
         self.keeper = keeper
         self.viewers = 0
+
+    def tracked(self, status: int, value: Any, pending: PendingReply) -> Response:
+        """Returns a JSON response that notes when it was sent."""
+        return Tracked(self.lobby.link, status, value, pending)
 
     # The user.
 
@@ -114,7 +128,7 @@ class Endpoints:
             raise HTTPException(400, NO_GAME)
         await self.lobby.join(game, name)
         index = game.names.index(name) + 1
-        return tracked(202, {"playerIdx": index, "gameState": game.position()}, game.seats[name].first)
+        return self.tracked(202, {"playerIdx": index, "gameState": game.position()}, game.seats[name].first)
 
     async def do_action(self, request: Request) -> Response:
         name = self.user(request, "player")
@@ -128,13 +142,13 @@ class Endpoints:
             raise HTTPException(400, GAME_OVER)
         seat = game.seats[name]
         if not seat.on_move:
-            return tracked(202, {"gameState": game.position(), "message": NOT_ON_MOVE}, seat.out_of_turn())
+            return self.tracked(202, {"gameState": game.position(), "message": NOT_ON_MOVE}, seat.out_of_turn())
         pending = seat.act(action, arrived_at(request))
         await pending.ready.wait()
         if pending.turn is None:
             raise HTTPException(400, GAME_OVER)
         message = pending.turn.message or "null"
-        return tracked(202, {"gameState": game.texts.encode(pending.turn.state), "message": message}, pending)
+        return self.tracked(202, {"gameState": game.texts.encode(pending.turn.state), "message": message}, pending)
 
     # Training.
 
@@ -146,7 +160,7 @@ class Endpoints:
             return bad_request(request, "expected mapName, playerIdx (1 to 4) and time (minutes)")
         game = await self.lobby.train(name, int(index), minutes, map_name)
         shown = {"message": TRAINING_BEGUN.format(game.number), "gameState": game.position()}
-        return tracked(202, shown, game.seats[name].first)
+        return self.tracked(202, shown, game.seats[name].first)
 
     async def action_train(self, request: Request) -> Response:
         name = self.trainee(request)
@@ -166,8 +180,8 @@ class Endpoints:
         if pending.turn is None:
             raise HTTPException(400, TRAINING_OVER)
         if pending.turn.message is not None:
-            return tracked(400, {"message": pending.turn.message}, pending)
-        return tracked(202, {"gameState": game.texts.encode(pending.turn.state)}, pending)
+            return self.tracked(400, {"message": pending.turn.message}, pending)
+        return self.tracked(202, {"gameState": game.texts.encode(pending.turn.state)}, pending)
 
     # The organiser.
 
@@ -197,7 +211,10 @@ class Endpoints:
     # Viewers.
 
     async def screen(self, request: Request) -> Response:
-        """Returns the page that shows a game's stream to those who know the viewers' password."""
+        """Returns the page that shows a game's stream to those who know the viewers' password.
+
+        The web process sends it itself, except for requests of pages and where there is no viewer.
+        """
         try:
             check_there()
         except RunError as error:
@@ -277,6 +294,7 @@ async def open_aibg(
     names: Iterable[str] = (),
     replays: Path | None = None,
     seed: int | None = None,
+    access_log: Path | None = None,
 ) -> AsyncIterator[tuple[str, Lobby]]:
     """Serves AIBG while the block runs, and yields its address and its games. Raises UsageError.
 
@@ -284,7 +302,8 @@ async def open_aibg(
     """
     async with open_match_host(seed) as host:
         lobby = Lobby(host, replays)
-        async with serving(app(lobby, keeper), bind, names) as address:
+        async with serving(app(lobby, keeper), bind, names, pages("screen"), access_log) as (address, link):
+            lobby.link = link
             yield address, lobby
 
 

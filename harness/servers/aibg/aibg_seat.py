@@ -8,9 +8,9 @@ from msgspec import Raw, Struct
 
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.contract import Call, Fault, FaultKind, Notice
-from referee.harness.process.stall_clock import now
 from referee.harness.records import CallCost
 from referee.harness.seats.seat import MatchContext, Reply, Seat
+from referee.harness.web.server.link import WebLink
 from referee.protocol.messages import Clock, Initialize
 
 UNSENT_S = 1.0
@@ -65,6 +65,7 @@ class PendingReply:
         """None if the game is over."""
         self.ready = trio.Event()
         self.sent_at: float | None = None
+        """By the clock of the link to the web process."""
         self.done = trio.Event()
         """Set when the response has been sent, or the client has acted without it."""
 
@@ -73,17 +74,21 @@ class PendingReply:
         self.turn = turn
         self.ready.set()
 
-    async def mark_sent(self) -> None:
-        """Notes that the response has been sent."""
-        self.sent_at = now()
+    def mark_sent(self, at: float) -> None:
+        """Notes when the response was sent."""
+        self.sent_at = at
         self.done.set()
 
 
 class AibgSeat(Seat):
-    """A user's seat. In training, the game starts with the user's first turn."""
+    """A user's seat. In training, the game starts with the user's first turn.
 
-    def __init__(self, training: bool = False) -> None:
+    All times are by the clock of the link to the web process.
+    """
+
+    def __init__(self, link: WebLink, training: bool = False) -> None:
         super().__init__()
+        self.link = link
         self.state: AIBG5 | None = None
         """The position; None before the game."""
         self.over = False
@@ -114,24 +119,32 @@ class AibgSeat(Seat):
         reply = self._parked or self._refused or self.first
         self._parked = self._refused = None
         self._action, self._awaits = None, trio.Event()
-        start = now()
+        start = self.link.clock.now()
         if not reply.ready.is_set():
             reply.resolve(TurnInfo(call.params.gameState, call.params.message))
         if reply.sent_at is None:
             self._unsent = reply
-            with trio.move_on_after(UNSENT_S):
-                await reply.done.wait()
-            if reply.sent_at is not None or not self._awaits.is_set():
-                start = max(start, reply.sent_at or now())
-        with trio.move_on_after(max(0.0, min(start + limit_s, self.until) - now())):
-            await self._awaits.wait()
+            if not await self._happens_by(start + UNSENT_S, reply.done):
+                start += UNSENT_S
+        if reply.sent_at is not None:
+            start = max(start, reply.sent_at)
+        await self._happens_by(min(start + limit_s, self.until), self._awaits)
         self._awaits = None
-        text, arrived = self._action or ("", now())
+        text, arrived = self._action or ("", self.link.clock.now())
         elapsed = max(0.0, arrived - start)
         self.totals.wall_s += elapsed
         in_time = self._action is not None and elapsed <= limit_s
         late = Fault(FaultKind.TIMEOUT, f"no action within {limit_s:g} s")
         return Reply({"action": text} if in_time else late, CallCost(elapsed))
+
+    async def _happens_by(self, moment: float, event: trio.Event) -> bool:
+        """Waits for an event. False if it has not come although the web process has said what came until `moment`."""
+        while not event.is_set():
+            with trio.move_on_after(max(0.0, moment - self.link.clock.now())):
+                await event.wait()
+            if not event.is_set() and await self.link.latest() >= moment:
+                break
+        return event.is_set()
 
     def notify(self, notice: Notice) -> None:
         """Does nothing: a client learns of the end from its next response."""

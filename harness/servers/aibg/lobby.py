@@ -21,11 +21,11 @@ from referee.harness.bell import Bell
 from referee.harness.match import rule_options
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
-from referee.harness.process.stall_clock import now
 from referee.harness.programs.entrant import Entrant
 from referee.harness.servers.aibg.aibg_seat import AibgSeat, StateTexts
 from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost
+from referee.harness.web.server.link import WebLink
 
 GAME = registry.game("aibg5")
 ORIGINAL_MAPS: Mapping[str, str] = {
@@ -52,14 +52,16 @@ log = logging.getLogger("referee.servers.aibg")
 class AibgGame:
     """One game."""
 
-    def __init__(self, number: int, names: Sequence[str], trainee: str | None, minutes: float, map_name: str) -> None:
+    def __init__(
+        self, link: WebLink, number: int, names: Sequence[str], trainee: str | None, minutes: float, map_name: str
+    ) -> None:
         self.number = number
         self.names = tuple(names)
         self.map_name = map_name
         self.minutes = minutes
         self.trainee = trainee
         """The user who trains here; None for a game of four users."""
-        self.seats = {name: AibgSeat(trainee is not None) for name in names if trainee in (None, name)}
+        self.seats = {name: AibgSeat(link, trainee is not None) for name in names if trainee in (None, name)}
         self.joined: set[str] = set()
         self.waiting: Counter[str] = Counter()
         """Requests of each user that wait for the others. A client that gives up and retries leaves one behind."""
@@ -72,6 +74,7 @@ class AibgGame:
         self.changed = Bell()
         """Rings for viewers."""
         self.scope = trio.CancelScope()
+        self._now = link.clock.now
         self._ends_at = inf
 
     @property
@@ -81,14 +84,14 @@ class AibgGame:
 
     def start_clock(self) -> None:
         """Starts the game's time."""
-        self._ends_at = now() + self.minutes * 60
+        self._ends_at = self._now() + self.minutes * 60
         if self.trainee is not None:
             self.seats[self.trainee].until = self._ends_at
 
     @property
     def left_ms(self) -> int:
         """What remains of the game's time."""
-        left_s = self.minutes * 60 if self._ends_at == inf else self._ends_at - now()
+        left_s = self.minutes * 60 if self._ends_at == inf else self._ends_at - self._now()
         return 0 if self.over else max(0, round(left_s * 1000))
 
     def position(self) -> Raw:
@@ -116,6 +119,9 @@ class AibgGame:
 
 class Lobby:
     """All games. `replays` is the folder of their replays."""
+
+    link: WebLink
+    """To the web process, by whose clock players are charged. Set once it is there."""
 
     def __init__(self, host: MatchHost, replays: Path | None) -> None:
         self.games: dict[int, AibgGame] = {}
@@ -193,7 +199,7 @@ class Lobby:
             del self.games[old]
         smallest = 0 if trainee is None else FIRST_TRAINING
         number = next(number for number in count(smallest) if number not in self.games)
-        self.games[number] = game = AibgGame(number, names, trainee, minutes, map_name)
+        self.games[number] = game = AibgGame(self.link, number, names, trainee, minutes, map_name)
         return game
 
     def _start(self, game: AibgGame) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import trio
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from referee.games.game import Game
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings
-from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving_apart, until_gone
+from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
 from referee.harness.web.server.link import arrived_at, is_cut, sent_at
 
@@ -211,7 +212,12 @@ def app(arena: Arena, test: bool = False) -> ASGIApp:
 
 @asynccontextmanager
 async def open_arena(
-    bind: str, settings: Settings, compat: Compat = "seed", names: Iterable[str] = (), test: bool = False
+    bind: str,
+    settings: Settings,
+    compat: Compat = "seed",
+    names: Iterable[str] = (),
+    test: bool = False,
+    access_log: Path | None = None,
 ) -> AsyncIterator[tuple[str, Arena]]:
     """Serves the Arena while the block runs, and yields its address and itself. Raises UsageError.
 
@@ -220,7 +226,7 @@ async def open_arena(
     terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
     async with open_match_host(settings.seed) as host:
         arena = Arena(host, terms, settings)
-        async with serving_apart(app(arena, test), bind, names) as (address, link):
+        async with serving(app(arena, test), bind, names, access_log=access_log) as (address, link):
             if not test:
                 terms.now, terms.latest = link.clock.now, link.latest
             yield address, arena

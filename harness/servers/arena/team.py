@@ -22,7 +22,7 @@ from referee.harness.servers.arena.arena_routes import player_routes
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
 from referee.harness.servers.arena.runs import REPLY_S, path_of
-from referee.harness.servers.http import ON_ERROR, serving_apart
+from referee.harness.servers.http import ON_ERROR, serving
 from referee.protocol.messages import Initialize
 
 ARENA_HEADER = "X-Referee-Arena"
@@ -67,7 +67,7 @@ async def open_team_server(bind: str, game: Game, compat: Compat = "seed") -> As
     clients: dict[str, ArenaSeat] = {}
     path = f"/{path_of(game)}"
     app = Starlette(routes=player_routes(clients.get), exception_handlers=ON_ERROR)
-    async with trio.open_nursery() as nursery, serving_apart(app, bind, ()) as (address, link):
+    async with trio.open_nursery() as nursery, serving(app, bind, ()) as (address, link):
         terms.now, terms.latest = link.clock.now, link.latest
 
         def inside(entrant: Entrant, limits: Limits) -> Seat | None:

@@ -5,11 +5,14 @@ Uvicorn's own settings limit none of this. Its setting `http` takes the class of
 """
 
 import asyncio
+import ipaddress
 import logging
+from collections import Counter
 from typing import Any
 
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from referee.harness.web.server.limits import RequestLimits
 from referee.harness.web.server.web_clock import WebClock
@@ -32,6 +35,7 @@ class Connections:
         self.clock = clock
         self._open: dict[ClientConnection, None] = {}
         """In the order of their last requests, the latest last."""
+        self._by_network: Counter[str] = Counter()
 
     def make(self, config: Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None) -> asyncio.Protocol:
         """Returns what serves a new connection. Uvicorn calls this with the arguments of its own classes."""
@@ -40,16 +44,34 @@ class Connections:
         connection.inner = HttpToolsProtocol(config, server_state, state, _loop)
         return connection
 
+    def upgrade(self, config: Config, server_state: Any, app_state: dict[str, Any]) -> asyncio.Protocol:
+        """Returns what serves a connection that becomes a WebSocket. Uvicorn calls this as it calls `make`."""
+        connection: ClientConnection = app_state["connection"]
+        connection.inner = WebSocketsSansIOProtocol(config, server_state, app_state)
+        return connection
+
     def add(self, connection: "ClientConnection") -> bool:
         """Adds a connection. Closes another for it if there are too many; False if all of those are being answered."""
-        if len(self._open) >= self.limits.connections:
-            oldest = next((each for each in self._open if not each.answers), None)
-            if oldest is None:
-                return False
-            del self._open[oldest]
-            oldest.transport.abort()
+        network = connection.network
+        if self._by_network[network] >= self.limits.address_connections and not self._close_one(network):
+            return False
+        if len(self._open) >= self.limits.connections and not self._close_one():
+            return False
         self._open[connection] = None
+        self._by_network[network] += 1
         return True
+
+    def _close_one(self, network: str | None = None) -> bool:
+        """Closes the connection that has waited longest for a whole request, of all or of a network; False if none."""
+        for each in self._open:
+            if not each.answers and network in (None, each.network):
+                self.remove(each)
+                each.transport.abort()
+                return True
+        return False
+
+    def __len__(self) -> int:
+        return len(self._open)
 
     def touch(self, connection: "ClientConnection") -> None:
         """Notes that a connection waits for its next request from now on."""
@@ -59,7 +81,11 @@ class Connections:
 
     def remove(self, connection: "ClientConnection") -> None:
         """Forgets a connection."""
-        self._open.pop(connection, None)
+        if connection in self._open:
+            del self._open[connection]
+            self._by_network[connection.network] -= 1
+            if not self._by_network[connection.network]:
+                del self._by_network[connection.network]
 
     async def close_idle(self) -> None:
         """Closes connections that have waited too long for a request, until it is cancelled."""
@@ -75,7 +101,7 @@ class Connections:
 class ClientConnection(asyncio.Protocol):
     """One connection. The application finds it in the scope, as `scope["state"]["connection"]`."""
 
-    inner: HttpToolsProtocol
+    inner: HttpToolsProtocol | WebSocketsSansIOProtocol
     transport: asyncio.Transport
 
     def __init__(self, connections: Connections) -> None:
@@ -87,6 +113,8 @@ class ClientConnection(asyncio.Protocol):
         """The number of open requests."""
         self.answers = False
         """A request has arrived whole, and its response has not ended."""
+        self.network = ""
+        """The client's address, of IPv6 the half that one customer has."""
         self.is_full = False
         """The client has yet to read much of its responses."""
         self.lost = False
@@ -103,7 +131,8 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self._served = self._connections.add(self)
+        self.network = _network(transport.get_extra_info("peername"))
+        self._served = self._served or self._connections.add(self)  # Uvicorn calls this for a WebSocket again
         if self._served:
             self.inner.connection_made(transport)
         else:
@@ -156,3 +185,13 @@ class ClientConnection(asyncio.Protocol):
         """Throws away what else the client sends, and closes the connection when it has had time to read why."""
         self._refused = True
         asyncio.get_running_loop().call_later(LINGER_S, self.transport.abort)
+
+
+def _network(peer: Any) -> str:
+    """Returns the address of a client, of which one customer has one: of IPv6 the first 64 bits."""
+    if not peer:
+        return ""  # it has left already
+    address = ipaddress.ip_address(peer[0].partition("%")[0])
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))

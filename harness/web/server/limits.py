@@ -23,6 +23,8 @@ class RequestLimits(Struct, frozen=True):
     """How long a connection may take for the head of its next request."""
     connections: int = 2000
     """Open at a time. For a further one, the connection is closed that has waited longest without a whole request."""
+    address_connections: int = 1000
+    """The same for one address, in the web process. A class behind one router has one address."""
 
 
 def listen(host: str, port: int = 0) -> socket.socket:

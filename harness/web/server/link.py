@@ -8,24 +8,28 @@ the listening socket, which stays open here.
 Needs the extra `web`.
 """
 
+import importlib.util
 import logging
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-import httptools  # noqa: F401 - needed by the web process: if it is missing, this says so
 import trio
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Scope
 
 from referee.harness.errors import RunError
 from referee.harness.nurseries import ungrouped
 from referee.harness.process.stall_clock import stall_clock
+from referee.harness.web.server.access_log import check_log
 from referee.harness.web.server.limits import GRACE_S, RequestLimits
 from referee.harness.web.server.messages import (
+    HEALTH,
     Asked,
     Begin,
     End,
@@ -43,6 +47,7 @@ from referee.harness.web.server.messages import (
     Sync,
     Synced,
 )
+from referee.harness.web.server.pages import Pages
 from referee.harness.web.server.web_clock import WebClock
 from referee.protocol.errors import RemoteProtocolError
 
@@ -52,7 +57,13 @@ STARTS = 5
 """A web process that ends so often within `STEADY_S` of its start cannot work here."""
 STEADY_S = 5.0
 START_S = 20.0
+PIECE_BYTES = 1 << 20
+"""The most of a body in one message. A text for a WebSocket cannot be longer."""
 END_S = 3.0
+
+for needed in ("httptools", "prometheus_client", "uvicorn", "websockets"):
+    if importlib.util.find_spec(needed) is None:
+        raise ImportError(f"No module named {needed!r}")  # the web process would end with that
 
 log = logging.getLogger("referee.web")
 
@@ -63,18 +74,19 @@ class WebLink(trio.abc.Instrument):
     It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
     """
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, limits: RequestLimits, nursery: trio.Nursery) -> None:
+    def __init__(self, app: ASGIApp, listening: socket.socket, order: Serve, nursery: trio.Nursery) -> None:
         self.app = app
         self.clock = WebClock()
         """Reads as the clock of the web process does."""
         self.process: subprocess.Popen[bytes] | None = None
         """The web process; None before the first."""
         self._listening = listening
-        self._limits = limits
+        self._order = order
         self._nursery = nursery
         self._up = trio.Event()
         self._ends = False
         self._ended = trio.Event()
+        self._running = trio.CancelScope(shield=True)
         self._socket: socket.socket
         self._end: LinkEnd
         self._unsent = bytearray()
@@ -105,18 +117,21 @@ class WebLink(trio.abc.Instrument):
         await self._up.wait()
 
     async def run(self) -> None:
-        """Keeps a web process running. Raises RunError if that cannot be done."""
+        """Keeps a web process running until `end`, even if it is cancelled. Raises RunError if that cannot be done."""
         quick = 0
         try:
-            while True:
-                began = trio.current_time()
-                code = await self._serve()
-                if self._ends:
-                    return
-                quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
-                log.warning("the web process ended with exit code %s; the clocks stand until the next one runs", code)
-                if quick == STARTS:
-                    raise RunError(f"the web process ended {STARTS} times at once, last with exit code {code}")
+            with self._running:
+                while True:
+                    began = trio.current_time()
+                    code = await self._serve()
+                    if self._ends:
+                        return
+                    quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
+                    log.warning(
+                        "the web process ended with exit code %s; the clocks stand until the next one runs", code
+                    )
+                    if quick == STARTS:
+                        raise RunError(f"the web process ended {STARTS} times at once, last with exit code {code}")
         finally:
             stall_clock().go_on()
             self._ended.set()
@@ -130,6 +145,9 @@ class WebLink(trio.abc.Instrument):
         self._ends = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
+        with trio.move_on_after(END_S):
+            await self._ended.wait()
+        self._running.cancel()
         await self._ended.wait()
 
     # For the exchanges.
@@ -168,7 +186,7 @@ class WebLink(trio.abc.Instrument):
                     start_new_session=True,  # Ctrl-C is for us, and we end the web process
                 )
             try:
-                self.send(Serve(self._limits, self.clock.now()))
+                self.send(replace(self._order, clock_s=self.clock.now()))
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._write_on)
                     await self._read()
@@ -219,7 +237,9 @@ class WebLink(trio.abc.Instrument):
             self._is_full = False
 
     def _handle(self, message: Any) -> None:
-        if isinstance(message, Asked):
+        if isinstance(message, Asked) and message.path == HEALTH:
+            self.send(Respond(message.id, 200, [(b"content-type", b"text/plain"), (b"content-length", b"3")], b"ok\n"))
+        elif isinstance(message, Asked):
             exchange = self._exchanges[message.id] = _Exchange(self, message)
             self._nursery.start_soon(exchange.run)
         elif isinstance(message, Sent):
@@ -286,29 +306,14 @@ class _Exchange:
         self.changed()
 
     async def run(self) -> None:
-        """Lets the application answer."""
+        """Lets the application answer. If that is cancelled, the web process tells the client at its end."""
         request = self.request
-        scope: Scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": request.http_version,
-            "method": request.method,
-            "scheme": "http",
-            "path": request.path,
-            "raw_path": request.raw_path,
-            "query_string": request.query,
-            "root_path": "",
-            "headers": request.headers,
-            "client": request.client,
-            "server": None,
-            EXCHANGE: self,
-        }
+        send = self._send_to_socket if request.is_websocket else self._send
         try:
-            await self._link.app(scope, self._receive, self._send)
+            await self._link.app(_scope(request) | {EXCHANGE: self}, self._receive, send)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-        finally:
-            self._finish()
+        self._finish()
 
     def _finish(self) -> None:
         """Ends a response that the application has not ended."""
@@ -317,16 +322,20 @@ class _Exchange:
             if state in (State.WAITING, State.LEFT):
                 self._link.send(Respond(self.request.id, 500, [(b"content-length", b"0")], b""))
             elif state is not State.OVER:
-                self._link.send(End(self.request.id))
+                self._link.send(End(self.request.id, is_cut=True))
         self._link.forget(self)
 
     async def _receive(self) -> Message:
         if not self._was_read:
             self._was_read = True
+            if self.request.is_websocket:
+                return {"type": "websocket.connect"}
             return {"type": "http.request", "body": self.request.body, "more_body": False}
         while not self.has_left:
             await self._changed.wait()
-        return {"type": "http.disconnect"}
+        return (
+            {"type": "websocket.disconnect", "code": 1006} if self.request.is_websocket else {"type": "http.disconnect"}
+        )
 
     async def _send(self, message: Message) -> None:
         if self.is_cut:
@@ -342,17 +351,32 @@ class _Exchange:
         body, more = message.get("body", b""), message.get("more_body", False)
         if self._begun is not None:
             begun, self._begun = self._begun, None
-            if not more:
+            if not more and len(body) <= PIECE_BYTES:
                 link.send(Respond(number, *begun, body))
                 return
             link.send(Begin(number, *begun))
-        if body:
-            await self._send_piece(body)
+        for start in range(0, len(body), PIECE_BYTES):
+            await self._send_piece(body[start : start + PIECE_BYTES])
         if not more and not self.is_cut:
+            link.send(End(number))
+
+    async def _send_to_socket(self, message: Message) -> None:
+        if self.is_cut:
+            return
+        link, number = self._link, self.request.id
+        if message["type"] == "websocket.accept":
+            link.send(Begin(number, 101, list(message.get("headers", ()))))
+        elif message["type"] == "websocket.send":
+            await self._send_piece(message["text"].encode())
+        elif link.state(number) in (State.WAITING, State.LEFT):
+            link.send(Respond(number, 403, [], b""))
+        else:
             link.send(End(number))
 
     async def _send_piece(self, body: bytes) -> None:
         """Sends a piece, and waits until it was written."""
+        if len(body) > PIECE_BYTES:
+            raise ValueError(f"a message of {len(body)} bytes for a WebSocket; expected at most {PIECE_BYTES}")
         if self.has_left:
             await trio.lowlevel.checkpoint()
             return
@@ -361,16 +385,43 @@ class _Exchange:
             await self._changed.wait()
 
 
+def _scope(request: Asked) -> dict[str, Any]:
+    """Returns the ASGI scope of a request or a WebSocket."""
+    scope: dict[str, Any] = {
+        "asgi": {"version": "3.0", "spec_version": "2.3"},  # from 2.4 on, Starlette's streams end only at a write
+        "http_version": request.http_version,
+        "path": request.path,
+        "raw_path": request.raw_path,
+        "query_string": request.query,
+        "root_path": "",
+        "headers": request.headers,
+        "client": request.client,
+        "server": None,
+    }
+    if request.is_websocket:
+        return scope | {"type": "websocket", "scheme": "ws", "subprotocols": []}
+    return scope | {"type": "http", "scheme": "http", "method": request.method}
+
+
 @asynccontextmanager
 async def open_link(
     app: ASGIApp,
     listening: socket.socket,
     limits: RequestLimits = RequestLimits(),  # noqa: B008
+    pages: Pages = Pages(),  # noqa: B008
+    access_log: Path | None = None,
 ) -> AsyncIterator[WebLink]:
-    """Serves an application while the block runs, on a socket from `listen`, which it takes over. Raises RunError."""
+    """Serves an application while the block runs, on a socket from `listen`, which it takes over.
+
+    The web process sends `pages` itself. `access_log` is the file for a line about each request. Raises RunError, and
+    UsageError if that file cannot be written.
+    """
+    if access_log is not None:
+        check_log(access_log)
+    order = Serve(limits, 0.0, pages, None if access_log is None else str(access_log.absolute()))
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
-            link = WebLink(app, listening, limits, nursery)
+            link = WebLink(app, listening, order, nursery)
             trio.lowlevel.add_instrument(link)
             nursery.start_soon(link.run)
             try:

@@ -1,7 +1,8 @@
 """The messages between the web process and a process with matches, and who may send which of them when.
 
-A request and its response are an exchange. Its states are below. `LinkEnd` is either end. It neither reads, writes nor
-waits: `receive` takes bytes, and `send` returns the frame to write. Each frame is one MessagePack map.
+A request and its response are an exchange, and so is a WebSocket. Its states are below. `LinkEnd` is either end. It
+neither reads, writes nor waits: `receive` takes bytes, and `send` returns the frame to write. Each frame is one
+MessagePack map.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,13 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.web.server.limits import RequestLimits
+from referee.harness.web.server.pages import Headers, Pages
 from referee.protocol.codec import MSGPACK
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
+HEALTH = "/health"
+"""Whoever asks for this path hears whether both processes answer."""
 MAX_FRAME_BYTES = 1 << 24
-
-Headers = list[tuple[bytes, bytes]]
-
 
 # From the process with matches.
 
@@ -28,6 +29,9 @@ class Serve(Struct, frozen=True, tag="serve"):
 
     limits: RequestLimits
     clock_s: float
+    pages: Pages = Pages()
+    access_log: str | None = None
+    """The file for a line about each request."""
 
 
 class Respond(Struct, frozen=True, tag="respond"):
@@ -40,7 +44,7 @@ class Respond(Struct, frozen=True, tag="respond"):
 
 
 class Begin(Struct, frozen=True, tag="begin"):
-    """The head of a response that is sent in pieces."""
+    """The head of a response that is sent in pieces. Accepts a WebSocket."""
 
     id: int
     status: int
@@ -48,16 +52,18 @@ class Begin(Struct, frozen=True, tag="begin"):
 
 
 class Piece(Struct, frozen=True, tag="piece"):
-    """A piece of the body. The next one follows after `Sent`."""
+    """A piece of the body, or a text for a WebSocket. The next one follows after `Sent`."""
 
     id: int
     body: bytes
 
 
 class End(Struct, frozen=True, tag="end"):
-    """The end of a response that was sent in pieces."""
+    """The end of a response that was sent in pieces. Closes a WebSocket."""
 
     id: int
+    is_cut: bool = False
+    """The application has not ended it, and never will."""
 
 
 class Sync(Struct, frozen=True, tag="sync"):
@@ -95,6 +101,8 @@ class Asked(Struct, frozen=True, tag="asked"):
     headers: Headers
     client: tuple[str, int] | None
     body: bytes
+    is_websocket: bool = False
+    """The client opens a WebSocket. The web process throws away what it sends there."""
 
 
 class Sent(Struct, frozen=True, tag="sent"):

@@ -1,15 +1,16 @@
-"""The web process: serves HTTP/1.1 with Uvicorn, and hands each whole request to the process with the matches.
+"""The web process: serves HTTP/1.1 and WebSockets with Uvicorn, and hands whole requests to the process with matches.
 
 `python -m referee.harness.web.server.web_process LINK LISTENING` takes two descriptors: a socket to that process
 (`referee.harness.web.server.link`) and the socket that listens. No thread or task of a match runs here, so a request is
 read when it comes.
 
-If the process with the matches ends, every open stream gets a last event that says so, and every open
-request the status 503.
+If the process with the matches ends, every open stream gets a last event that says so, every open request the status
+503, and every WebSocket is closed.
 """
 
 import asyncio
 import gc
+import ipaddress
 import logging
 import socket
 import sys
@@ -19,11 +20,13 @@ from time import monotonic
 from typing import Any
 
 from uvicorn import Config, Server
+from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import GRACE_S, OPEN_FILES, RequestLimits
 from referee.harness.web.server.messages import (
+    HEALTH,
     Asked,
     Begin,
     End,
@@ -40,13 +43,18 @@ from referee.harness.web.server.messages import (
     Sync,
     Synced,
 )
+from referee.harness.web.server.observer import Observer
+from referee.harness.web.server.pages import Headers, Pages
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
 STALL_AFTER_S = 0.075
 """A longer gap between two beats is a stall. The clock leaves out the rest of the gap."""
+METRICS = "/metrics"
+HEALTH_S = 2.0
+"""How long the matches may take to say that they are well."""
 ENDED = "the server has ended, and this goes no further"
-LAST_EVENT = b'data: {"error":"%b"}\n\n' % ENDED.encode()
+FAILED = "the server has failed, and this goes no further"
 
 
 class Exchange:
@@ -119,13 +127,14 @@ class Link(asyncio.Protocol):
                 number,
                 connection.read_at,
                 scope["http_version"],
-                scope["method"],
+                scope.get("method", "GET"),
                 scope["path"],
                 scope["raw_path"],
                 scope["query_string"],
                 scope["headers"],
                 scope["client"],
                 body,
+                scope["type"] == "websocket",
             )
         )
         if self.ended.is_set():
@@ -147,15 +156,22 @@ class Link(asyncio.Protocol):
 class Application:
     """The ASGI application: checks a request, reads it whole, hands it over, and sends what comes back."""
 
-    def __init__(self, link: Link, limits: RequestLimits) -> None:
+    def __init__(self, link: Link, limits: RequestLimits, pages: Pages, observer: Observer) -> None:
         self.link = link
         self.limits = limits
+        self.pages = pages
+        self.observer = observer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.observer.observed(self._serve, scope, receive, send)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         connection: ClientConnection = scope["state"]["connection"]
         connection.request_begins()
         try:
             refusal = _refusal(scope, self.limits)
+            if scope["type"] == "websocket":
+                return await self._websocket(scope, connection, receive, _Socket(send), refusal)
             if refusal is None:
                 try:
                     async with asyncio.timeout(self.limits.body_s):
@@ -166,12 +182,26 @@ class Application:
                     if body is None:
                         return None
                     if len(body) <= self.limits.body_bytes:
-                        return await self._exchange(scope, connection, body, send)
+                        return await self._answer_whole(scope, connection, body, _Response(send))
                     refusal = 413, "the body is too long"
-            await _text(send, *refusal)
+            await _Response(send).text(*refusal)
             connection.refuse()
         finally:
             connection.request_ends()
+
+    async def _answer_whole(self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response") -> None:
+        """Answers a request that has arrived whole."""
+        if (page := self.pages.answer(scope)) is not None:
+            return await answer.respond(*page)
+        if scope["path"] == METRICS and _is_local(scope["client"]) and self.pages.is_named(scope):
+            return await answer.respond(*self.observer.metrics())
+        if scope["path"] != HEALTH:
+            return await self._exchange(scope, connection, body, answer)
+        try:
+            async with asyncio.timeout(HEALTH_S):
+                return await self._exchange(scope, connection, body, answer)
+        except TimeoutError:
+            return await answer.text(503, f"the matches have not answered for {HEALTH_S:g} s")
 
     async def _body(self, receive: Any) -> bytes | None:
         """Returns the body, no further than is certain to be too long; None if the client left."""
@@ -182,7 +212,28 @@ class Application:
             body += message.get("body", b"")
         return None if message["type"] == "http.disconnect" else body
 
-    async def _exchange(self, scope: Any, connection: ClientConnection, body: bytes, send: Any) -> None:
+    async def _websocket(
+        self, scope: Any, connection: ClientConnection, receive: Any, answer: "_Socket", refusal: tuple[int, str] | None
+    ) -> None:
+        await receive()  # the handshake, which is in the scope
+        if refusal is not None:
+            return await answer.text(*refusal)
+
+        async def hear() -> None:
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+            for leave in tuple(connection.on_lost.values()):
+                leave()
+
+        hearing = asyncio.ensure_future(hear())
+        try:
+            await self._exchange(scope, connection, b"", answer)
+        finally:
+            hearing.cancel()
+
+    async def _exchange(
+        self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response | _Socket"
+    ) -> None:
         link, connection.answers = self.link, True
         number, exchange = link.begin(scope, connection, body)
 
@@ -195,38 +246,102 @@ class Application:
         else:
             connection.on_lost[number] = leave
         try:
-            await self._answer(number, exchange, connection, send)
+            await self._answer(number, exchange, connection, answer)
+        except ClientDisconnected:
+            leave()
+        except asyncio.CancelledError:
+            leave()
+            raise
         finally:
             connection.on_lost.pop(number, None)
             del link.exchanges[number]
 
-    async def _answer(self, number: int, exchange: Exchange, connection: ClientConnection, send: Any) -> None:
-        clock, is_stream = self.link.clock, False
-        begun = False
+    async def _answer(
+        self, number: int, exchange: Exchange, connection: ClientConnection, answer: "_Response | _Socket"
+    ) -> None:
+        clock, begun = self.link.clock, False
         while True:
             message = await exchange.next()
-            if message is None and connection.lost:
-                return None
-            if message is None and not begun:
-                return await _text(send, 503, ENDED)
+            if message is None and (connection.lost or not self.link.ended.is_set()):
+                return None  # the client has left
+            if message is None:
+                return await (answer.cut(ENDED) if begun else answer.text(503, ENDED))
             if isinstance(message, Respond):
-                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
-                await send({"type": "http.response.body", "body": message.body, "more_body": False})
-                return None
+                return await answer.respond(message.status, message.headers, message.body)
             if isinstance(message, Begin):
-                begun, is_stream = True, (b"content-type", b"text/event-stream") in message.headers
-                await send({"type": "http.response.start", "status": message.status, "headers": message.headers})
+                begun = True
+                await answer.begin(message.status, message.headers)
             elif isinstance(message, Piece):
                 # Taken before the write, which may wake the client and put us off the core.
                 at, waits = clock.now(), connection.is_full
-                await send({"type": "http.response.body", "body": message.body, "more_body": True})
+                await answer.piece(message.body)
                 if not connection.lost:
                     self.link.send(Sent(number, clock.now() if waits else at))
             else:
-                if message is None and is_stream:
-                    await send({"type": "http.response.body", "body": LAST_EVENT, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return None
+                return await (answer.cut(FAILED) if message.is_cut else answer.end())
+
+
+class _Answer:
+    """A response or a WebSocket for a client."""
+
+    KIND: str
+    """The start of the ASGI messages that make a response."""
+
+    def __init__(self, send: Any) -> None:
+        self.send = send
+
+    async def respond(self, status: int, headers: Headers, body: bytes) -> None:
+        """Sends a whole response."""
+        await self.send({"type": f"{self.KIND}.start", "status": status, "headers": headers})
+        await self.send({"type": f"{self.KIND}.body", "body": body, "more_body": False})
+
+    async def text(self, status: int, text: str) -> None:
+        """Sends a whole response with a line of text."""
+        body = f"{text}\n".encode()
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+        await self.respond(status, headers, body)
+
+
+class _Response(_Answer):
+    """A response in pieces."""
+
+    KIND = "http.response"
+    is_stream = False
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        self.is_stream = (b"content-type", b"text/event-stream") in headers
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def piece(self, body: bytes) -> None:
+        await self.send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self) -> None:
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def cut(self, why: str) -> None:
+        """Ends a response that goes no further."""
+        if self.is_stream:
+            await self.piece(b'data: {"error":"%b"}\n\n' % why.encode())
+        await self.end()
+
+
+class _Socket(_Answer):
+    """A WebSocket. A response refuses it."""
+
+    KIND = "websocket.http.response"
+
+    async def begin(self, status: int, headers: Headers) -> None:
+        await self.send({"type": "websocket.accept", "headers": headers})
+
+    async def piece(self, body: bytes) -> None:
+        await self.send({"type": "websocket.send", "text": body.decode()})
+
+    async def end(self) -> None:
+        await self.send({"type": "websocket.close", "code": 1000})
+
+    async def cut(self, why: str) -> None:
+        """Closes a WebSocket that goes no further."""
+        await self.send({"type": "websocket.close", "code": 1011, "reason": why})
 
 
 def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
@@ -242,16 +357,12 @@ def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
     hosts = sum(name == b"host" for name, _ in headers)
     if hosts > 1 or (not hosts and scope["http_version"] == "1.1"):
         return 400, "expected one header Host"
-    if b"websocket" in named.get(b"upgrade", b"").lower():
-        return 400, "there is no WebSocket here"
     return None
 
 
-async def _text(send: Any, status: int, text: str) -> None:
-    body = f"{text}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+def _is_local(client: tuple[str, int] | None) -> bool:
+    """Tells whether a client is on this machine."""
+    return client is not None and ipaddress.ip_address(client[0].partition("%")[0]).is_loopback
 
 
 async def beat(link: Link) -> None:
@@ -276,10 +387,12 @@ async def main(link_fd: int, listening_fd: int) -> None:
         return
     limits = order.limits
     connections = Connections(limits, link.clock)
+    observer = Observer(lambda: len(connections), lambda: link.clock.offset_s, order.access_log)
     config = Config(
-        Application(link, limits),
+        Application(link, limits, order.pages, observer),
         http=connections.make,  # type: ignore[arg-type]
-        ws="none",
+        ws=connections.upgrade,  # type: ignore[arg-type]
+        ws_max_size=limits.body_bytes,
         lifespan="off",
         interface="asgi3",
         log_config=None,
@@ -295,7 +408,10 @@ async def main(link_fd: int, listening_fd: int) -> None:
     link.send(Ready(link.clock.offset_s))
     gc.collect()
     gc.freeze()
+    access_log = observer.access_log
     others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(link))]
+    if access_log is not None:
+        others.append(asyncio.ensure_future(access_log.run()))
     serving = asyncio.ensure_future(server.serve([listening]))
     await asyncio.wait((serving, asyncio.ensure_future(link.ended.wait())), return_when=asyncio.FIRST_COMPLETED)
     with suppress(TimeoutError):
@@ -306,6 +422,8 @@ async def main(link_fd: int, listening_fd: int) -> None:
     for each in others:
         each.cancel()
     await serving
+    if access_log is not None:
+        access_log.flush()
 
 
 if __name__ == "__main__":
