@@ -22,6 +22,7 @@ from referee.harness.web import page
 if TYPE_CHECKING:
     from referee.harness.web.app import Brackets
     from referee.harness.web.replay_list import ReplayList
+    from referee.harness.web.server.start import Started
 
 TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
 """Holds a token with which open pages continue after a restart."""
@@ -42,11 +43,13 @@ def view(
     """
     need_web("referee view")
     from referee.harness.web.server.limits import listen
+    from referee.harness.web.server.start import started
 
-    replays, brackets = _final(place) if projector else (_replays(place), list)
     listening = listen(bind, port)
-    with suppress(Ended, KeyboardInterrupt):
-        run(_serve, replays, listening, not no_browser, "projector" if projector else "", brackets)
+    with listening, started(listening) as web:
+        replays, brackets = _final(place) if projector else (_replays(place), list)
+        with suppress(Ended, KeyboardInterrupt):
+            run(_serve, replays, listening, web, not no_browser, "projector" if projector else "", brackets)
     return PLAYED
 
 
@@ -62,10 +65,7 @@ def web_extra(what: str) -> Iterator[None]:
 def need_web(what: str) -> None:
     """Raises UsageError without the extra, RunError without the built viewer."""
     with web_extra(what):
-        import hypercorn  # noqa: F401
-        import starlette  # noqa: F401
-
-        import referee.harness.web.server.link  # noqa: F401
+        import referee.harness.web.server.start  # noqa: F401
     page.check_there()
 
 
@@ -103,7 +103,9 @@ def _final(place: Path) -> "tuple[ReplayList, Brackets]":
     return Among(replays, frozenset(row.name for row in rows[:2])), list
 
 
-async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str, brackets: "Brackets") -> None:
+async def _serve(
+    replays: "ReplayList", listening: socket.socket, web: "Started", opens: bool, mode: str, brackets: "Brackets"
+) -> None:
     from referee.harness.web import guard
     from referee.harness.web.app import Rights, Viewer
     from referee.harness.web.server.link import open_link
@@ -115,7 +117,7 @@ async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, m
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)
-    async with viewer.open(), open_link(app, listening):
+    async with viewer.open(), open_link(app, listening, web=web):
         out.print(url)
         with opened(url) if opens else nullcontext():
             await trio.sleep_forever()

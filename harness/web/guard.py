@@ -67,7 +67,8 @@ class Guarded:
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # the viewer uses no WebSocket
+            await send({"type": "websocket.close"})  # the viewer uses none
+            return
         if (refusal := _refusal(scope, self.hosts)) is not None:
             await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, send)
             return

@@ -24,6 +24,7 @@ from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat, Withdrawn
 from referee.harness.web.json_lines import JsonLines
+from referee.harness.web.server.limits import listen
 
 START_S = 20.0
 END_S = 10.0
@@ -109,12 +110,14 @@ class ViewerLink:
 
 @asynccontextmanager
 async def open_viewer(bind: str, port: int, people: int) -> AsyncIterator[ViewerLink]:
-    """Runs the viewer's process while the block runs. At its end, open pages are sent the rest."""
+    """Runs the viewer's process while the block runs. At its end, open pages are sent the rest. Raises UsageError."""
+    listening = listen(bind, port)
     ours, theirs = socket.socketpair()
-    with theirs:
+    with theirs, listening:
+        fds = [theirs.fileno(), listening.fileno()]
         process = subprocess.Popen(
-            [sys.executable, "-m", "referee.harness.web.watch_process", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, "-m", "referee.harness.web.watch_main", *map(str, [*fds, people])],
+            pass_fds=fds,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for the referee, which then ends the viewer
@@ -125,7 +128,6 @@ async def open_viewer(bind: str, port: int, people: int) -> AsyncIterator[Viewer
             messages = JsonLines(ours)
             link = ViewerLink(messages)
             nursery.start_soon(link.listen)
-            await messages.send({"bind": bind, "port": port, "people": people})
             await link.wait_started()
             yield link
             await messages.send({"over": True})

@@ -1,12 +1,7 @@
-"""The viewer's process of `referee --watch`: pages for those who watch, and for people who play.
+"""The viewer's process of `referee --watch` (`watch_main`): pages for those who watch, and for people who play."""
 
-`python -m referee.harness.web.watch_process DESCRIPTOR` takes a socket to the referee (`referee.harness.web.watch`).
-"""
-
-import gc
 import secrets
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -28,8 +23,8 @@ from referee.harness.web.growing_replay import POLL_S, FollowedReplay
 from referee.harness.web.json_lines import JsonLines
 from referee.harness.web.page import encoded
 from referee.harness.web.replay_list import Entry, FileList
-from referee.harness.web.server.in_loop import serving
-from referee.harness.web.server.limits import listen
+from referee.harness.web.server.link import open_link
+from referee.harness.web.server.start import Started
 
 DRAIN_S = 8.0
 """How long open pages have to read the end."""
@@ -245,25 +240,19 @@ def link_names(people: int) -> list[str]:
     return ["watch", *(["people"] if people else []), *each]
 
 
-async def main(descriptor: int) -> None:
+async def serve(referee: socket.socket, listening: socket.socket, people: int, web: Started) -> None:
     """Serves until the referee is done and open pages have read the end."""
-    messages = JsonLines(socket.socket(fileno=descriptor))
-    async with aclosing(messages.receive()) as incoming:
-        options = await anext(incoming, None)
-        if options is None:
-            return
-        listening = listen(options["bind"], options["port"])
-        host, port = listening.getsockname()[:2]
-        links = {name: guard.new_token() for name in link_names(options["people"])}
-        watch = WatchServer(messages, list(links.values()))
-        app = guard.Guarded(watch.app, guard.allowed_hosts(host, port))
-        async with watch.open(), serving(app, listening):
-            urls = {name: guard.link(host, port, token) for name, token in links.items()}
-            await watch.send({"links": urls})
-            await watch.listen(incoming)
-            await watch.drain()
-
-
-if __name__ == "__main__":
-    trio.run(main, int(sys.argv[1]))
-    gc.freeze()  # the referee waits for our end: Python would search all that was loaded for garbage
+    messages = JsonLines(referee)
+    host, port = listening.getsockname()[:2]
+    links = {name: guard.new_token() for name in link_names(people)}
+    watch = WatchServer(messages, list(links.values()))
+    app = guard.Guarded(watch.app, guard.allowed_hosts(host, port))
+    async with (
+        aclosing(messages.receive()) as incoming,
+        watch.open(),
+        open_link(app, listening, web=web),
+    ):
+        urls = {name: guard.link(host, port, token) for name, token in links.items()}
+        await watch.send({"links": urls})
+        await watch.listen(incoming)
+        await watch.drain()

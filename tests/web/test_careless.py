@@ -153,7 +153,7 @@ def test_a_page_without_its_server_offers_no_controls(tmp_path: Path, viewer: No
         page = visited(run.links["people"], ASKED)
         watcher = visited(run.links["watch"], ".steering")
         children = psutil.Process(run.process.pid).children(recursive=True)
-        (room,) = [each for each in children if "referee.harness.web.watch_process" in each.cmdline()]
+        (room,) = [each for each in children if "referee.harness.web.watch_main" in each.cmdline()]
         room.kill()
         for each in (page, watcher):
             each.locator(".badge", has_text=GONE).wait_for()

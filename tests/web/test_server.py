@@ -23,19 +23,10 @@ from starlette.routing import Route
 
 from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, redirect_file
-from referee.harness.web.server import in_loop, link
 from referee.harness.web.server.limits import RequestLimits, listen
+from referee.harness.web.server.link import arrived_at, open_link
 
 pytestmark = pytest.mark.slow
-
-HERE, APART = "in the loop", "in a process of its own"
-how = HERE
-
-
-@pytest.fixture(autouse=True, params=[HERE, APART])
-def _server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("test_server.how", request.param)
-
 
 TOKEN = new_token()
 SLOW_S = 1.4
@@ -78,7 +69,7 @@ async def endless(request: Request) -> Response:
 
 async def when(request: Request) -> Response:
     await request.body()
-    return PlainTextResponse(str((in_loop if how == HERE else link).arrived_at(request)))
+    return PlainTextResponse(str(arrived_at(request)))
 
 
 @contextmanager
@@ -97,7 +88,7 @@ def served(idle_s: int = 15, connections: int = 2000) -> Iterator[int]:
 
     async def run() -> None:
         limits = RequestLimits(body_bytes=1000, body_s=0.5, idle_s=idle_s, connections=connections)
-        async with in_loop.serving(app, listening, limits) if how == HERE else link.open_link(app, listening, limits):
+        async with open_link(app, listening, limits):
             started.set()
             while not over.is_set():
                 await trio.sleep(0.02)
@@ -354,7 +345,7 @@ def test_a_request_has_arrived_when_the_end_of_its_body_was_read() -> None:
 
 @pytest.mark.parametrize("ending", [b"", b"x" * 100, b"\x81\x85\x00\x00\x00\x00hello"])
 def test_a_client_that_breaks_the_protocol_ends_its_own_connection_only(ending: bytes) -> None:
-    """A client that sends on behind a refused upgrade makes Hypercorn raise."""
+    """It sends on behind a refused upgrade."""
     upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     with served() as port:
         for key in (b"", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"):

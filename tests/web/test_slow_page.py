@@ -5,7 +5,6 @@ import shutil
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
@@ -16,7 +15,6 @@ from referee.harness.web import growing_replay, replay_list
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.growing_replay import POLL_S, FollowedReplay
 from referee.harness.web.replay_list import FileList, FileSource
-from referee.harness.web.server import in_loop
 from referee.harness.web.server.limits import listen
 from referee.harness.web.server.link import open_link
 
@@ -62,8 +60,7 @@ async def settled(viewer: Counting) -> int:
     return before
 
 
-@pytest.mark.parametrize("serving", [in_loop.serving, open_link], ids=["in the loop", "in a process of its own"])
-def test_a_page_that_never_reads_uses_bounded_memory(played: Played, serving: Any) -> None:
+def test_a_page_that_never_reads_uses_bounded_memory(played: Played) -> None:
     record = played("tictactoe")
 
     async def run() -> None:
@@ -74,7 +71,7 @@ def test_a_page_that_never_reads_uses_bounded_memory(played: Played, serving: An
         viewer = viewer_of(record)
         listening = listen("127.0.0.1")
         port = listening.getsockname()[1]
-        async with viewer.open(), serving(viewer.app, listening):
+        async with viewer.open(), open_link(viewer.app, listening):
             followed = viewer.follow(0, None)
             assert followed is not None
             while not followed.over:

@@ -73,6 +73,10 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
+    def have_unsent(self) -> bool:
+        """Tells whether a client has yet to read what it was sent."""
+        return any(each.transport.get_write_buffer_size() for each in self._open)
+
     def touch(self, connection: "ClientConnection") -> None:
         """Notes that a connection waits for its next request from now on."""
         if connection in self._open:

@@ -8,11 +8,9 @@ the listening socket, which stays open here.
 Needs the extra `web`.
 """
 
-import importlib.util
 import logging
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -48,6 +46,7 @@ from referee.harness.web.server.messages import (
     Synced,
 )
 from referee.harness.web.server.pages import Pages
+from referee.harness.web.server.start import Started
 from referee.harness.web.server.web_clock import WebClock
 from referee.protocol.errors import RemoteProtocolError
 
@@ -61,10 +60,6 @@ PIECE_BYTES = 1 << 20
 """The most of a body in one message. A text for a WebSocket cannot be longer."""
 END_S = 3.0
 
-for needed in ("httptools", "prometheus_client", "uvicorn", "websockets"):
-    if importlib.util.find_spec(needed) is None:
-        raise ImportError(f"No module named {needed!r}")  # the web process would end with that
-
 log = logging.getLogger("referee.web")
 
 
@@ -74,13 +69,17 @@ class WebLink(trio.abc.Instrument):
     It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
     """
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, order: Serve, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, app: ASGIApp, listening: socket.socket, order: Serve, nursery: trio.Nursery, web: Started | None = None
+    ) -> None:
         self.app = app
         self.clock = WebClock()
         """Reads as the clock of the web process does."""
         self.process: subprocess.Popen[bytes] | None = None
         """The web process; None before the first."""
         self._listening = listening
+        self._web = web
+        """The first web process, if it was started already."""
         self._order = order
         self._nursery = nursery
         self._up = trio.Event()
@@ -171,36 +170,26 @@ class WebLink(trio.abc.Instrument):
 
     async def _serve(self) -> int:
         """Runs one web process to its end, and returns its exit code."""
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        self._socket, self._end, self._unsent = ours, LinkEnd(FromWeb), bytearray()
+        web, self._web = self._web or Started(self._listening), None
+        self.process = web.process
+        web.socket.setblocking(False)
+        self._socket, self._end, self._unsent = web.socket, LinkEnd(FromWeb), bytearray()
         self._is_full, self._has_unsent = False, trio.Event()
-        with ours:
-            with theirs:
-                fds = [theirs.fileno(), self._listening.fileno()]
-                self.process = process = subprocess.Popen(
-                    [sys.executable, "-m", "referee.harness.web.server.web_process", *map(str, fds)],
-                    pass_fds=fds,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    start_new_session=True,  # Ctrl-C is for us, and we end the web process
-                )
-            try:
-                self.send(replace(self._order, clock_s=self.clock.now()))
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(self._write_on)
-                    await self._read()
-                    nursery.cancel_scope.cancel()
-                if self._ends:
-                    with trio.move_on_after(END_S):
-                        await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
-            except RemoteProtocolError:
-                log.exception("the web process broke the protocol of the link")
-            finally:
-                self._lose()
-                process.kill()
-                process.wait()
-        return process.returncode
+        try:
+            self.send(replace(self._order, clock_s=self.clock.now()))
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._write_on)
+                await self._read()
+                nursery.cancel_scope.cancel()
+            if self._ends:
+                with trio.move_on_after(END_S):
+                    await trio.to_thread.run_sync(web.process.wait, abandon_on_cancel=True)
+        except RemoteProtocolError:
+            log.exception("the web process broke the protocol of the link")
+        finally:
+            self._lose()
+            web.end()
+        return web.process.returncode
 
     async def _read(self) -> None:
         """Handles messages until the other end is closed."""
@@ -410,10 +399,11 @@ async def open_link(
     limits: RequestLimits = RequestLimits(),  # noqa: B008
     pages: Pages = Pages(),  # noqa: B008
     access_log: Path | None = None,
+    web: Started | None = None,
 ) -> AsyncIterator[WebLink]:
     """Serves an application while the block runs, on a socket from `listen`, which it takes over.
 
-    The web process sends `pages` itself. `access_log` is the file for a line about each request. Raises RunError, and
+    `web` is the web process if it was started already. It sends `pages` itself. `access_log` is the file for a line about each request. Raises RunError, and
     UsageError if that file cannot be written.
     """
     if access_log is not None:
@@ -421,7 +411,7 @@ async def open_link(
     order = Serve(limits, 0.0, pages, None if access_log is None else str(access_log.absolute()))
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
-            link = WebLink(app, listening, order, nursery)
+            link = WebLink(app, listening, order, nursery, web)
             trio.lowlevel.add_instrument(link)
             nursery.start_soon(link.run)
             try:

@@ -53,6 +53,8 @@ STALL_AFTER_S = 0.075
 METRICS = "/metrics"
 HEALTH_S = 2.0
 """How long the matches may take to say that they are well."""
+UNREAD_S = 2.0
+"""How long clients may take for the rest of what they were sent when the server ends."""
 ENDED = "the server has ended, and this goes no further"
 FAILED = "the server has failed, and this goes no further"
 
@@ -319,10 +321,10 @@ class _Response(_Answer):
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def cut(self, why: str) -> None:
-        """Ends a response that goes no further."""
+        """Ends a response that goes no further: events with one that says why, anything else without its end."""
         if self.is_stream:
             await self.piece(b'data: {"error":"%b"}\n\n' % why.encode())
-        await self.end()
+            await self.end()
 
 
 class _Socket(_Answer):
@@ -417,6 +419,10 @@ async def main(link_fd: int, listening_fd: int) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_S):
             while link.exchanges:
+                await asyncio.sleep(0.01)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(UNREAD_S):
+            while connections.have_unsent():
                 await asyncio.sleep(0.01)
     server.should_exit = server.force_exit = True
     for each in others:
