@@ -152,9 +152,7 @@ async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> d
     async with AsyncExitStack() as stack:
         roster = await stack.enter_async_context(open_roster(Limits(isolation=OFF)))
         end = await stack.enter_async_context(open_viewer("127.0.0.1", 0, 0))
-        (viewer,) = (
-            each for each in psutil.Process().children() if "referee.harness.web.watch_main" in each.cmdline()
-        )
+        (viewer,) = (each for each in psutil.Process().children() if "referee.harness.web.watch_main" in each.cmdline())
         pages = Pages(end.links["watch"])
         stack.callback(pages.close)
         watched = Watched(match, roster, end, pages, folder)

@@ -11,12 +11,17 @@ from referee.harness.web.server.messages import (
     TRANSITIONS,
     Asked,
     Begin,
+    Body,
     End,
+    Follow,
+    Forget,
     FromMatches,
     FromWeb,
     Gone,
     LinkEnd,
+    More,
     Piece,
+    Publish,
     Ready,
     Respond,
     Sent,
@@ -29,10 +34,15 @@ from referee.harness.web.server.messages import (
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
 MESSAGES: dict[str, Any] = {
-    "Asked": Asked(1, 0.5, "1.1", "POST", "/é", b"/%C3%A9", b"a=1", [(b"host", b"\xff")], ("::1", 1), b"\0\xff", True),
+    "Asked": Asked(
+        1, 0.5, "1.1", "POST", "/é", b"/%C3%A9", b"a=1", [(b"host", b"\xff")], ("::1", 1), b"\0\xff", True, True
+    ),
     "Respond": Respond(1, 200, [(b"a", b"b")], b"\xff"),
     "Begin": Begin(1, 200, []),
     "Piece": Piece(1, b"data: 1\n\n"),
+    "Follow": Follow(1, 7),
+    "More": More(1),
+    "Body": Body(1, b"\xff", is_last=False),
     "End": End(1, is_cut=True),
     "Sent": Sent(1, 0.75),
     "Gone": Gone(1),
@@ -40,14 +50,16 @@ MESSAGES: dict[str, Any] = {
 PATHS = {
     State.NEW: [],
     State.WAITING: ["Asked"],
+    State.READING: ["Asked", "More"],
     State.OPEN: ["Asked", "Begin"],
+    State.FOLLOWING: ["Asked", "Begin", "Follow"],
     State.WRITING: ["Asked", "Begin", "Piece"],
     State.LEFT: ["Asked", "Gone"],
     State.LEFT_OPEN: ["Asked", "Begin", "Gone"],
     State.OVER: ["Asked", "Respond"],
 }
 """How an exchange comes into each state."""
-WEB = ("Asked", "Sent", "Gone")
+WEB = ("Asked", "Body", "Sent", "Gone")
 
 
 def ends(path: list[str]) -> tuple[LinkEnd, LinkEnd]:
@@ -74,7 +86,7 @@ def test_both_ends_obey_the_table(state: State, name: str) -> None:
         assert matches.state(1) is web.state(1)
         return
     sender, receiver = (web, matches) if name in WEB else (matches, web)
-    if name in CROSSING and state in (State.OVER, State.LEFT, State.LEFT_OPEN, State.NEW):
+    if state in CROSSING.get(name, ()) or (name in CROSSING and state is State.NEW):
         assert sender.send(MESSAGES[name]) == b""
         assert list(receiver.receive(frame)) == []
     else:
@@ -92,13 +104,21 @@ def test_a_client_that_leaves_while_its_response_is_sent_breaks_nothing() -> Non
     assert matches.state(1) is web.state(1) is State.OVER
 
 
+def test_a_piece_that_was_asked_for_may_come_after_the_response() -> None:
+    matches, web = ends(["Asked", "More"])
+    piece, response = web.send(MESSAGES["Body"]), matches.send(MESSAGES["Begin"])
+    assert list(matches.receive(piece)) == []
+    assert list(web.receive(response)) == [MESSAGES["Begin"]]
+    assert matches.state(1) is web.state(1) is State.OPEN
+
+
 def test_a_client_that_leaves_after_its_response_has_come_is_not_named() -> None:
     _, web = ends(["Asked", "Begin", "Piece", "End"])
     assert web.send(MESSAGES["Sent"]) == web.send(MESSAGES["Gone"]) == b""
 
 
 def test_messages_arrive_whole_however_they_are_cut() -> None:
-    sent = [Serve(RequestLimits(), 1.5), Sync(3)]
+    sent = [Serve(RequestLimits(), 1.5), Publish(7, b"\xff"), Forget(7), Sync(3)]
     matches, web = ends([])
     data = b"".join(map(matches.send, sent))
     assert [each for byte in data for each in web.receive(bytes([byte]))] == sent

@@ -24,7 +24,8 @@ from starlette.routing import Route
 from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, redirect_file
 from referee.harness.web.server.limits import RequestLimits, listen
-from referee.harness.web.server.link import arrived_at, open_link
+from referee.harness.web.server.link import open_link
+from referee.harness.web.server.request import arrived_at
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,8 @@ from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file, pages
 from referee.harness.web.guard import HEADERS
 from referee.harness.web.page import check_there
-from referee.harness.web.server.link import WebLink, arrived_at, sent_at
+from referee.harness.web.server.link import WebLink
+from referee.harness.web.server.request import Channel, arrived_at, follow, sent_at
 
 NOT_ON_MOVE = "You are not on the move."
 GAME_OVER = "The game is over."
@@ -38,7 +39,7 @@ NO_TRAINING = "You have no training game."
 EXPECTED_ACTION = 'expected action: "move,Q,R" or "attack,Q,R"'
 TICK_S = 1.0
 """How often viewers are sent the clock."""
-VIEWERS = 200
+VIEWERS = 1000
 """The most streams that may be open."""
 LAST_FRAME_S = 1.0
 """How long a viewer has to read the last frame and leave. Some lose it if we close the connection at once."""
@@ -78,6 +79,7 @@ class Endpoints:
         self.lobby = lobby
         self.keeper = keeper
         self.viewers = 0
+        self.screens: dict[int, Screen] = {}
 
     def tracked(self, status: int, value: Any, pending: PendingReply) -> Response:
         """Returns a JSON response that notes when it was sent."""
@@ -252,13 +254,7 @@ class Endpoints:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(until_gone, socket.receive, nursery.cancel_scope)
-                while True:
-                    changed, over = game.changed.next, game.over
-                    await socket.send_text(msgspec.json.encode(frame(game)).decode())
-                    if over:
-                        break
-                    with trio.move_on_after(TICK_S):
-                        await changed.wait()
+                await self._show(game, socket.scope)
                 nursery.cancel_scope.deadline = trio.current_time() + LAST_FRAME_S
             await close(socket)
         except* (WebSocketDisconnect, RuntimeError):
@@ -266,6 +262,51 @@ class Endpoints:
         finally:
             self.viewers -= 1
         return None
+
+    async def _show(self, game: AibgGame, scope: Scope) -> None:
+        """Lets a viewer follow a game until it is over. All viewers of a game follow one screen."""
+        if game.number not in self.screens or self.screens[game.number].game is not game:
+            self.screens[game.number] = screen = Screen(game, self.lobby.link.channel())
+            self.lobby.link.nursery.start_soon(screen.run)
+        screen = self.screens[game.number]
+        screen.viewers += 1
+        try:
+            follow(scope, screen.channel)
+            await screen.over.wait()
+        finally:
+            screen.viewers -= 1
+            if not screen.viewers:
+                if self.screens.get(game.number) is screen:
+                    del self.screens[game.number]
+                screen.close()
+
+
+class Screen:
+    """The frames that the viewers of a game see."""
+
+    def __init__(self, game: AibgGame, channel: Channel) -> None:
+        self.game = game
+        self.channel = channel
+        self.viewers = 0
+        self.over = trio.Event()
+        self._scope = trio.CancelScope()
+
+    async def run(self) -> None:
+        """Publishes a frame after every action and every second, until the game is over or nobody looks."""
+        with self._scope:
+            while True:
+                changed, over = self.game.changed.next, self.game.over
+                self.channel.publish(msgspec.json.encode(frame(self.game)))
+                if over:
+                    break
+                with trio.move_on_after(TICK_S):
+                    await changed.wait()
+        self.over.set()
+
+    def close(self) -> None:
+        """Publishes nothing more."""
+        self._scope.cancel()
+        self.channel.close()
 
 
 def app(lobby: Lobby, keeper: Gatekeeper) -> Starlette:

@@ -19,7 +19,7 @@ from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings
 from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
-from referee.harness.web.server.link import arrived_at, is_cut, sent_at
+from referee.harness.web.server.request import arrived_at, is_cut, sent_at
 
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 """Pages of any origin may play: the battle's id is the only credential."""

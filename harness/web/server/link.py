@@ -18,8 +18,7 @@ from typing import Any
 
 import trio
 from msgspec.structs import replace
-from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Scope
+from starlette.types import ASGIApp
 
 from referee.harness.errors import RunError
 from referee.harness.nurseries import ungrouped
@@ -29,13 +28,11 @@ from referee.harness.web.server.limits import GRACE_S, RequestLimits
 from referee.harness.web.server.messages import (
     HEALTH,
     Asked,
-    Begin,
-    End,
+    Body,
     FromMatches,
     FromWeb,
     Gone,
     LinkEnd,
-    Piece,
     Ready,
     Respond,
     Sent,
@@ -46,18 +43,15 @@ from referee.harness.web.server.messages import (
     Synced,
 )
 from referee.harness.web.server.pages import Pages
+from referee.harness.web.server.request import Channel, Exchange
 from referee.harness.web.server.start import Started
 from referee.harness.web.server.web_clock import WebClock
 from referee.protocol.errors import RemoteProtocolError
 
-EXCHANGE = "referee.exchange"
-"""The key of an ASGI scope at which the `_Exchange` is."""
 STARTS = 5
 """A web process that ends so often within `STEADY_S` of its start cannot work here."""
 STEADY_S = 5.0
 START_S = 20.0
-PIECE_BYTES = 1 << 20
-"""The most of a body in one message. A text for a WebSocket cannot be longer."""
 END_S = 3.0
 
 log = logging.getLogger("referee.web")
@@ -81,7 +75,7 @@ class WebLink(trio.abc.Instrument):
         self._web = web
         """The first web process, if it was started already."""
         self._order = order
-        self._nursery = nursery
+        self.nursery = nursery
         self._up = trio.Event()
         self._ends = False
         self._ended = trio.Event()
@@ -93,7 +87,8 @@ class WebLink(trio.abc.Instrument):
         """The socket is full. `_write_on` waits until it is not."""
         self._has_unsent = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
-        self._exchanges: dict[int, _Exchange] = {}
+        self._exchanges: dict[int, Exchange] = {}
+        self.channels: dict[int, Channel] = {}
         self._syncs: dict[int, tuple[trio.Event, list[float]]] = {}
         self._count = 0
 
@@ -110,6 +105,11 @@ class WebLink(trio.abc.Instrument):
             if at:
                 await trio.lowlevel.checkpoint()  # the tasks of those requests begin meanwhile
                 return at[0]
+
+    def channel(self) -> "Channel":
+        """Opens a channel."""
+        self._count += 1
+        return Channel(self, self._count)
 
     async def started(self) -> None:
         """Waits until requests are read."""
@@ -177,6 +177,8 @@ class WebLink(trio.abc.Instrument):
         self._is_full, self._has_unsent = False, trio.Event()
         try:
             self.send(replace(self._order, clock_s=self.clock.now()))
+            for channel in self.channels.values():
+                channel.publish_again()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write_on)
                 await self._read()
@@ -229,12 +231,14 @@ class WebLink(trio.abc.Instrument):
         if isinstance(message, Asked) and message.path == HEALTH:
             self.send(Respond(message.id, 200, [(b"content-type", b"text/plain"), (b"content-length", b"3")], b"ok\n"))
         elif isinstance(message, Asked):
-            exchange = self._exchanges[message.id] = _Exchange(self, message)
-            self._nursery.start_soon(exchange.run)
+            exchange = self._exchanges[message.id] = Exchange(self, message)
+            self.nursery.start_soon(exchange.run)
         elif isinstance(message, Sent):
             exchange = self._exchanges[message.id]
             exchange.sent_at = message.at
             exchange.changed()
+        elif isinstance(message, Body):
+            self._exchanges[message.id].take(message)
         elif isinstance(message, Gone):
             self._exchanges[message.id].leave()
         elif isinstance(message, Synced):
@@ -262,134 +266,10 @@ class WebLink(trio.abc.Instrument):
             exchange.leave()
         self._exchanges.clear()
 
-    def forget(self, exchange: "_Exchange") -> None:
+    def forget(self, exchange: "Exchange") -> None:
         """Forgets an exchange that is over."""
         if self._exchanges.get(exchange.request.id) is exchange:
             del self._exchanges[exchange.request.id]
-
-
-class _Exchange:
-    """A request, and what the application answers to it."""
-
-    def __init__(self, link: WebLink, request: Asked) -> None:
-        self.request = request
-        self.sent_at = 0.0
-        """When the last piece was written to the client's socket, by the web process's clock."""
-        self.has_left = False
-        self.is_cut = False
-        """The client's connection was lost because the web process ended."""
-        self._link = link
-        self._was_read = False
-        self._changed = trio.Event()
-        self._begun: tuple[int, Any] | None = None
-        """Status and headers of a response that waits for its body."""
-
-    def changed(self) -> None:
-        """Wakes the tasks of the exchange."""
-        event, self._changed = self._changed, trio.Event()
-        event.set()
-
-    def leave(self) -> None:
-        """Notes that the client has left."""
-        self.has_left = True
-        self.changed()
-
-    async def run(self) -> None:
-        """Lets the application answer. If that is cancelled, the web process tells the client at its end."""
-        request = self.request
-        send = self._send_to_socket if request.is_websocket else self._send
-        try:
-            await self._link.app(_scope(request) | {EXCHANGE: self}, self._receive, send)
-        except Exception:
-            log.exception("%s %s failed", request.method, request.path)
-        self._finish()
-
-    def _finish(self) -> None:
-        """Ends a response that the application has not ended."""
-        if not self.is_cut:
-            state = self._link.state(self.request.id)
-            if state in (State.WAITING, State.LEFT):
-                self._link.send(Respond(self.request.id, 500, [(b"content-length", b"0")], b""))
-            elif state is not State.OVER:
-                self._link.send(End(self.request.id, is_cut=True))
-        self._link.forget(self)
-
-    async def _receive(self) -> Message:
-        if not self._was_read:
-            self._was_read = True
-            if self.request.is_websocket:
-                return {"type": "websocket.connect"}
-            return {"type": "http.request", "body": self.request.body, "more_body": False}
-        while not self.has_left:
-            await self._changed.wait()
-        return (
-            {"type": "websocket.disconnect", "code": 1006} if self.request.is_websocket else {"type": "http.disconnect"}
-        )
-
-    async def _send(self, message: Message) -> None:
-        if self.is_cut:
-            return
-        link, number = self._link, self.request.id
-        if message["type"] == "http.response.start":
-            headers = list(message.get("headers", ()))
-            if any(name == b"content-length" for name, _ in headers):
-                self._begun = message["status"], headers
-            else:
-                link.send(Begin(number, message["status"], headers))
-            return
-        body, more = message.get("body", b""), message.get("more_body", False)
-        if self._begun is not None:
-            begun, self._begun = self._begun, None
-            if not more and len(body) <= PIECE_BYTES:
-                link.send(Respond(number, *begun, body))
-                return
-            link.send(Begin(number, *begun))
-        for start in range(0, len(body), PIECE_BYTES):
-            await self._send_piece(body[start : start + PIECE_BYTES])
-        if not more and not self.is_cut:
-            link.send(End(number))
-
-    async def _send_to_socket(self, message: Message) -> None:
-        if self.is_cut:
-            return
-        link, number = self._link, self.request.id
-        if message["type"] == "websocket.accept":
-            link.send(Begin(number, 101, list(message.get("headers", ()))))
-        elif message["type"] == "websocket.send":
-            await self._send_piece(message["text"].encode())
-        elif link.state(number) in (State.WAITING, State.LEFT):
-            link.send(Respond(number, 403, [], b""))
-        else:
-            link.send(End(number))
-
-    async def _send_piece(self, body: bytes) -> None:
-        """Sends a piece, and waits until it was written."""
-        if len(body) > PIECE_BYTES:
-            raise ValueError(f"a message of {len(body)} bytes for a WebSocket; expected at most {PIECE_BYTES}")
-        if self.has_left:
-            await trio.lowlevel.checkpoint()
-            return
-        self._link.send(Piece(self.request.id, body))
-        while not self.has_left and self._link.state(self.request.id) is State.WRITING:
-            await self._changed.wait()
-
-
-def _scope(request: Asked) -> dict[str, Any]:
-    """Returns the ASGI scope of a request or a WebSocket."""
-    scope: dict[str, Any] = {
-        "asgi": {"version": "3.0", "spec_version": "2.3"},  # from 2.4 on, Starlette's streams end only at a write
-        "http_version": request.http_version,
-        "path": request.path,
-        "raw_path": request.raw_path,
-        "query_string": request.query,
-        "root_path": "",
-        "headers": request.headers,
-        "client": request.client,
-        "server": None,
-    }
-    if request.is_websocket:
-        return scope | {"type": "websocket", "scheme": "ws", "subprotocols": []}
-    return scope | {"type": "http", "scheme": "http", "method": request.method}
 
 
 @asynccontextmanager
@@ -403,8 +283,8 @@ async def open_link(
 ) -> AsyncIterator[WebLink]:
     """Serves an application while the block runs, on a socket from `listen`, which it takes over.
 
-    `web` is the web process if it was started already. It sends `pages` itself. `access_log` is the file for a line about each request. Raises RunError, and
-    UsageError if that file cannot be written.
+    `web` is the web process if it was started already. It sends `pages` itself. `access_log` is the file for a line
+    about each request. Raises RunError, and UsageError if that file cannot be written.
     """
     if access_log is not None:
         check_log(access_log)
@@ -425,18 +305,3 @@ async def open_link(
                     await link.end()
                 trio.lowlevel.remove_instrument(link)
                 nursery.cancel_scope.cancel()
-
-
-def arrived_at(request: Request) -> float:
-    """Returns when the last byte of a request was read, by the clock of its link."""
-    return float(request.scope[EXCHANGE].request.at)
-
-
-def sent_at(scope: Scope) -> float:
-    """Returns when the last piece of a response was written to the client's socket, by the clock of its link."""
-    return float(scope[EXCHANGE].sent_at)
-
-
-def is_cut(scope: Scope) -> bool:
-    """Tells whether a client was lost because the web process ended. It may come back and expect the rest."""
-    return bool(scope[EXCHANGE].is_cut)

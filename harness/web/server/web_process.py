@@ -14,7 +14,6 @@ import ipaddress
 import logging
 import socket
 import sys
-from collections import deque
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -23,18 +22,25 @@ from uvicorn import Config, Server
 from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
+from referee.harness.web.server.answers import Answer, Response, Socket
 from referee.harness.web.server.connection import ClientConnection, Connections
+from referee.harness.web.server.exchange import Channel, Exchange
 from referee.harness.web.server.limits import GRACE_S, OPEN_FILES, RequestLimits
 from referee.harness.web.server.messages import (
     HEALTH,
     Asked,
     Begin,
+    Body,
     End,
+    Follow,
+    Forget,
     FromMatches,
     FromWeb,
     Gone,
     LinkEnd,
+    More,
     Piece,
+    Publish,
     Ready,
     Respond,
     Sent,
@@ -44,7 +50,8 @@ from referee.harness.web.server.messages import (
     Synced,
 )
 from referee.harness.web.server.observer import Observer
-from referee.harness.web.server.pages import Headers, Pages
+from referee.harness.web.server.pages import Pages
+from referee.harness.web.server.upload import UploadBody, is_upload
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
@@ -59,27 +66,6 @@ ENDED = "the server has ended, and this goes no further"
 FAILED = "the server has failed, and this goes no further"
 
 
-class Exchange:
-    """The messages of the matches about one request."""
-
-    def __init__(self) -> None:
-        self._messages: deque[Respond | Begin | Piece | End | None] = deque()
-        self._waiter: asyncio.Future[None] | None = None
-
-    def put(self, message: Respond | Begin | Piece | End | None) -> None:
-        """Adds a message; None: there will be no more."""
-        self._messages.append(message)
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    async def next(self) -> Respond | Begin | Piece | End | None:
-        """Returns the next message."""
-        while not self._messages:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        return self._messages.popleft()
-
-
 class Link(asyncio.Protocol):
     """The link to the process with the matches."""
 
@@ -89,6 +75,7 @@ class Link(asyncio.Protocol):
         """The process with the matches has ended."""
         self.clock = WebClock()
         self.exchanges: dict[int, Exchange] = {}
+        self.channels: dict[int, Channel] = {}
         self._end = LinkEnd(FromMatches)
         self._transport: asyncio.Transport
         self._count = 0
@@ -120,8 +107,8 @@ class Link(asyncio.Protocol):
         self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
 
-    def begin(self, scope: Any, connection: ClientConnection, body: bytes) -> tuple[int, Exchange]:
-        """Begins an exchange: hands a whole request over."""
+    def begin(self, scope: Any, connection: ClientConnection, body: bytes, is_upload: bool) -> tuple[int, Exchange]:
+        """Begins an exchange: hands a request over."""
         self._count = number = self._count + 1
         exchange = self.exchanges[number] = Exchange()
         self.send(
@@ -137,6 +124,7 @@ class Link(asyncio.Protocol):
                 scope["client"],
                 body,
                 scope["type"] == "websocket",
+                is_upload,
             )
         )
         if self.ended.is_set():
@@ -144,9 +132,13 @@ class Link(asyncio.Protocol):
         return number, exchange
 
     def _handle(self, message: Any) -> None:
-        if isinstance(message, Respond | Begin | Piece | End):
+        if isinstance(message, Respond | Begin | Piece | Follow | More | End):
             if (exchange := self.exchanges.get(message.id)) is not None:
                 exchange.put(message)
+        elif isinstance(message, Publish):
+            self.channels.setdefault(message.channel, Channel()).publish(message.body)
+        elif isinstance(message, Forget):
+            self.channels.pop(message.channel, None)
         elif isinstance(message, Sync):
             loop, synced = asyncio.get_running_loop(), lambda: self.send(Synced(message.number, self.clock.now()))
             # Requests that this round of the loop has read are handed over in the next one.
@@ -173,7 +165,10 @@ class Application:
         try:
             refusal = _refusal(scope, self.limits)
             if scope["type"] == "websocket":
-                return await self._websocket(scope, connection, receive, _Socket(send), refusal)
+                return await self._websocket(scope, connection, receive, Socket(send), refusal)
+            if refusal is None and is_upload(scope, self.limits):
+                upload = UploadBody(receive, self.limits)
+                return await self._exchange(scope, connection, b"", Response(send), upload)
             if refusal is None:
                 try:
                     async with asyncio.timeout(self.limits.body_s):
@@ -184,14 +179,14 @@ class Application:
                     if body is None:
                         return None
                     if len(body) <= self.limits.body_bytes:
-                        return await self._answer_whole(scope, connection, body, _Response(send))
+                        return await self._answer_whole(scope, connection, body, Response(send))
                     refusal = 413, "the body is too long"
-            await _Response(send).text(*refusal)
+            await Response(send).text(*refusal)
             connection.refuse()
         finally:
             connection.request_ends()
 
-    async def _answer_whole(self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response") -> None:
+    async def _answer_whole(self, scope: Any, connection: ClientConnection, body: bytes, answer: Response) -> None:
         """Answers a request that has arrived whole."""
         if (page := self.pages.answer(scope)) is not None:
             return await answer.respond(*page)
@@ -215,7 +210,7 @@ class Application:
         return None if message["type"] == "http.disconnect" else body
 
     async def _websocket(
-        self, scope: Any, connection: ClientConnection, receive: Any, answer: "_Socket", refusal: tuple[int, str] | None
+        self, scope: Any, connection: ClientConnection, receive: Any, answer: Socket, refusal: tuple[int, str] | None
     ) -> None:
         await receive()  # the handshake, which is in the scope
         if refusal is not None:
@@ -234,10 +229,15 @@ class Application:
             hearing.cancel()
 
     async def _exchange(
-        self, scope: Any, connection: ClientConnection, body: bytes, answer: "_Response | _Socket"
+        self,
+        scope: Any,
+        connection: ClientConnection,
+        body: bytes,
+        answer: Answer,
+        upload: UploadBody | None = None,
     ) -> None:
-        link, connection.answers = self.link, True
-        number, exchange = link.begin(scope, connection, body)
+        link, connection.answers = self.link, upload is None
+        number, exchange = link.begin(scope, connection, body, upload is not None)
 
         def leave() -> None:
             link.send(Gone(number))
@@ -248,7 +248,7 @@ class Application:
         else:
             connection.on_lost[number] = leave
         try:
-            await self._answer(number, exchange, connection, answer)
+            await self._answer(number, exchange, connection, answer, upload)
         except ClientDisconnected:
             leave()
         except asyncio.CancelledError:
@@ -256,14 +256,25 @@ class Application:
             raise
         finally:
             connection.on_lost.pop(number, None)
+            exchange.close()
             del link.exchanges[number]
+            if upload is not None and not upload.is_whole:
+                connection.refuse()
 
     async def _answer(
-        self, number: int, exchange: Exchange, connection: ClientConnection, answer: "_Response | _Socket"
+        self,
+        number: int,
+        exchange: Exchange,
+        connection: ClientConnection,
+        answer: Answer,
+        upload: UploadBody | None,
     ) -> None:
         clock, begun = self.link.clock, False
         while True:
             message = await exchange.next()
+            if isinstance(message, bytes):
+                await answer.piece(message)
+                continue
             if message is None and (connection.lost or not self.link.ended.is_set()):
                 return None  # the client has left
             if message is None:
@@ -279,71 +290,19 @@ class Application:
                 await answer.piece(message.body)
                 if not connection.lost:
                     self.link.send(Sent(number, clock.now() if waits else at))
+            elif isinstance(message, Follow):
+                exchange.follow(self.link.channels.setdefault(message.channel, Channel()))
+            elif isinstance(message, More):
+                assert upload is not None
+                piece = await upload.next()
+                if isinstance(piece, tuple):
+                    self.link.send(Gone(number))
+                    return await answer.text(*piece)
+                if piece is not None:  # otherwise the client has left, which is the next message
+                    connection.answers = upload.is_whole
+                    self.link.send(Body(number, piece, upload.is_whole))
             else:
                 return await (answer.cut(FAILED) if message.is_cut else answer.end())
-
-
-class _Answer:
-    """A response or a WebSocket for a client."""
-
-    KIND: str
-    """The start of the ASGI messages that make a response."""
-
-    def __init__(self, send: Any) -> None:
-        self.send = send
-
-    async def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """Sends a whole response."""
-        await self.send({"type": f"{self.KIND}.start", "status": status, "headers": headers})
-        await self.send({"type": f"{self.KIND}.body", "body": body, "more_body": False})
-
-    async def text(self, status: int, text: str) -> None:
-        """Sends a whole response with a line of text."""
-        body = f"{text}\n".encode()
-        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-        await self.respond(status, headers, body)
-
-
-class _Response(_Answer):
-    """A response in pieces."""
-
-    KIND = "http.response"
-    is_stream = False
-
-    async def begin(self, status: int, headers: Headers) -> None:
-        self.is_stream = (b"content-type", b"text/event-stream") in headers
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-
-    async def piece(self, body: bytes) -> None:
-        await self.send({"type": "http.response.body", "body": body, "more_body": True})
-
-    async def end(self) -> None:
-        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def cut(self, why: str) -> None:
-        """Ends a response that goes no further: events with one that says why, anything else without its end."""
-        if self.is_stream:
-            await self.piece(b'data: {"error":"%b"}\n\n' % why.encode())
-            await self.end()
-
-
-class _Socket(_Answer):
-    """A WebSocket. A response refuses it."""
-
-    KIND = "websocket.http.response"
-
-    async def begin(self, status: int, headers: Headers) -> None:
-        await self.send({"type": "websocket.accept", "headers": headers})
-
-    async def piece(self, body: bytes) -> None:
-        await self.send({"type": "websocket.send", "text": body.decode()})
-
-    async def end(self) -> None:
-        await self.send({"type": "websocket.close", "code": 1000})
-
-    async def cut(self, why: str) -> None:
-        """Closes a WebSocket that goes no further."""
-        await self.send({"type": "websocket.close", "code": 1011, "reason": why})
 
 
 def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
@@ -354,7 +313,8 @@ def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
     if size > limits.head_bytes:
         return 431, "the head is too long"
     length = named.get(b"content-length", b"0")
-    if len(length) > 15 or int(length) > limits.body_bytes:
+    most = limits.upload_bytes if is_upload(scope, limits) else limits.body_bytes
+    if len(length) > 15 or int(length) > most:
         return 413, "the body is too long"
     hosts = sum(name == b"host" for name, _ in headers)
     if hosts > 1 or (not hosts and scope["http_version"] == "1.1"):
