@@ -2,7 +2,6 @@
 
 import gzip
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +32,7 @@ from referee.harness.known_games import find_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
+from referee.harness.tournament.execution.stop_signals import stop_on_signals
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
@@ -363,26 +363,12 @@ async def _play(games: TournamentGames, opening: Any, max_minutes: float | None)
     stop = trio.Event()
     end = End.INTERRUPTED
     async with trio.open_nursery() as nursery:
-        await nursery.start(_signals, stop, nursery.cancel_scope)
+        await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
         nursery.start_soon(_live, games)
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
     return end
-
-
-async def _signals(stop: trio.Event, whole: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
-    """Stops at the first Ctrl-C, when running games may finish within seconds, and ends at the second.
-
-    Ignored signals stay ignored, such as SIGHUP under nohup.
-    """
-    others = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    with trio.open_signal_receiver(signal.SIGTERM, *others) as received:
-        task_status.started()
-        async for _ in received:
-            if stop.is_set():
-                whole.cancel()
-            stop.set()
 
 
 def _note(text: str) -> None:

@@ -27,7 +27,7 @@ from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, size
 from referee.harness.tournament.formats.swiss import size_of_swiss
 from referee.harness.tournament.ties import Tie, check_play_off, check_ties
 
-TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
+TWO_SEATS = frozenset({"swiss", "series", "judged", "list-order", *BRACKETS})
 """Formats for games with two seats."""
 LATER = frozenset({"round-robin", "swiss", "series", *BRACKETS})
 """Formats of further stages."""
