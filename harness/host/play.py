@@ -7,8 +7,10 @@ at any time: what is in the ledger was played, and everything else is decided an
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, closing
+from functools import partial
 from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import trio
@@ -21,7 +23,13 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.programs.entrant import Entrant
 from referee.harness.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.harness.tournament.execution.stop_signals import stop_on_signals
-from referee.harness.tournament.execution.tournament_games import RunResults, TournamentGames, contest_of, forfeit
+from referee.harness.tournament.execution.tournament_games import (
+    Changed,
+    RunResults,
+    TournamentGames,
+    contest_of,
+    forfeit,
+)
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.inbox import SetAside, hand_in, settle, settle_if_free
@@ -40,6 +48,7 @@ ENOUGH_GAMES = 100
 PACE_S = 0.2
 ENTER_S = 0.5
 """How long bots that were built may wait for others, so that workers hear of many at once."""
+T = TypeVar("T")
 Opened = Callable[[Contest, Plan], AbstractAsyncContextManager[WorkerPool]]
 """Opens the workers."""
 
@@ -75,10 +84,11 @@ class HostGames(TournamentGames):
         """By ident, why a version is set aside."""
         self.practice = PracticeGames(ledger.folder)
         self._games_of = dict[str, int]()
-        self._last_given = 0.0
+        self._last_given = -inf
+        self._reporting = trio.Lock()
         super().__init__(plan, ledger, book)
         self.goes_on = True
-        self.changed = self._changed
+        self.changed = lambda plan: (plan, self.contest(plan))
         for game in self.results.in_order():
             if (played := self.results.played(game)) is not None:
                 idents = tuple(self.keys.idents[bot] for bot in game.seats)
@@ -104,12 +114,12 @@ class HostGames(TournamentGames):
             game = self.practice.next_if_due(sum(1 for _ in self.given()))
             if game is None and self.state.rated and not self._rests():
                 game = next(rated, None)
-                self._last_given = time.monotonic() if game else self._last_given
+                self._last_given = trio.current_time() if game else self._last_given
             yield game or self.practice.next()
 
     def _rests(self) -> bool:
         """Whether quick games come too fast."""
-        if time.monotonic() > self._last_given + PACE_S:
+        if trio.current_time() > self._last_given + PACE_S:
             return False
         return min((self._games_of.get(ident, 0) for ident in self._present), default=0) >= ENOUGH_GAMES
 
@@ -174,17 +184,20 @@ class HostGames(TournamentGames):
         return end
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
-        self.state = await threads.run(self.orders.look)
+        self.state = await self._ask(self.orders.look)
         await self._report()
         await super().take_in_changes(pool)
 
+    async def _ask(self, question: Callable[[], T]) -> T:
+        return await threads.run(question) if self.orders.blocks else question()
+
     async def _report(self) -> None:
         """Tells the database what happened: practice games that ended, versions that are set aside."""
-        for tell in self.practice.reports():
-            await threads.run(lambda tell=tell: tell(self.orders))  # type: ignore[misc]
-        for ident, why in [*self._failing.items()]:
-            del self._failing[ident]
-            await self._set_aside(ident, why)
+        async with self._reporting:
+            for tell in self.practice.reports():
+                await self._ask(partial(tell, self.orders))
+            while self._failing:
+                await self._set_aside(*self._failing.popitem())
 
     async def _set_aside(self, ident: str, why: str) -> None:
         entry = next((entry for entry in self.plan.bots if entry.ident == ident and not entry.absent), None)
@@ -193,10 +206,10 @@ class HostGames(TournamentGames):
         older = self._older(entry)
         follows = f"the version before it ({older.ident[:6]}) plays on" if older else "no version plays now"
         self.on_note(f"{entry.name}: version {ident[:6]} is set aside: {why}; {follows}")
-        await threads.run(lambda: self.orders.set_aside(entry, f"{why}; {follows}", older))
+        await self._ask(partial(self.orders.set_aside, entry, f"{why}; {follows}", older))
         change = SetAside(ident, older.ident if older else "")
         try:
-            await threads.run(lambda: hand_in(self.ledger.folder, change))
+            hand_in(self.ledger.folder, change)
         except UsageError as error:  # it has left the plan meanwhile
             self.on_note(str(error))
 
@@ -210,8 +223,8 @@ class HostGames(TournamentGames):
 
     # Programs.
 
-    def _changed(self, plan: Plan) -> tuple[Plan, Contest]:
-        return plan, self.contest(plan)
+    async def with_programs(self, changed: Changed, plan: Plan) -> tuple[Plan, Contest]:
+        return changed(plan)  # bots are built later, one after another
 
     def contest(self, plan: Plan) -> Contest:
         """Returns what workers have to know."""
@@ -267,7 +280,7 @@ class HostGames(TournamentGames):
         while True:
             request = None
             if self.state.practice != "off" and self.practice.wants_more:
-                request = await threads.run(self.orders.next_practice)
+                request = await self._ask(self.orders.next_practice)
             if request is None:
                 await trio.sleep(WAIT_S)
             else:
@@ -283,7 +296,7 @@ class HostGames(TournamentGames):
                         raise UsageError(f"{entry.name}: {problem}")
         except UsageError as error:
             why = str(error)
-            await threads.run(lambda: self.orders.practice_failed(request.id, why))
+            await self._ask(partial(self.orders.practice_failed, request.id, why))
         else:
             is_new = not self.practice.knows(game)
             self.practice.add(game)

@@ -17,7 +17,7 @@ from referee.games.dice import derive_seed
 from referee.games.game import Game
 from referee.harness import maps
 from referee.harness.errors import UsageError
-from referee.harness.host.orders import Orders, Request, State
+from referee.harness.host.orders import PRACTICE, Orders, Request, State, replay_name
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
 from referee.harness.paths import replace_file
@@ -27,8 +27,6 @@ from referee.harness.tournament.plan import IDENT_DIGITS, Entry, Plan
 from referee.harness.tournament.store.bot_archives import finding
 from referee.harness.tournament.store.ledger import Line
 
-FOLDER = "practice"
-"""In the contest's folder."""
 KEY = "practice"
 """The conditions in the keys of practice games: they are those of no tournament."""
 SHARE = 5
@@ -40,6 +38,8 @@ MOST_READY = 2
 """Requests that are made ready before a worker is free for them."""
 WIDEST = 4
 """How many times the contest's value a number in a team's options may be: larger games would block a core."""
+SMALL = 16
+"""A number up to this is always allowed."""
 
 _decode = msgspec.json.Decoder(Line).decode
 
@@ -57,7 +57,7 @@ class PracticeGames:
     """The practice games that wait for a worker or are played, and the share of the machine that they get."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / FOLDER
+        self.folder = folder / PRACTICE
         self._waiting: deque[PracticeGame] = deque()
         self._open: dict[str, PracticeGame] = {}
         """By key, those that wait or are played."""
@@ -181,11 +181,6 @@ class PracticeGames:
         return PracticeGame(request, bots, Assignment(key, tuple(idents), _seed(request, plan), options=options))
 
 
-def replay_name(number: int) -> str:
-    """Returns the replay of a practice game, as a path below the contest's folder."""
-    return f"{FOLDER}/{number}.jsonl.gz"
-
-
 def result_of(line: Line, seat: int) -> str:
     """Returns a game's result for the bot at a seat, in one line."""
     place, of = line.r[seat], len(line.r)
@@ -211,7 +206,7 @@ def checked_options(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         options["map"] = maps.read(game.name, name)
     rule_options.options(game, options, plan.seats)
     for name, value in _numbers(game, options).items():
-        most = WIDEST * default.get(name, 0)
+        most = max(SMALL, WIDEST * default.get(name, 0))
         if value > most and value != default.get(name):
             raise UsageError(f"options of {game.name}: {name} is {value:g}; in practice it may be {most:g} at most")
     return options

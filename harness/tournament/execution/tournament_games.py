@@ -139,13 +139,17 @@ class TournamentGames(Runner):
     async def _take_in(self, pool: WorkerPool, folder: Path, changed: Changed) -> None:
         new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
         try:
-            plan, contest = await threads.run(lambda: changed(new))
+            plan, contest = await self.with_programs(changed, new)
         except (RunError, UsageError) as error:
             self.on_note(f"the tournament goes on without its last change: {error}")
             return
         await pool.enter(contest, self.bots_for_workers(plan))
         self._follow(plan)
         self.begin_anew()
+
+    async def with_programs(self, changed: Changed, plan: Plan) -> tuple[Plan, Contest]:
+        """Builds the bots of a changed plan while others play."""
+        return await threads.run(lambda: changed(plan))
 
     def bots_for_workers(self, plan: Plan) -> Sequence[Entry]:
         """Returns the bots that workers have to know."""

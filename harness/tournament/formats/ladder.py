@@ -30,8 +30,8 @@ PLACES = 6
 """A new bot first plays this many seed groups, against bots across the table: at 0, 20, … 100 % of it."""
 NEIGHBOURS = 6
 """How many bots near it in rank a bot plays."""
-SHARE = 1.2
-"""A bot with more than this share of the average machine time waits until the others have caught up."""
+AHEAD = 3
+"""A bot that has had the machine time of this many games more than the average waits until the others catch up."""
 STEPS = 2
 """Newton steps of a rating after a game."""
 SWEEPS = 20
@@ -39,8 +39,6 @@ SWEEPS = 20
 CATCH_UP = 40
 """A bot that comes late catches up by the machine time of this many games: those that its rating needs. Then it has
 the same share as the others."""
-AHEAD = 2
-"""When a ladder continues, a bot that has had more machine time than the average waits for this many games."""
 WATCHED = 2
 """The share of the first bots while somebody watches, compared with the others'."""
 
@@ -233,7 +231,7 @@ class _Table:
         start = max(0, min(place - NEIGHBOURS // 2, len(order) - NEIGHBOURS))
         near = [each for each in order[start : start + NEIGHBOURS] if each not in rivals]
         # Also as the rival of others, a slow bot plays no longer than they do.
-        enough_s = SHARE * sum(load_s.values()) / len(load_s)
+        enough_s = sum(load_s.values()) / len(load_s) + AHEAD * self._mean_game_s
         self._dice.shuffle(near)
         near.sort(key=lambda each: (load_s[each] > enough_s, self._met[min(bot, each), max(bot, each)]))
         return tuple(sorted([bot, *rivals, *near][: self._rivals + 1]))
