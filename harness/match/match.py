@@ -336,6 +336,7 @@ class _Referee(Listener):
             encodings=match.encodings,
             metered={player: each for player, each in records if isinstance(each, Metering)},
             models={player: each for player, each in records if isinstance(each, Model)},
+            game_sha256=match.game.sha256 or msgspec.UNSET,
         )
 
 

@@ -140,20 +140,6 @@ def test_options_that_the_rules_refuse_are_the_users_error(
     assert "options of countdown: from is 1001; expected 0 to 1000" in capsys.readouterr().err
 
 
-def test_a_match_of_a_folder_verifies_where_the_folder_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    countdown(tmp_path)
-    SOURCE.forget()
-    monkeypatch.chdir(tmp_path)
-    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7"]) == 0
-    (replay,) = (tmp_path / "replays").glob("*.jsonl*")
-    assert main(["replay", "verify", str(replay)]) == 0
-    SOURCE.forget()
-    assert main(["replay", "verify", str(replay)]) == 2
-    assert "unknown game 'countdown'" in capsys.readouterr().err
-
-
 def test_the_bytes_of_a_request_are_those_of_the_vectors() -> None:
     for path in (COUNTDOWN.parents[3] / "protocol" / "vectors" / "rules").glob("*.json"):
         vector = json.loads(path.read_text("utf-8"))
@@ -277,3 +263,64 @@ def test_a_schema_that_contains_itself_is_refused(tmp_path: Path) -> None:
     (folder / "types.json").write_text(json.dumps({"$defs": {"A": tree}}))
     with pytest.raises(UsageError, match="A contains itself"):
         registry.game(str(folder))
+
+
+# Folders and names.
+
+
+def test_a_replay_names_the_files_of_the_rules_and_never_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7"]) == 0
+    (replay,) = (tmp_path / "replays").glob("*.jsonl")
+    header = json.loads(replay.read_text().splitlines()[0])
+    assert (header["game"], header["game_version"], header["game_sha256"]) == ("countdown", 1, game.sha256)
+    assert str(tmp_path / "countdown") not in replay.read_text()
+    SOURCE.forget()
+    assert main(["replay", "verify", str(replay)]) == 2
+    assert "name its folder: --game FOLDER" in capsys.readouterr().err
+    assert main(["replay", "verify", str(replay), "--game", "countdown"]) == 0
+    SOURCE.forget()
+    (tmp_path / "countdown" / "notes.txt").write_text("another file")
+    assert main(["replay", "verify", str(replay), "--game", "countdown"]) == 0
+    assert "files differ" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_fork_goes_on_with_the_rules_that_the_user_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7", "--replay", "a.jsonl"]) == 0
+    SOURCE.forget()
+    seats = ["--seat", "0=@random", "--seat", "1=@random"]
+    words = ["fork", "a.jsonl", "--turn", "2", *seats, "--replay", "b.jsonl"]
+    assert main(words) == 2
+    assert main([*words, "--game", "countdown"]) == 0
+    assert main(["replay", "verify", "b.jsonl"]) == 0
+
+
+def test_an_installed_game_is_known_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    countdown(tmp_path)
+    SOURCE.forget()
+    monkeypatch.chdir(tmp_path)
+    assert main(["games", "install", "./countdown"]) == 0
+    assert "countdown" in registry.names()
+    assert main(["--game", "countdown", "@random", "@random"]) == 0
+    assert main(["games"]) == 0
+    assert main(["games", "remove", "countdown"]) == 0
+    assert "countdown" not in registry.names()
+    assert main(["games", "remove", ".."]) == 2
+    assert "no game '..' is installed" in capsys.readouterr().err
+
+
+def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "data" / "referee" / "games" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "game.toml").write_text("name = 7")
+    assert main(["games"]) == 0
+    assert main(["games", "tictactoe"]) == 0
+    assert main(["games", "broken"]) == 2
+    assert "Expected `str`, got `int` - at `$.name`" in capsys.readouterr().err

@@ -79,6 +79,7 @@ def load(folder: Path, shown: str) -> Game:
         starters=file.starters,
         opponents={each: str(folder / path) for each, path in file.opponents.items()},
         version=file.version,
+        sha256=_bot(file).files(folder, shown, (), GAME_FILE).identity,
     )
 
 
@@ -202,10 +203,14 @@ def _without_fields(words: str) -> str:
     return words.replace("{", "{{").replace("}", "}}").replace("\0", "{").replace("\1", "}")
 
 
+def _bot(file: GameFile) -> BotFile:
+    """Returns how the program is built and run, as if it were a bot."""
+    name = f"the rules of {file.name}"
+    return BotFile(run=file.run, name=name, build=file.build, bundle=file.bundle, exclude=file.exclude)
+
+
 def entrant(file: GameFile, folder: Path, shown: str) -> Entrant:
     """Builds a rules program and returns what is started. RunError if that fails."""
-    bot = BotFile(
-        run=file.run, name=f"the rules of {file.name}", build=file.build, bundle=file.bundle, exclude=file.exclude
-    )
+    bot = _bot(file)
     built = bot_file.build_bot(bot, folder, shown, BuildContext(name=bot.name), GAME_FILE)
-    return Entrant(f"the rules of {file.name}", built.argv, built.cwd, built.kind, named=built.named)
+    return Entrant(bot.name or file.name, built.argv, built.cwd, built.kind, named=built.named)

@@ -6,10 +6,11 @@ installed here, or its folder must have been named in this run.
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.paths import data_folder
 
 GAME_FILE = "game.toml"
@@ -26,11 +27,13 @@ class Source:
         self._loaded: dict[Path, Game] = {}
 
     def names(self) -> list[str]:
-        """Returns the names of the installed games, and of those that were named in this run."""
-        folder = installed_folder()
+        """Returns the names of the installed games, and of those that were named in this run; of sound ones only."""
+        folder, names = installed_folder(), []
         installed = [each for each in (os.listdir(folder) if folder.is_dir() else ()) if NAME.fullmatch(each)]
-        named = [self._of_folder(Path(each), each).name for each in _remembered()]
-        return [*named, *(each for each in installed if (folder / each / GAME_FILE).is_file())]
+        for path in (*map(Path, _remembered()), *[folder / each for each in installed]):
+            with suppress(UsageError, RunError):
+                names.append(self._of_folder(path, str(path)).name)
+        return names
 
     def game(self, name: str) -> Game | None:
         """Returns the game of a folder, or the one that is named or installed by this name; None = there is none.
