@@ -98,6 +98,7 @@ for parent, name, function in (
     (app, "fork", "fork:fork"),
     (app, "games", "games:games"),
     (app, "gate", "gate:gate"),
+    (app, "host", "host:host"),
     (app, "improve", "improve:improve"),
     (app, "judge", "judge:judge_bot"),
     (app, "mcp", "mcp:mcp"),

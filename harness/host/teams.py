@@ -8,7 +8,7 @@ import hashlib
 import io
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hmac import compare_digest
 from typing import Literal
 
@@ -167,13 +167,18 @@ def read_csv(text: str) -> list[tuple[str, str]]:
 
 
 def written_csv(links: Sequence[tuple[Team, str]]) -> str:
-    """Returns a table of teams, addresses and links for a mail merge. No spreadsheet takes a cell for a formula."""
+    """Returns a table of teams, addresses and links for a mail merge."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(("team", "address", "link"))
     for one, link in links:
-        writer.writerow(tuple(f"'{cell}" if cell[:1] in "=+-@\t\r" else cell for cell in (one.name, one.email, link)))
+        writer.writerow(plain_cells((one.name, one.email, link)))
     return text.getvalue()
+
+
+def plain_cells(row: Iterable[str]) -> list[str]:
+    """Returns the cells of a row, with a mark before those that a spreadsheet would take for a formula."""
+    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell for cell in row]
 
 
 # Links.

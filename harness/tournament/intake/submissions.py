@@ -54,6 +54,8 @@ class Submission(Struct, frozen=True):
     """Why it can be no submission, and what to hand in; empty if it can be one."""
     is_named: bool = False
     """`NAME=` names it."""
+    commit: str = "HEAD"
+    """Of a repository; see `git.fetch`."""
 
     @property
     def is_git(self) -> bool:
