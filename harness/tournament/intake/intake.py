@@ -155,7 +155,7 @@ async def checked(
             report = await _check(intake, submission, path, log)
             entry = await trio.to_thread.run_sync(_stored, intake, submission, path) if report.passed else None
         except (UsageError, RunError, OSError, ValueError, RecursionError) as error:
-            why = _duplicates(submission.duplicates) if submission.duplicates else ""
+            why = _duplicates(submission) if submission.duplicates else ""
             report, entry = _refusal(intake, submission, str(error), time.monotonic() - started), None
     output.write(xml, output.junit(report))
     write(report, txt)
@@ -171,18 +171,26 @@ async def checked(
     )
 
 
-def _duplicates(places: Sequence[str]) -> str:
+def _duplicates(submission: Submission) -> str:
     """Returns what the organiser reads about submissions of one name."""
-    *first, last = places
+    *first, last = submission.duplicates
     more = f" and {len(first) - SHOWN} more" if len(first) > SHOWN else ""
     named = f"{', '.join(first[:SHOWN])}{more} and {last}"
+    if submission.is_part:
+        return (
+            f"{named} are loose files; a bot of several files is one zip with a bot.toml; if they are versions of one "
+            "file, take the newest with --newest"
+        )
     return f"{named} have one name; rename one of them, or take the newest with --newest"
 
 
 async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Path:
     """Returns the path of a submission's file or folder. UsageError if there is none, or the folder is too large."""
     if submission.duplicates:
-        raise UsageError(f"there are {len(submission.duplicates)} submissions of this name; hand in one zip")
+        count = len(submission.duplicates)
+        if submission.is_part:
+            raise UsageError(f"there are {count} loose files; hand in one zip with a bot.toml, or a single source file")
+        raise UsageError(f"there are {count} submissions of this name; hand in one zip")
     if submission.remedy:
         raise UsageError(submission.remedy)
     if submission.is_entry:
