@@ -38,7 +38,7 @@ from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
-from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
+from referee.harness.tournament.plan import Plan, differences, read_plan
 from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.rows import Row, Standings
@@ -132,8 +132,8 @@ def run_tournament(
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
-        ledger: The tournament's folder. Default: a new one in ./tournaments.
-        resume: The earlier way to continue. A changed list of bots, or limits that change no outcome, still need it.
+        ledger: The tournament's folder, new or to continue. Default: a new one in ./tournaments.
+        resume: Does nothing any more.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
             matched by name.
@@ -150,6 +150,8 @@ def run_tournament(
     """
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
+    if resume:
+        _note("--resume is not needed any more: the same command continues a tournament without it")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -162,13 +164,10 @@ def run_tournament(
         setup,
         ledger,
         part,
-        resume,
         cluster.cluster is not None,
         seeds_from,
     )
     with arranged as plan:
-        if resume and not bots:
-            _note(f"--resume is not needed any more: `referee tournament run {shlex.quote(str(folder))}` continues")
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -204,7 +203,8 @@ def run_tournament(
         limit = "" if max_cost is None else f" --max-cost {2 * max_cost if end is End.COSTLY else max_cost:g}"
         err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}{limit}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
-    return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
+    is_at_fault = result.play_off.faults > 0 or any(row.faults for row in result.rows)
+    return AT_FAULT if strict and is_at_fault else PLAYED
 
 
 def _arranged(
@@ -216,7 +216,6 @@ def _arranged(
     setup: SetupOptions,
     ledger: Path | None,
     part: Shard,
-    resume: bool,
     travel: bool,
     seeds_from: Path | None,
 ) -> tuple[Path, AbstractContextManager[Plan]]:
@@ -227,7 +226,7 @@ def _arranged(
         plan = read_plan(ledger / PLAN)
         if setup != SetupOptions():
             raise UsageError(
-                f"{ledger}: other rules, times or limits need the whole command with --game and --resume, or "
+                f"{ledger}: other rules, times or limits need the whole command with --game, or "
                 "`referee tournament prepare`"
             )
         if seeds_from is not None:
@@ -238,7 +237,7 @@ def _arranged(
         return ledger, organise.resumed(ledger, changes, absent, _note)
     if ledger is not None and (ledger / PLAN).exists():
         settle_if_free(ledger)
-    before = read_plan(ledger / PLAN) if ledger is not None and resume else None
+    before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
     seeds = () if seeds_from is None else _names_in_order(seeds_from)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
@@ -389,9 +388,7 @@ async def _live(games: TournamentGames) -> None:
             started = time.monotonic()
             for rated in (False, True):  # the fit of many bots takes longer than all the rest
                 result = await threads.run(partial(_standings_now, games, known, rated), abandon=True)
-                live.update(
-                    Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
-                )
+                live.update(Group(_status(games, result), standings_table(result, LIVE_ROWS)), refresh=True)
             known = {row.ident: row for row in result.rows}
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
@@ -406,9 +403,10 @@ def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool
     return result
 
 
-def _status(games: TournamentGames, total: int | None) -> str:
-    played = games.book.count
-    rate = (played - games.before) / max(time.monotonic() - games.started, 1e-9)
+def _status(games: TournamentGames, result: Standings) -> str:
+    played = result.played + result.play_off.played
+    total = None if result.due is None else result.due + result.play_off.due
+    rate = (games.book.count - games.before) / max(time.monotonic() - games.started, 1e-9)
     parts = [f"{played}/{total}" if total else counted(played, "game"), f"{rate:.3g}/s"]
     if total and rate > 0:
         left = int((total - played) / rate)

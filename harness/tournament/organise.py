@@ -134,7 +134,8 @@ def arranged(
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
                         raise UsageError(
-                            f"{folder} already holds a tournament; `referee tournament run {folder}` continues it"
+                            f"{folder} already holds a tournament; name another folder, or continue: a gate with "
+                            f"--resume, a tournament with `referee tournament run {folder}`"
                         )
                     discard_heads(folder)
                 for each in found:

@@ -437,10 +437,8 @@ def same_programs(plan: Plan) -> list[str]:
 
 
 def number_of_games(plan: Plan) -> int | None:
-    """Returns the number of games; None if it depends on results."""
+    """Returns the number of games, without a play-off; None if it depends on results."""
     field = plan.field
-    if plan.play_off:
-        return None
     if plan.format == "swiss":
         return size_of_swiss(field)
     if plan.format == "ladder":

@@ -291,7 +291,7 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
     assert "round-robin of tictactoe takes at least 2 bots; there is 1" in said
     assert (folder / "tournament.toml").read_bytes() == before
     again = subprocess.run(
-        command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
+        command(*start), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
     )
     assert again.stderr.splitlines() == ["cid is absent"]  # what is not said is as it was
     assert (folder / "tournament.toml").read_bytes() == before and len(games(folder)) == 2
@@ -678,12 +678,17 @@ def test_archives_unpacked_by_an_earlier_edition_are_not_used(tmp_path: Path) ->
     assert (unpacked / "bots" / "ann" / "main.py").is_file()
 
 
-def test_the_earlier_option_resume_still_continues_and_says_what_replaces_it(bots: list[str], tmp_path: Path) -> None:
+def test_the_same_command_continues_and_the_earlier_option_resume_says_that_it_is_not_needed(
+    bots: list[str], tmp_path: Path
+) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--ledger", tmp_path / "t"]
     tournament(tmp_path, *start, "--games", "2")
-    for again, note in (([*start, "--games", "4"], False), (["--ledger", tmp_path / "t", "--games", "6"], True)):
-        said = tournament(tmp_path, *again, "--resume", errors=True)
-        assert ("--resume is not needed any more: `referee tournament run" in said) == note
-        assert len(games(tmp_path / "t")) == int(again[-1])
+    for again in ([*start, "--games", "4"], ["--ledger", tmp_path / "t", "--games", "6"]):
+        for resume in ([], ["--resume"]):
+            said = tournament(tmp_path, *again, *resume, errors=True)
+            assert ("--resume is not needed any more" in said) == bool(resume)
+            assert len(games(tmp_path / "t")) == int(again[-1])
+    tournament(tmp_path, *start, bots[2], "--games", "6")
+    assert len(games(tmp_path / "t")) == 18
     tournament(tmp_path, tmp_path / "t", "--rounds", "3", code=2)
     assert "--resume" not in tournament(tmp_path, "--help")

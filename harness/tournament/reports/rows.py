@@ -65,6 +65,16 @@ class Cell(Struct):
     """Games with two seats: how many game pairs gave it 0, ½, 1, 1½ and 2 points."""
 
 
+class PlayOffGames(Struct):
+    """The games of a play-off, which count neither for points nor for ratings."""
+
+    due: int = 0
+    """Those of the rounds that have begun."""
+    played: int = 0
+    faults: int = 0
+    """Those with a fault."""
+
+
 class Standings(Struct):
     """All results of a tournament so far."""
 
@@ -90,5 +100,7 @@ class Standings(Struct):
     """How many games the machine may have decided."""
     brackets: list[Drawn] = []
     """Those of a knockout or a double elimination."""
+    play_off: PlayOffGames = PlayOffGames()
+    """They are not part of `due` and `played`."""
     stages: list["Standings"] = []
     """The standings of each stage that has begun, if there are several."""

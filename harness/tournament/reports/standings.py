@@ -5,6 +5,7 @@ from itertools import chain
 from typing import Protocol
 
 from referee.harness.tournament.formats.schedules import BRACKETS
+from referee.harness.tournament.formats.swiss import size_with_changes, swiss_so_far
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
@@ -28,7 +29,7 @@ from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row, Standings
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Rating
-from referee.harness.tournament.store.reader import Book, Kind
+from referee.harness.tournament.store.reader import Book, Kind, LedgerResults
 from referee.harness.tournament.ties import Tie
 
 Ratings = tuple[Rating, ...]
@@ -55,7 +56,7 @@ def standings(
     for bot, use in models_used(plan, book).items():
         rows[bot].model = use
     total, (different, seatings) = book.count, counts.count_different(rows)
-    due = _due(plan, book)
+    due = _due(plan, book, play_off.results)
     if len(rows) <= CROSSTABLE:
         cells = {bot: cells[bot] for bot in sorted(cells)}
         if plan.seats == 2:
@@ -97,15 +98,20 @@ def standings(
             *past,
         ],
         fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
+        play_off=play_off.count(),
         brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
     )
 
 
-def _due(plan: Plan, book: Book) -> int | None:
-    """Returns the number of games in all: those of the bots that take part, and those that absent bots have played."""
+def _due(plan: Plan, book: Book, results: LedgerResults) -> int | None:
+    """Returns the number of games in all: those of the bots that take part, and those that absent bots have played.
+
+    `results` also has the games of void bots.
+    """
     due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
     if absent and plan.format == "swiss" and plan.pairing > 1:
-        return None  # a bot that left has not played all games of its rounds
+        void = {place for place, entry in enumerate(plan.bots) if entry.ident in plan.void}
+        return size_with_changes(plan.field, swiss_so_far(plan.field, results), void)
     if due is not None and absent and plan.format not in ("ladder", "groups"):
         due += sum(len(games) for each, games in book.line_ups.items() if not absent.isdisjoint(bots_of(each)))
     return due
