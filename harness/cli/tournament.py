@@ -24,7 +24,7 @@ from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, 
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options
+from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
@@ -239,23 +239,16 @@ def _arranged(
         settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
-    seeds = () if seeds_from is None else _names_in_order(seeds_from)
+    seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
+    if seeds and before is not None:  # it has its seeds already
+        seeds = tuple(entry.name for entry in before.bots)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
-    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
+    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points", "ties")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
-
-
-def _names_in_order(folder: Path) -> tuple[str, ...]:
-    """Returns the names in a tournament's table, best first."""
-    plan = read_plan(folder / PLAN)
-    rows = all_standings(plan, reader.read(folder), chances=False).rows
-    if not any(row.games for row in rows):
-        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
-    return tuple(row.name for row in rows)
 
 
 def _shard(text: str | None) -> Shard:

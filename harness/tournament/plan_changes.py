@@ -165,7 +165,7 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
             return  # all other settings mean something else
     if before.stages != requested.stages:
         yield "further stages are others"
-    for name in ("seed", "seating", "late_points"):
+    for name in ("seed", "seating", "late_points", "groups"):
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
     wins = [wins_of_series(before.games, plan.first_to) for plan in (before, requested)]

@@ -19,8 +19,9 @@ from referee.harness.tournament.execution.worker_messages import Assignment, Con
 from referee.harness.tournament.formats.games import Field, Outcome, ScheduledGame
 from referee.harness.tournament.formats.ladder import CATCH_UP, NEIGHBOURS, PLACES, ladder
 from referee.harness.tournament.inbox import Enter, Withdraw, hand_in
-from referee.harness.tournament.plan import Entry, Plan, Stage, identified, read_plan, write_plan
+from referee.harness.tournament.plan import Entry, Plan, identified, read_plan, write_plan
 from referee.harness.tournament.reports.all_stages import ranked
+from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 

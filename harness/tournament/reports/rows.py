@@ -52,6 +52,8 @@ class Row(Struct):
     """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None
     """The rating without games with a fault; None if there are no such games."""
+    group: int = 0
+    """Of a round robin in groups; from 1 on."""
 
 
 class Cell(Struct):
@@ -65,7 +67,7 @@ class Cell(Struct):
     """Games with two seats: how many game pairs gave it 0, ½, 1, 1½ and 2 points."""
 
 
-class PlayOffGames(Struct):
+class PlayOffGames(Struct, frozen=True):
     """The games of a play-off, which count neither for points nor for ratings."""
 
     due: int = 0

@@ -14,7 +14,7 @@ from referee.harness.tournament.ties import Tie
 from referee.protocol.text import counted
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
-RARE = ("forfeits", "byes")
+RARE = ("group", "forfeits", "byes")
 """Columns that appear only if a row has some."""
 HEADERS_OF_TIES = {
     Tie.BUCHHOLZ.value: "Buchholz",
