@@ -106,6 +106,7 @@ for parent, name, function in (
     (app, "repro", "repro:repro"),
     (app, "rules", "games:print_rules"),
     (app, "serve", "serve:serve"),
+    (app, "submit", "submit:submit"),
     (app, "tournament", "tournament:tournament_app"),
     (app, "user", "serve:user"),
     (app, "view", "view:view"),
