@@ -122,7 +122,9 @@ class Application:
             return HTMLResponse(templates.get_template(template).render(values), status_code)
 
         self.contest = Contest(store, self.live, settings, Rates(), render)
-        self.app = with_headers(Starlette(routes=[*self._routes()], lifespan=None))
+        self.app = with_headers(
+            Starlette(routes=self._routes(), exception_handlers={404: self._no_page, 405: self._no_page})
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -159,6 +161,9 @@ class Application:
     def _routes(self) -> list[Route]:
         quick = [Route(path, answer, methods=[method]) for (method, path), (_, answer) in self.streams.items()]
         return quick + [Route(each.path, answering(each, self.contest), methods=[each.method]) for each in PAGES]
+
+    async def _no_page(self, request: Request, error: Exception) -> Response:
+        return problem(self.contest, 404, "there is no such page", request)
 
     async def _index(self, request: Request) -> Response:
         """Sends the table from memory."""
