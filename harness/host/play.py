@@ -4,6 +4,7 @@ It runs in a process of its own. Orders come through the tournament's inbox and 
 at any time: what is in the ledger was played, and everything else is decided anew.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, closing
@@ -333,7 +334,16 @@ async def _run(games: HostGames, opened: Opened) -> End:
     with ungrouped():
         async with trio.open_nursery() as nursery:
             await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
+            nursery.start_soon(_stop_without_parent, stop)
             async with opened(games.contest(games.plan), games.plan) as pool:
                 end = await games.play(pool, stop)
             nursery.cancel_scope.cancel()
     return end
+
+
+async def _stop_without_parent(stop: trio.Event) -> None:
+    """Stops at the end of standard input: `referee host` has ended, perhaps by a kill."""
+    async with trio.lowlevel.FdStream(os.dup(0)) as source:
+        async for _ in source:
+            pass
+    stop.set()

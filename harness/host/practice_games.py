@@ -17,6 +17,7 @@ from referee.games.dice import derive_seed
 from referee.games.game import Game
 from referee.harness import maps
 from referee.harness.errors import UsageError
+from referee.harness.host import times
 from referee.harness.host.orders import PRACTICE, Orders, Request, State, replay_name
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
@@ -168,7 +169,7 @@ class PracticeGames:
 
     def prepared(self, request: Request, plan: Plan, state: State) -> PracticeGame:
         """Returns the game that a request asks for. UsageError, with a reason for the team, if there is none such."""
-        if state.practice == "staff" and not request.rival_is_staff:
+        if not times.may_practise(state.practice, request.rival_is_staff):
             raise UsageError(f"{request.rival}: practice is limited to the organiser's bots now")
         if request.seat not in range(plan.seats):
             raise UsageError(f"seat {request.seat}: expected one of 0 to {plan.seats - 1}")

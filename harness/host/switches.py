@@ -2,26 +2,15 @@
 
 import time
 
-from msgspec import Struct
-
 from referee.harness.errors import UsageError
+from referee.harness.host import times
 from referee.harness.host.store import Store, audit
-
-VALUES = {
-    "uploads": ("open", "closed"),
-    "rated": ("on", "off"),
-    "practice": ("open", "staff", "off"),  # staff: against the organiser's bots and the built-in ones only
-    "table": ("public", "frozen"),  # frozen: as it was then
-}
-"""What each switch may be. The first holds until a time says otherwise."""
+from referee.harness.host.times import VALUES, Setting
 
 
-class Setting(Struct, frozen=True):
-    """A switch, from a time on."""
-
-    name: str
-    at: float
-    value: str
+def settings(store: Store) -> list[Setting]:
+    """Returns all settings, past and planned."""
+    return store.rows(Setting, "SELECT name, at, value FROM switch")
 
 
 def value_of(store: Store, name: str, now: float | None = None) -> str:
@@ -31,16 +20,17 @@ def value_of(store: Store, name: str, now: float | None = None) -> str:
 
 def setting_of(store: Store, name: str, now: float | None = None) -> Setting:
     """Returns what a switch is now, and since when."""
-    now = time.time() if now is None else now
-    query = "SELECT name, at, value FROM switch WHERE name = ? AND at <= ? ORDER BY at DESC LIMIT 1"
-    return store.first(Setting, query, name, now) or Setting(name, 0.0, VALUES[name][0])
+    return times.setting(settings(store), name, time.time() if now is None else now)
 
 
 def next_setting(store: Store, name: str, now: float | None = None) -> Setting | None:
     """Returns the next change of a switch; None if none is planned."""
-    now = time.time() if now is None else now
-    query = "SELECT name, at, value FROM switch WHERE name = ? AND at > ? ORDER BY at LIMIT 1"
-    return store.first(Setting, query, name, now)
+    return times.next_setting(settings(store), name, time.time() if now is None else now)
+
+
+def frozen_at(store: Store) -> float | None:
+    """Returns the moment that the public table shows now; None while it shows the present."""
+    return times.frozen_at(settings(store), time.time())
 
 
 def set_switch(store: Store, name: str, value: str, at: float | None, actor: str, address: str = "") -> None:
