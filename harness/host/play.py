@@ -18,6 +18,7 @@ import trio
 
 from referee.harness import threads
 from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.host.failures import Failures
 from referee.harness.host.orders import Orders, Request, State
 from referee.harness.host.practice_games import PracticeGames
 from referee.harness.nurseries import ungrouped
@@ -38,7 +39,7 @@ from referee.harness.tournament.plan import Entry, Plan, read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel, program
 from referee.harness.tournament.store.ledger import PLAN, Ledger, Line, claimed
-from referee.harness.tournament.store.reader import Book, Touch
+from referee.harness.tournament.store.reader import Book
 
 FAILURES = 5
 """After so many games with a fault in a row, a version is set aside."""
@@ -74,17 +75,12 @@ class HostGames(TournamentGames):
     ) -> None:
         """`builds`: bots are built on this machine before they play. Otherwise the workers of a cluster do that."""
         self.state = State()
-        self.orders, self.failures, self._builds = orders, failures, builds
+        self.orders, self.failures, self._builds = orders, Failures(failures), builds
         self._ready: dict[str, Entrant] = {}
         """The programs of the bots that can play, by ident."""
         self._entered: set[str] = set()
         """The idents of the bots that workers know."""
-        self._failed: dict[str, int] = {}
-        """By ident, the games with a fault in a row. A game that the machine may have decided is none of them."""
-        self._failing: dict[str, str] = {}
-        """By ident, why a version is set aside."""
         self.practice = PracticeGames(ledger.folder)
-        self._games_of = dict[str, int]()
         self._last_given = -inf
         self._reporting = trio.Lock()
         super().__init__(plan, ledger, book)
@@ -92,9 +88,8 @@ class HostGames(TournamentGames):
         self.changed = lambda plan: (plan, self.contest(plan))
         for game in self.results.in_order():
             if (played := self.results.played(game)) is not None:
-                idents = tuple(self.keys.idents[bot] for bot in game.seats)
-                self._count_failures(idents, played.kind.faults, played.kind.touch, played.kind.forfeit)
-        self._failing.clear()  # a version may have been taken back since: its next game decides
+                self.failures.count([self.keys.idents[bot] for bot in game.seats], played.kind)
+        self.failures.failing.clear()  # a version may have been taken back since: its next game decides
 
     def _follow(self, plan: Plan) -> None:
         super()._follow(plan)
@@ -122,7 +117,7 @@ class HostGames(TournamentGames):
         """Whether quick games come too fast."""
         if trio.current_time() > self._last_given + PACE_S:
             return False
-        return min((self._games_of.get(ident, 0) for ident in self._present), default=0) >= ENOUGH_GAMES
+        return min((self.failures.games.get(ident, 0) for ident in self._present), default=0) >= ENOUGH_GAMES
 
     def still_open(self, games: list[Assignment]) -> list[Assignment]:
         """Leaves out rated games that need not be played any more."""
@@ -143,20 +138,7 @@ class HostGames(TournamentGames):
         super()._count(line)
         self.practice.rated_s(line.ms / 1000)
         if (game := self.book.game(line.k)) is not None:
-            self._count_failures(line.b, game.kind.faults, game.kind.touch, line.forfeit)
-
-    def _count_failures(self, idents: Sequence[str], faults: int, touch: Touch, is_forfeit: bool) -> None:
-        for ident in set(idents):
-            self._games_of[ident] = self._games_of.get(ident, 0) + 1
-        if is_forfeit:
-            return
-        for seat, ident in enumerate(idents):
-            if not faults >> seat & 1:
-                self._failed[ident] = 0
-            elif touch is not Touch.DECIDED:
-                count = self._failed[ident] = self._failed.get(ident, 0) + 1
-                if count >= self.failures:
-                    self._failing[ident] = f"it was at fault in {count} games in a row"
+            self.failures.count(line.b, game.kind)
 
     def give_up(self, game: Assignment) -> None:
         """A game has killed several workers: nobody gets points for it."""
@@ -190,6 +172,7 @@ class HostGames(TournamentGames):
         await super().take_in_changes(pool)
 
     async def _ask(self, question: Callable[[], T]) -> T:
+        """Returns an answer, in a thread if orders come from a disk."""
         return await threads.run(question) if self.orders.blocks else question()
 
     async def _report(self) -> None:
@@ -197,14 +180,14 @@ class HostGames(TournamentGames):
         async with self._reporting:
             for tell in self.practice.reports():
                 await self._ask(partial(tell, self.orders))
-            while self._failing:
-                await self._set_aside(*self._failing.popitem())
+            while self.failures.failing:
+                await self._set_aside(*self.failures.failing.popitem())
 
     async def _set_aside(self, ident: str, why: str) -> None:
         entry = next((entry for entry in self.plan.bots if entry.ident == ident and not entry.absent), None)
         if entry is None:
             return
-        older = self._older(entry)
+        older = self.failures.older(entry, self.plan.bots)
         follows = f"the version before it ({older.ident[:6]}) plays on" if older else "no version plays now"
         self.on_note(f"{entry.name}: version {ident[:6]} is set aside: {why}; {follows}")
         await self._ask(partial(self.orders.set_aside, entry, f"{why}; {follows}", older))
@@ -213,14 +196,6 @@ class HostGames(TournamentGames):
             hand_in(self.ledger.folder, change)
         except UsageError as error:  # it has left the plan meanwhile
             self.on_note(str(error))
-
-    def _older(self, entry: Entry) -> Entry | None:
-        """Returns the last version before this one that did not fail itself."""
-        before = self.plan.bots[: self.plan.bots.index(entry)]
-        for each in reversed(before):
-            if each.name == entry.name and not each.void and self._failed.get(each.ident, 0) < self.failures:
-                return each
-        return None
 
     # Programs.
 
@@ -259,7 +234,7 @@ class HostGames(TournamentGames):
         waiting = (
             entry
             for entry in reversed(self.plan.bots)
-            if not entry.absent and entry.ident not in self._ready and entry.ident not in self._failing
+            if not entry.absent and entry.ident not in self._ready and entry.ident not in self.failures.failing
         )
         return next(waiting, None)
 
@@ -270,7 +245,7 @@ class HostGames(TournamentGames):
         except NotIsolated:
             raise  # the machine lacks something, and no bot
         except (RunError, UsageError) as error:
-            self._failing[entry.ident] = f"it cannot be started here: {error}"
+            self.failures.failing[entry.ident] = f"it cannot be started here: {error}"
         else:
             self._ready[entry.ident] = found
 
@@ -289,11 +264,11 @@ class HostGames(TournamentGames):
 
     async def _make_ready(self, request: Request, pool: WorkerPool) -> None:
         try:
-            game = await threads.run(lambda: self.practice.prepared(request, self.plan, self.state))
+            game = await self._ask(partial(self.practice.prepared, request, self.plan, self.state))
             for entry in {entry.ident: entry for entry in game.bots}.values():
                 if self._builds and entry.ident not in self._ready:
                     await self._build(entry)
-                    if problem := self._failing.pop(entry.ident, None):
+                    if problem := self.failures.failing.pop(entry.ident, None):
                         raise UsageError(f"{entry.name}: {problem}")
         except UsageError as error:
             why = str(error)

@@ -221,7 +221,7 @@ def test_games_that_the_machine_may_have_decided_and_good_ones_between_set_nobod
                 seat = game.bots.index(a.ident)
                 games.take([played(game, fault and msgspec.structs.replace(fault, seat=seat), float(next(numbers)))])
                 games.begin_anew()
-            return a.ident in games._failing
+            return a.ident in games.failures.failing
 
     crash = Fault(0, "crash", "exited")
     late = Fault(0, "timeout", "late", noise=True)
