@@ -9,14 +9,17 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import MORE, POSITIVE, Seed, SetupOptions
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions
 from referee.harness.cli.prepare import write_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.view import web_extra
+from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
+from referee.harness.host.failures import FAILURES
+from referee.harness.host.play import PlaySettings
 from referee.harness.known_games import find_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
@@ -37,6 +40,8 @@ def host(
     address: str | None = None,
     jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     checks: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
+    cluster: ClusterOptions = ClusterOptions(),
     organisers_from: Annotated[Sequence[str], MORE] = (),
     git_host: Annotated[Sequence[str], MORE] = (),
 ) -> int:
@@ -55,6 +60,8 @@ def host(
         jobs: Games at a time. Default: all physical cores but one.
         checks: Checks of new versions at a time. Default: as many as there are physical cores without a game, at least
             one.
+        set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
+            A game that the machine may have decided does not count.
         organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
             Default: any.
         git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
@@ -67,6 +74,9 @@ def host(
 
     cores = len(core_locks.physical())
     games = jobs or max(1, cores - 1)
+    cluster.check(WorkerOptions(jobs=jobs), forfeit=False)
+    tls = (cluster.tls_ca, cluster.tls_cert, cluster.tls_key)
+    where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
     where, port = _bind(bind)
     reached = settings.WebSettings(
         address=(address or f"http://{bind}").rstrip("/"),
@@ -83,7 +93,7 @@ def host(
         reached = msgspec.structs.replace(reached, address=f"http://{bind.rpartition(':')[0]}:{port}")
     store = contest.opened(folder, plan, options)
     _announce(folder, reached, contest.organisers_link(store, reached))
-    run(contest.run, store, listening, reached, games, checks or max(1, cores - games), write_report, _note)
+    run(contest.run, store, listening, reached, where_to_play, checks or max(1, cores - games), write_report, _note)
     return PLAYED
 
 

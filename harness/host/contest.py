@@ -15,6 +15,7 @@ import trio
 
 from referee.harness.errors import UsageError, writing
 from referee.harness.host import teams
+from referee.harness.host.play import PlaySettings
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import FILE, Store
 from referee.harness.host.submissions import OPTIONS, Queue
@@ -73,14 +74,15 @@ async def run(
     store: Store,
     listening: socket.socket,
     settings: WebSettings,
-    games: int,
+    games: PlaySettings,
     checks: int,
     write: Written,
     note: Note,
 ) -> None:
-    """Runs a contest until it is cancelled. `games`, `checks`: at a time. `write`: writes a check for its author.
+    """Runs a contest until it is cancelled.
 
-    `note` receives lines for the organiser.
+    `games`: where it plays. `checks`: at a time. `write`: writes a check for its author. `note` receives lines for the
+    organiser.
     """
 
     def decided(one: Version) -> None:
@@ -90,11 +92,12 @@ async def run(
 
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
+    play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]
     queue = Queue(store, checks, write, decided)
     with claimed(store.folder, HOST_LOCK, "host"), listening, ungrouped():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
-            nursery.start_soon(_keep, "play", [PLAY, folder, str(games)], [], PLAY_END_S, note)
+            nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)
             nursery.start_soon(queue.run)
 
 

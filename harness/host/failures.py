@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.reader import Kind, Touch
 
+FAILURES = 5
+"""After so many games with a fault in a row, a version is set aside."""
+
 
 class Failures:
     """The versions that fail, by ident."""

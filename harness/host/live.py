@@ -9,16 +9,15 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host import switches
 from referee.harness.host.store import Store
+from referee.harness.host.times import frozen_table
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.history import history
-from referee.harness.tournament.reports.past_tables import past_table
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.site import Site, shown_to
@@ -166,11 +165,10 @@ class Live:
 
     def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
         """Returns the pages of the moment at which the table was frozen; None if it is not."""
-        frozen = switches.setting_of(self.store, "table")
-        if frozen.value != "frozen":
+        frozen = switches.frozen_at(self.store)
+        if frozen is None:
             return None
-        moment = datetime.fromtimestamp(frozen.at, UTC).isoformat()
-        past = past_table(self.folder, plan, book, moment)
+        past = frozen_table(self.folder, plan, book, frozen)
         site = LiveSite(past.plan, self.folder, past.games(book), self._frame())
         site.title = f"{plan.heading}, frozen at {past.date}"
         return site
@@ -179,5 +177,4 @@ class Live:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
         sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(self.folder))
         status = (self.folder / PLAN).stat()
-        frozen = switches.setting_of(self.store, "table")
-        return sizes, status.st_mtime_ns, status.st_ino, frozen.at, frozen.value
+        return sizes, status.st_mtime_ns, status.st_ino, switches.frozen_at(self.store)

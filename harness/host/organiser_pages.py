@@ -16,6 +16,7 @@ from referee.harness.host.access import Asked, Denied, see
 from referee.harness.host.public_pages import announcements
 from referee.harness.host.store import audit, audited
 from referee.harness.host.teams import Team
+from referee.harness.host.times import VALUES
 from referee.harness.tournament.inbox import Enter, Withdraw, hand_in
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports import site
@@ -44,8 +45,8 @@ def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
         person=asked.who,
         teams=[(each, len(teams.members(store, each.id)), versions.current(store, each.id)) for each in found],
         switches=[
-            (name, switches.VALUES[name], switches.setting_of(store, name), switches.next_setting(store, name))
-            for name in switches.VALUES
+            (name, VALUES[name], switches.setting_of(store, name), switches.next_setting(store, name))
+            for name in VALUES
         ],
         announcements=announcements(store),
         problem=asked.contest.live.problem,

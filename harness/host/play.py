@@ -15,14 +15,16 @@ from typing import TypeVar
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import NotIsolated, RunError, UsageError
-from referee.harness.host.failures import Failures
+from referee.harness.host.failures import FAILURES, Failures
 from referee.harness.host.orders import Orders, Request, State
 from referee.harness.host.practice_games import PracticeGames
 from referee.harness.nurseries import ungrouped
 from referee.harness.programs.entrant import Entrant
+from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.harness.tournament.execution.stop_signals import stop_on_signals
 from referee.harness.tournament.execution.tournament_games import (
@@ -41,8 +43,6 @@ from referee.harness.tournament.store.bot_archives import check_travel, program
 from referee.harness.tournament.store.ledger import PLAN, Ledger, Line, claimed
 from referee.harness.tournament.store.reader import Book
 
-FAILURES = 5
-"""After so many games with a fault in a row, a version is set aside."""
 TOP = 10
 """So many of the first bots play twice as much while somebody watches, and never more than half of all."""
 ENOUGH_GAMES = 100
@@ -51,8 +51,31 @@ PACE_S = 0.2
 ENTER_S = 0.5
 """How long bots that were built may wait for others, so that workers hear of many at once."""
 T = TypeVar("T")
-Opened = Callable[[Contest, Plan], AbstractAsyncContextManager[WorkerPool]]
-"""Opens the workers."""
+
+
+class PlaySettings(Struct, frozen=True):
+    """Where a contest plays."""
+
+    jobs: int | None = None
+    """Games at a time on this machine; None = one for every physical core."""
+    cores_each: int = 1
+    pin: bool = True
+    cluster: str | None = None
+    """The address of a Dask cluster, which plays instead of this machine."""
+    tls: tuple[Path | None, Path | None, Path | None] = (None, None, None)
+    """The files of the cluster's authority, and of a certificate and its key."""
+    failures: int = FAILURES
+    """A version is set aside after so many games with a fault in a row."""
+
+    def opened(
+        self, contest: Contest, plan: Plan, folder: Path, on_note: Callable[[str], None]
+    ) -> AbstractAsyncContextManager[WorkerPool]:
+        """Opens the workers."""
+        if self.cluster is None:
+            return open_local(contest, self.jobs, self.cores_each, self.pin)
+        from referee.harness.tournament.execution.dask import Tls, open_cluster
+
+        return open_cluster(contest, self.cluster, plan, folder, Tls(*self.tls), on_note)
 
 
 class HostResults(RunResults):
@@ -281,14 +304,7 @@ class HostGames(TournamentGames):
                     await self._enter(pool)
 
 
-def run(
-    folder: Path,
-    orders: Orders,
-    opened: Opened,
-    builds: bool = True,
-    failures: int = FAILURES,
-    on_note: Callable[[str], None] = lambda text: None,
-) -> End:
+def run(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[[str], None]) -> None:
     """Plays the contest in a folder until it is stopped. Raises UsageError for a folder with another tournament."""
     plan = read_plan(folder / PLAN)
     if plan.format != "ladder" or plan.games:
@@ -296,24 +312,24 @@ def run(
     with claimed(folder):
         plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
-            games = HostGames(plan, ledger, reader.read(folder), orders, builds, failures)
+            builds = settings.cluster is None
+            games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures)
             games.on_note = on_note
             orders.begin(games.practice.ended)
-            end = trio.run(_run, games, opened)
+            trio.run(_run, games, settings)
     settle_if_free(folder)
-    return end
 
 
-async def _run(games: HostGames, opened: Opened) -> End:
-    stop, end = trio.Event(), End.INTERRUPTED
+async def _run(games: HostGames, settings: PlaySettings) -> None:
+    stop = trio.Event()
     with ungrouped():
         async with trio.open_nursery() as nursery:
             await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
             nursery.start_soon(_stop_without_parent, stop)
-            async with opened(games.contest(games.plan), games.plan) as pool:
-                end = await games.play(pool, stop)
+            contest = games.contest(games.plan)
+            async with settings.opened(contest, games.plan, games.ledger.folder, games.on_note) as pool:
+                await games.play(pool, stop)
             nursery.cancel_scope.cancel()
-    return end
 
 
 async def _stop_without_parent(stop: trio.Event) -> None:

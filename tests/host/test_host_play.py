@@ -17,8 +17,9 @@ from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repea
 from referee.games import registry
 from referee.harness.errors import UsageError
 from referee.harness.host import play
+from referee.harness.host.failures import FAILURES
 from referee.harness.host.orders import Orders, Request, State
-from referee.harness.host.play import ENOUGH_GAMES, FAILURES, HostGames
+from referee.harness.host.play import ENOUGH_GAMES, HostGames
 from referee.harness.host.practice_games import PracticeGames, checked_options
 from referee.harness.tournament.execution.worker_messages import Assignment, PlayedGame
 from referee.harness.tournament.inbox import Enter, Submit, Withdraw, hand_in

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ import msgspec
 from contests import environment
 
 from referee.harness.host import teams, versions
-from referee.harness.host.play_process import PROGRAM, PlaySettings
+from referee.harness.host.contest import PLAY
+from referee.harness.host.play import PlaySettings
 from referee.harness.host.store import Store
 from referee.harness.tournament import organise
 from referee.harness.tournament.inbox import Submit, hand_in
@@ -53,7 +55,7 @@ def play(cup: Path, jobs: int = 1) -> "subprocess.Popen[bytes]":
     """Starts the play process. What it says goes to `play.log` beside the contest's folder."""
     with (cup.parent / "play.log").open("ab") as log:
         settings = msgspec.json.encode(PlaySettings(jobs=jobs, pin=False)).decode()
-        command = [*PROGRAM, str(cup), settings]
+        command = [sys.executable, "-m", PLAY, str(cup), settings]
         return subprocess.Popen(command, env=environment(cup.parent), stdin=subprocess.PIPE, stdout=log, stderr=log)
 
 
