@@ -17,9 +17,10 @@ from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
 from referee.games.game import Game, TimeControl
-from referee.harness import maps
+from referee.harness import game_files, maps
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.errors import UsageError
+from referee.harness.game_files import Book, Openings
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
@@ -100,6 +101,27 @@ class SetupOptions:
         options = [(each.name, value) for group in groups for each, value in given(group)]
         options += [(name, value) for name, value in more.items() if value]
         return ("referee", "--game", game.name, *(word for option in options for word in _typed(*option)))
+
+
+@Parameter(name="*", group=MORE_TITLE)
+@dataclass(frozen=True, kw_only=True)
+class OpeningOptions:
+    """A book of openings. The games of a pair begin with the same one, with seats exchanged."""
+
+    openings: Path | None = None
+    """A book of openings: EPD, PGN or a FEN a line for chess, SGF for Go."""
+    opening_order: Literal["sequential", "random"] = "sequential"
+    """The order of the openings; the seed decides the random one."""
+    opening_plies: Annotated[int | None, Parameter(validator=POSITIVE)] = None
+    """How many moves of each game in the book to play. Default: all."""
+
+    def read(self, game: Game) -> tuple[Openings, Book] | None:
+        """Reads the book; None without one."""
+        if self.openings is None:
+            if self != OpeningOptions():
+                raise UsageError("--opening-order and --opening-plies need --openings, the book")
+            return None
+        return game_files.named(game, self.openings, self.opening_order, self.opening_plies)
 
 
 def one_of(name: str) -> Group:

@@ -19,7 +19,7 @@ from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError, writing
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.replay.formats import originals
+from referee.harness.replay.formats import records
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import Difference, verify
@@ -183,12 +183,12 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
     """Writes a match in another format.
 
     Args:
-        format: aiarena21-replay: AI Arena 21's own replay.txt, for its viewer.
+        format: pgn for openspiel:chess, sgf for openspiel:go, aiarena21-replay for AI Arena 21's viewer.
         replay: The replay; nothing is written unless it verifies.
         file: The new file.
     """
     try:
-        originals.export(format, Replay(replay), file)
+        records.export(format, Replay(replay), file)
     except Difference as difference:
         return _differs(replay, difference)
     return PLAYED

@@ -21,8 +21,9 @@ from rich.live import Live
 
 from referee.harness import threads
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, OpeningOptions, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
+from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
@@ -40,8 +41,10 @@ from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
 from referee.harness.tournament.plan import Plan, differences, read_plan
 from referee.harness.tournament.remarks import remarks
+from referee.harness.tournament.reports import exported
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.rows import Row, Standings
+from referee.harness.tournament.reports.running_line import line_of_two
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import PLAN, Ledger
@@ -107,6 +110,7 @@ def run_tournament(
     seed: Seed = None,
     form_of_play: FormatOptions = FormatOptions(),
     setup: SetupOptions = SetupOptions(),
+    opening_book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
     resume: Annotated[bool, Parameter(show=False)] = False,
     workers: WorkerOptions = WorkerOptions(),
@@ -121,6 +125,8 @@ def run_tournament(
     transcripts: Annotated[bool, MORE] = False,
     strict: bool = False,
     events: Annotated[bool, MORE] = False,
+    every: Every = EVERY,
+    export: Annotated[tuple[str, Path] | None, MORE] = None,
     output: Annotated[Output, MORE] = "text",
 ) -> int:
     """Plays a tournament, or what is left of it.
@@ -146,6 +152,8 @@ def run_tournament(
         transcripts: Keep the prompts and completions of language models in the replays.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.
         events: Print every played game as a line of JSON, as in the ledger.
+        export: FORMAT FILE: write the games in another format too, those of earlier runs included: pgn or sgf.
+        every: Of two bots, without a terminal: print a line about the run after every N games; 0 = never.
         output: How to print the standings at the end.
     """
     if resume and ledger is None:
@@ -162,12 +170,15 @@ def run_tournament(
         changes,
         form_of_play.absent,
         setup,
+        opening_book,
         ledger,
         part,
         cluster.cluster is not None,
         seeds_from,
     )
     with arranged as plan:
+        if export is not None:
+            exported.check(export[0], plan.game)
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -193,10 +204,12 @@ def run_tournament(
             played.on_note, played.changed = _note, changed
             if events:
                 played.on_lines = _print_lines
-            end = trio.run(_play, played, pool, max_minutes)
+            end = trio.run(_play, played, pool, max_minutes, RunningLine(every, book.count))
     settle_if_free(folder)  # what came in while the run was ending
     result = all_standings(played.plan, book)
     print_standings(result, output, folder)
+    if export is not None:
+        exported.export(export[0], played.plan, folder, book, export[1])
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
@@ -214,6 +227,7 @@ def _arranged(
     changes: Mapping[str, Any],
     absent: Sequence[str],
     setup: SetupOptions,
+    opening_book: OpeningOptions,
     ledger: Path | None,
     part: Shard,
     travel: bool,
@@ -224,9 +238,9 @@ def _arranged(
         ledger, bots = Path(bots[0]), ()
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
-        if setup != SetupOptions():
+        if setup != SetupOptions() or opening_book != OpeningOptions():
             raise UsageError(
-                f"{ledger}: other rules, times or limits need the whole command with --game, or "
+                f"{ledger}: other rules, openings, times or limits need the whole command with --game, or "
                 "`referee tournament prepare`"
             )
         if seeds_from is not None:
@@ -239,6 +253,8 @@ def _arranged(
         settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
+    if read := opening_book.read(find_game(request.game)):
+        request = msgspec.structs.replace(request, openings=read[0])
     seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
     if seeds and before is not None:  # it has its seeds already
         seeds = tuple(entry.name for entry in before.bots)
@@ -351,12 +367,12 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     return PLAYED
 
 
-async def _play(games: TournamentGames, opening: Any, max_minutes: float | None) -> End:
+async def _play(games: TournamentGames, opening: Any, max_minutes: float | None, line: RunningLine) -> End:
     stop = trio.Event()
     end = End.INTERRUPTED
     async with trio.open_nursery() as nursery:
         await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
-        nursery.start_soon(_live, games)
+        nursery.start_soon(_live, games, line)
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
@@ -372,8 +388,9 @@ def _print_lines(lines: list[bytes]) -> None:
     sys.stdout.flush()
 
 
-async def _live(games: TournamentGames) -> None:
+async def _live(games: TournamentGames, line: RunningLine) -> None:
     if not err.is_terminal:
+        await _lines(games, line)
         return
     known: dict[str, Row] = {}
     with Live(console=err, auto_refresh=False, transient=True) as live:
@@ -381,10 +398,23 @@ async def _live(games: TournamentGames) -> None:
             started = time.monotonic()
             for rated in (False, True):  # the fit of many bots takes longer than all the rest
                 result = await threads.run(partial(_standings_now, games, known, rated), abandon=True)
-                live.update(Group(_status(games, result), standings_table(result, LIVE_ROWS)), refresh=True)
+                status = [_status(games, result)]
+                if len(games.plan.bots) == games.plan.seats == 2:
+                    per_minute = line.rate(games.book.count, time.monotonic())
+                    status.append(printable(line_of_two(result, games.plan.bots[0].ident, per_minute)))
+                live.update(Group(*status, standings_table(result, LIVE_ROWS)), refresh=True)
             known = {row.ident: row for row in result.rows}
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
+
+
+async def _lines(games: TournamentGames, line: RunningLine) -> None:
+    """Prints how a tournament of two bots stands, after every so many games."""
+    while True:
+        await trio.sleep(LIVE_EVERY_S)
+        if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
+            result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
+            line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
 
 
 def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:

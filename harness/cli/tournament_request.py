@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from referee.games.game import Game
-from referee.harness import maps, toml
+from referee.harness import game_files, maps, toml
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
+from referee.harness.game_files import Openings
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
 from referee.harness.paths import read_limited
@@ -102,6 +103,14 @@ class _Stage(msgspec.Struct, forbid_unknown_fields=True):
     ties: list[Tie] | None = None
 
 
+class _Openings(msgspec.Struct, forbid_unknown_fields=True):
+    """A book of openings, as `--openings` and its like."""
+
+    file: str
+    order: Literal["sequential", "random"] = "sequential"
+    plies: int | None = None
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     """An organiser's `tournament.toml`."""
 
@@ -127,6 +136,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     expel: int | None = None
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
+    openings: _Openings | None = None
     limits: dict[str, _Value | list[str]] = {}
     """As `--call-time` and the other options of limits, and as `--limit`, with `_` for `-`."""
     build: dict[str, _Value] = {}
@@ -165,6 +175,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
         maps=request.maps or file_maps,
+        openings=file.openings and _book(game, file.openings, path),
     )
 
 
@@ -188,6 +199,12 @@ def names_in_order(folder: Path) -> tuple[str, ...]:
     if not any(row.games for row in rows):
         raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
     return tuple(row.name for row in rows)
+
+
+def _book(game: Game, book: _Openings, path: Path) -> Openings:
+    if book.plies is not None and book.plies < 1:
+        raise UsageError(f"{path}: [openings]: plies={book.plies}: expected a number from 1 on")
+    return game_files.named(game, path.parent / book.file, book.order, book.plies)[0]
 
 
 def _read(path: Path) -> _File:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import NotIsolated, RunError, UsageError, writing
+from referee.harness.game_files import Openings
 from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
@@ -77,6 +78,7 @@ class Request(Struct, frozen=True):
     options: Mapping[str, Any] = {}
     maps: Mapping[str, Sequence[str]] = {}
     """The maps' content, by stage."""
+    openings: Openings | None = None
     time: TimeControl | None = None
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
@@ -264,6 +266,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
+        openings=request.openings,
         time=game.time if request.time is None else request.time,
         limits=request.limits,
         encodings=request.encodings,

@@ -14,6 +14,7 @@ from msgspec import Struct
 from referee.games.game import TimeControl
 from referee.harness import toml
 from referee.harness.errors import UsageError
+from referee.harness.game_files import Openings
 from referee.harness.installed import extra_command
 from referee.harness.known_games import find_game
 from referee.harness.opponents import OPPONENTS
@@ -94,6 +95,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     """Of the game's rules."""
     maps: dict[str, list[str]] = {}
     """The content of the maps that seed groups use in turn, by stage; "" = any other stage."""
+    openings: Openings | None = None
+    """The book whose openings seed groups use in turn."""
     time: TimeControl = TimeControl()
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
@@ -222,6 +225,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         is_first = not stage or (self.format == "groups" and stage in (FIRST, FINAL))
         further = [] if is_first else [stage]
         parts = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings, *further]
+        parts += [] if self.openings is None else [self.openings.conditions]
         text = json.dumps(msgspec.to_builtins(parts), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 

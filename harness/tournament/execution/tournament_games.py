@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import RunError, UsageError
+from referee.harness.game_files import opened
+from referee.harness.known_games import find_game
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
 from referee.harness.tournament.execution.expulsion import Expulsions
@@ -110,6 +112,9 @@ class TournamentGames(Runner):
         """Called with a line of text when the order of play changes."""
 
     def _follow(self, plan: Plan) -> None:
+        self.openings = None
+        if plan.openings is not None:
+            self.openings = opened(find_game(plan.game), plan.openings, plan.seed)
         self.plan = plan
         self.keys = Keys(plan)
         self.results = RunResults(self.keys, self.book, self.given)
@@ -220,7 +225,11 @@ class TournamentGames(Runner):
         if self.plan.format == "judged":
             guest = next(seat for seat, bot in enumerate(game.seats) if self.plan.bots[bot].guest)
             case, judged = self.plan.bots[game.seats[guest]].bot.removeprefix("@"), 1 - guest
-        return Assignment(self.keys.key(game), bots, self.keys.seed(game), self.keys.map(game), case, judged)
+        options = None
+        if self.openings is not None:
+            options = {**self.plan.options, **self.openings.options(game.seed_group)}
+        key, seed, map = self.keys.key(game), self.keys.seed(game), self.keys.map(game)
+        return Assignment(key, bots, seed, map, case, judged, options=options)
 
     def take(self, games: Sequence[PlayedGame]) -> None:
         new, bots, chosen = [], set[int](), list[Line]()
