@@ -6,10 +6,10 @@ A failure of the program is a RunError: a bug of the game is nobody's loss. The 
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import cache
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -38,9 +38,11 @@ from referee.protocol.messages import Encoding
 from referee.protocol.text import printable
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_MANY_DIGITS = re.compile(rb"\d{19}")
+_ZEROS = bytes(ord("0") if chr(each).isdigit() and each < 128 else each for each in range(256))
+_MANY_DIGITS = b"0" * 19
 """A number with fewer digits is no integer beyond 64 bits, which msgspec would make a float."""
 _NO_BRACKETS = bytes(each for each in range(256) if each not in b"[]{}")
+T = TypeVar("T")
 UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, UnicodeEncodeError, RecursionError, OverflowError)
 
 
@@ -52,13 +54,21 @@ class UnknownPosition(Exception):
     """The program has forgotten the position with that number."""
 
 
-class Reply(Struct, forbid_unknown_fields=True):
-    """An answer frame; its result is decoded by what was requested."""
+class Reply(Struct, Generic[T], forbid_unknown_fields=True):
+    """An answer frame with a result of that type."""
 
     id: int
-    result: Raw | UnsetType = UNSET
+    result: T | UnsetType = UNSET
     error: Failure | UnsetType | None = UNSET
     jsonrpc: Literal["2.0"] = "2.0"
+
+
+@cache
+def _decoder(encoding: Encoding, kind: Any) -> Callable[[bytes | bytearray], Reply[Any]]:
+    """Returns a decoder of frames with a result of that type."""
+    library: Any = msgspec.json if encoding is Encoding.JSON else msgspec.msgpack
+    decode: Callable[[bytes | bytearray], Reply[Any]] = library.Decoder(Reply[kind]).decode
+    return decode
 
 
 class Position(Struct, frozen=True):
@@ -94,6 +104,11 @@ def request_frame(encoding: Encoding, number: int, method: str, params: Any) -> 
         return msgspec.msgpack.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
     body = msgspec.json.encode(params)
     return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}\n' % (number, method.encode(), body)
+
+
+def _is_doubtful(frame: bytes | bytearray) -> bool:
+    """Returns whether msgspec might read JSON as something else than it says, or as something too deep."""
+    return _MANY_DIGITS in frame.translate(_ZEROS) or not depth_within(frame, MAX_DEPTH)
 
 
 class Conversation:
@@ -141,25 +156,24 @@ class Conversation:
             raise Wrong(str(error)) from error
 
     def _result(self, frame: bytes | bytearray, number: int, kind: Any) -> Any:
-        decode = msgspec.json.decode if self.encoding is Encoding.JSON else msgspec.msgpack.decode
         try:
-            if self.encoding is Encoding.MSGPACK or _MANY_DIGITS.search(frame) or not depth_within(frame, MAX_DEPTH):
+            if self.encoding is Encoding.MSGPACK or _is_doubtful(frame):
                 codec(self.encoding).decode(frame)  # checks every value
-            reply = decode(frame, type=Reply)
-            if reply.id != number:
-                raise Wrong(f"an answer with id {reply.id}, but the open request has id {number}")
-            if isinstance(failure := reply.error, Failure):
-                if failure.code == UNKNOWN_POSITION:
-                    raise UnknownPosition
-                if failure.code == REFUSED_OPTIONS:
-                    raise RefusedOptions(printable(failure.message, 2000))
-                raise Wrong(printable(failure.message, 2000) or f"error {failure.code}", by_itself=True)
-            if not isinstance(reply.result, Raw):
-                raise Wrong("an answer with neither result nor error")
-            return decode(reply.result, type=kind)
+            reply = _decoder(self.encoding, kind)(frame)
         except UNDECODABLE as error:
             codec(self.encoding).decode(frame)  # says what is wrong with a frame that no reader understands
             raise Wrong(f"{error}: {printable(bytes(frame[:200]).decode(errors='replace'))}") from error
+        if reply.id != number:
+            raise Wrong(f"an answer with id {reply.id}, but the open request has id {number}")
+        if isinstance(failure := reply.error, Failure):
+            if failure.code == UNKNOWN_POSITION:
+                raise UnknownPosition
+            if failure.code == REFUSED_OPTIONS:
+                raise RefusedOptions(printable(failure.message, 2000))
+            raise Wrong(printable(failure.message, 2000) or f"error {failure.code}", by_itself=True)
+        if reply.result is UNSET:
+            raise Wrong("an answer with neither result nor error")
+        return reply.result
 
 
 class Wrong(Exception):
@@ -169,6 +183,10 @@ class Wrong(Exception):
         """`by_itself`: the program reports its own failure, and may go on."""
         super().__init__(problem)
         self.by_itself = by_itself
+
+
+FAILURES = (Wrong, Ended, Overdue, UnknownPosition)
+"""The ways in which a program fails."""
 
 
 class RulesProgram:
@@ -217,14 +235,14 @@ class RulesProgram:
 
     def position(self, turn: Turn, method: str = "step") -> Position:
         """Returns the position of a turn. RunError if it is too large or no value."""
-        with self._failing(method):
-            try:
-                canonical = _canonical(turn.position)
-            except UNDECODABLE as error:
-                raise Wrong(f"the position is no value of JSON: {error}") from error
-            if len(canonical) > POSITION_BYTES:
-                raise Wrong(f"the position has {len(canonical):,} bytes; expected at most {POSITION_BYTES:,}")
-        numbers = None if self._talk is None else self._talk.numbers
+        try:
+            canonical = _canonical(turn.position)
+        except UNDECODABLE as error:
+            raise self._failed(method, Wrong(f"the position is no value of JSON: {error}")) from error
+        if len(canonical) > POSITION_BYTES:
+            many = f"the position has {len(canonical):,} bytes; expected at most {POSITION_BYTES:,}"
+            raise self._failed(method, Wrong(many))
+        numbers = None if turn.at is None or self._talk is None else self._talk.numbers
         return Position(canonical, turn.position, turn.at, numbers)
 
     def broken(self, method: str, problem: str) -> RunError:
@@ -249,20 +267,24 @@ class RulesProgram:
         return turn
 
     def _ask(self, method: str, params: dict[str, Any], kind: Any, position: Position | None) -> Any:
-        with self._lock, self._failing(method):
+        with self._lock:
             talk = self._started()
-            if position is None:
-                return talk.ask(method, params, CALL_S, kind)
-            if position.at is not None and position.known_to is talk.numbers:
-                try:
-                    return talk.ask(method, {"at": position.at, **params}, CALL_S, kind)
-                except UnknownPosition:
-                    pass
-            sent = Raw(position.canonical) if talk.encoding is Encoding.JSON else position.value
             try:
+                if position is None:
+                    return talk.ask(method, params, CALL_S, kind)
+                if position.at is not None and position.known_to is talk.numbers:
+                    try:
+                        return talk.ask(method, {"at": position.at, **params}, CALL_S, kind)
+                    except UnknownPosition:
+                        pass
+                sent = Raw(position.canonical) if talk.encoding is Encoding.JSON else position.value
                 return talk.ask(method, {"position": sent, **params}, CALL_S, kind)
-            except UnknownPosition:
-                raise Wrong("it does not know a position that it was sent whole") from None
+            except RefusedOptions as error:
+                if method == "start":
+                    raise
+                raise self._failed(method, Wrong(str(error), by_itself=True)) from error
+            except FAILURES as error:
+                raise self._failed(method, error) from error
 
     def _started(self) -> Conversation:
         if self._talk is not None and not self._talk.in_order:
@@ -271,33 +293,30 @@ class RulesProgram:
             if self._entrant is None:
                 self._entrant = self._build()
             self._talk = talk = Conversation(self._entrant)
-            with self._failing("initialize"):
-                offered = [encoding.value for encoding in Encoding]
-                params = {"rules": RULES_VERSION, "game": self.name, "version": self.version}
-                self._hello = talk.ask(
+            offered = [encoding.value for encoding in Encoding]
+            params = {"rules": RULES_VERSION, "game": self.name, "version": self.version}
+            try:
+                hello: Hello = talk.ask(
                     "initialize", {**params, "encodings": offered, "limits": Limits()}, STARTUP_S, Hello
                 )
-                assert self._hello is not None
-                talk.speak(Encoding(self._hello.encoding))
+            except (RefusedOptions, *FAILURES) as error:
+                failure = self._failed("initialize", error)
+                self.close()
+                raise failure from error
+            talk.speak(Encoding(hello.encoding))
+            self._hello = hello
         return self._talk
 
-    @contextmanager
-    def _failing(self, method: str) -> Iterator[None]:
-        """Turns a failure of the program into a RunError, and ends a process that cannot be trusted any more."""
-        try:
-            yield
-        except (Wrong, Ended, Overdue, UnknownPosition) as error:
-            problem = str(error)
-            if isinstance(error, Overdue):
-                limit_s = STARTUP_S if method == "initialize" else CALL_S
-                problem = f"no answer within {limit_s:g} s"
-            if not (isinstance(error, Wrong) and error.by_itself):
-                self.close()
-            raise self.broken(method, problem) from error
-        except RefusedOptions as error:
-            if method != "start":
-                raise self.broken(method, str(error)) from error
-            raise
+    def _failed(self, method: str, error: Exception) -> RunError:
+        """Returns the RunError for a failure of the program, and ends a process that cannot be trusted any more."""
+        problem = str(error)
+        if isinstance(error, Overdue):
+            problem = f"no answer within {STARTUP_S if method == 'initialize' else CALL_S:g} s"
+        elif isinstance(error, UnknownPosition):
+            problem = "it does not know a position that it was sent whole"
+        if not (isinstance(error, Wrong) and error.by_itself):
+            self.close()
+        return self.broken(method, problem)
 
 
 def luck_of(state: int) -> str:
