@@ -77,8 +77,8 @@ class Method(Struct, frozen=True):
     changes them afterwards."""
     rules: str = ""
     """The section of the rules that says which answers are legal, such as `reantics.md, 5`."""
-    viewers: bool = False
-    """Whether a notification goes to the replay and its viewers only, never to a bot."""
+    remarks: tuple[str, ...] = ()  # of an answer: how it was found; games that differ in these alone are the same
+    viewers: bool = False  # whether a notification goes to the replay and its viewers only, never to a bot
 
     @property
     def answer_type(self) -> Any:

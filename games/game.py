@@ -139,8 +139,12 @@ class Game(Struct, frozen=True, eq=False):
     encoding: str = ""
     """The module whose `ENCODING` turns positions into arrays for training (`referee.rl`). The referee's own games need
     no name."""
+    files: str = ""
+    """The module whose `FILES` reads and writes the game's own files (`harness/game_files.py`), such as PGN."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
+    sha256: str = ""
+    """The hash of the files with its rules, if no package brings them: a replay names it."""
 
     @property
     def ending(self) -> Mapping[str, Any]:

@@ -1,12 +1,13 @@
 """`referee gate NEW OLD`: decides whether a new version of a bot may replace the old one."""
 
 import os
+import shlex
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import msgspec
@@ -16,10 +17,12 @@ from rich.text import Text
 from referee.games.game import Game as Rules
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, one_of
+from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, OpeningOptions, Seed, SetupOptions, one_of
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.screen import err, print_result, progress, warn
+from referee.harness.cli.running_line import EVERY, Every, RunningLine
+from referee.harness.cli.screen import err, out, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
+from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
@@ -31,14 +34,13 @@ from referee.harness.tournament.execution.gate_games import play_gate
 from referee.harness.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
-from referee.harness.tournament.plan import read_plan
-from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.reports import exported, gate_report
 from referee.harness.tournament.reports.counted_games import endings, models_used, of_plan
 from referee.harness.tournament.reports.fairness import fairness
 from referee.harness.tournament.reports.gate_faults import fault_groups
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
-from referee.protocol.text import counted
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 
@@ -72,7 +74,7 @@ class TermOptions:
     """Inconclusive when language models have cost this many dollars."""
 
     def terms(self, seats: int) -> Terms:
-        """Returns the terms. UsageError if they make no sense for a game of so many seats."""
+        """Returns the terms. UsageError if they make no sense for a game with that number of seats."""
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
         limits = self.max_games, self.max_minutes, self.max_cost
@@ -105,9 +107,12 @@ def gate(
     seed: Seed = None,
     no_vary: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
+    book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
     resume: bool = False,
     workers: WorkerOptions = WorkerOptions(),
+    every: Every = EVERY,
+    export: Annotated[tuple[str, Path] | None, MORE] = None,
     files: ReportFiles = ReportFiles(),
     json: Json = False,
 ) -> int:
@@ -122,27 +127,33 @@ def gate(
         new: The new version, as for a match.
         old: The old version.
         no_vary: Play every game from the usual start, also if the rules have no luck: then many games are repeats.
-        ledger: A folder for the games, which `referee tournament show` reads. By default they are thrown away.
+        ledger: A folder for the games, which `referee tournament show` reads. Default: a new one in ./tournaments.
         resume: Continue with the games in that folder.
+        export: FORMAT FILE: write the games in another format too: pgn or sgf.
+        every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
     rules = find_game(game)
     seats = rules.seats.start
+    if export is not None:
+        exported.check(export[0], rules.name)
     terms = when.terms(seats)
+    openings = book.read(rules)
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
     try:
         with ExitStack() as stack:
-            folder = ledger or Path(stack.enter_context(TemporaryDirectory(prefix="referee-gate-")))
+            folder = new_folder(f"{rules.name}-gate") if ledger is None else ledger
             before = read_plan(folder / PLAN) if resume else None
             request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
-            varying = {} if no_vary else varied(rules, setup)
+            varying = {} if no_vary or openings else varied(rules, setup)
             request = msgspec.structs.replace(
                 request,
                 format="two-player",
                 seating=Seating.SEED_GROUP,
                 games=terms.max_games // seats * seats,
                 options=varying | dict(request.options),
+                openings=openings and openings[0],
             )
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
@@ -153,15 +164,18 @@ def gate(
             check_prices(programs, terms.max_cost)
             opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
             games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
-            contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
-            report = decided(games, workers.opened(contest), terms, rules.title, names)
+            contest = contest_of(plan, programs, "all", folder)
+            report = decided(games, workers.opened(contest), terms, rules.title, names, every)
             settings = [f"{name}={value}" for name, value in varying.items()]
             command = [*setup.command(rules), *(word for each in settings for word in ("--set", each))]
             report = msgspec.structs.replace(
                 report,
                 faults=fault_groups(plan, folder, games.book, report.games, (new, old), command),
-                varied=f"games begin from varied positions ({', '.join(settings)})" if varying else "",
+                varied=_start(plan, settings),
+                ledger=str(folder),
             )
+            if export is not None:
+                exported.export(export[0], plan, folder, games.book, export[1], f"{names[0]} against {names[1]}")
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run matters more
             why = str(error)
@@ -177,9 +191,20 @@ def gate(
         raise SoFar(error, report, _shown(report)) from error
     _annotate("notice" if report.decision is Decision.ACCEPTED else "error", _title(report))
     print_result(report, _shown(report), json)
+    if not json:
+        if look := next((group.look for group in report.faults if group.look), ()):
+            out.print(printable(f"look    {shlex.join(look)}"), style="dim")
+        out.print(printable(f"ledger  {folder}"), style="dim")
     for warning in () if json else gate_report.warnings(report):
         warn(warning)
     return CODES[report.decision]
+
+
+def _start(plan: Plan, settings: Sequence[str]) -> str:
+    """Says how games begin; empty = all from the usual position."""
+    if plan.openings is not None:
+        return f"pairs of games begin with the openings of {Path(plan.openings.file).name}, {plan.openings.order}"
+    return f"games begin from varied positions ({', '.join(settings)})" if settings else ""
 
 
 def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
@@ -188,7 +213,9 @@ def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
     return {name: value for name, value in game.vary.items() if name not in chosen}
 
 
-def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
+def decided(
+    games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str], every: int = EVERY
+) -> Report:
     """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games."""
     deciding = Gate(terms, games.plan.seats)
     started = time.monotonic()
@@ -203,7 +230,7 @@ def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, name
         return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()), fairness=by_machine)
 
     try:
-        run(_play, games, opening, deciding)
+        run(_play, games, opening, deciding, RunningLine(every, games.book.count))
     except (RunError, Ended) as error:
         if deciding.so_far.seed_groups:
             raise SoFar(error, so_far(), _shown(so_far())) from error
@@ -211,20 +238,14 @@ def decided(games: TournamentGames, opening: Any, terms: Terms, title: str, name
     return so_far()
 
 
-async def _play(games: TournamentGames, opening: Any, deciding: Gate) -> None:
-    with progress() as show:
+async def _play(games: TournamentGames, opening: Any, deciding: Gate, line: RunningLine) -> None:
+    def counted() -> None:
+        line.show(deciding.so_far.games, lambda per_minute: gate_report.running(deciding.so_far, per_minute))
+
+    with progress():
         async with opening as pool:
             max_s = 60 * (deciding.so_far.terms.max_minutes or inf)
-            await play_gate(games, pool, deciding, lambda: show(_so_far(deciding.so_far)), max_s)
-
-
-def _so_far(gate: Report) -> str:
-    results = gate_report.compared(gate)
-    low, high = gate.limits
-    evidence = f"LLR {gate.llr:.2f} ({low:.2f}, {high:.2f})"
-    if gate.terms.bets:
-        evidence = f"bets {gate.wealth[0]:.2f} against H0, {gate.wealth[1]:.2f} against H1"
-    return f"{counted(gate.games, 'game')}  {results}  {evidence}"
+            await play_gate(games, pool, deciding, counted, max_s)
 
 
 def _title(report: Report) -> str:

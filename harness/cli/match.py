@@ -1,16 +1,19 @@
 """`referee play --game GAME BOT BOT`: plays a game between bots."""
 
 import os
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 
+from referee.games.game import Game
 from referee.harness.adapters.wasm.kept_modules import keep_modules
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
@@ -18,6 +21,7 @@ from referee.harness.cli.options import (
     NO_REPLAY,
     POSITIVE,
     Json,
+    OpeningOptions,
     Seed,
     SetupOptions,
     Strict,
@@ -34,6 +38,7 @@ from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError
+from referee.harness.game_files import Book, Occasion, OpenedBook, Openings
 from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
@@ -42,7 +47,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.kinds import bots_help, called
 from referee.harness.programs.spec import entrants
-from referee.harness.replay.formats import originals
+from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claim_file
 from referee.harness.seats.inside import script_of
@@ -113,16 +118,16 @@ class ReplayOptions:
     transcripts: Annotated[bool, MORE] = False
     """Keep the prompts and completions of language models in the replay."""
     export: Annotated[tuple[str, Path] | None, MORE] = None
-    """FORMAT FILE: write the replay in another format too, such as aiarena21-replay. Several games get a number
-    each."""
+    """FORMAT FILE: write the replay in another format too: pgn, sgf or aiarena21-replay. Of the last, several games get
+    a number each."""
 
-    def check(self, game: str) -> None:
+    def check(self, game: Game) -> None:
         """Raises UsageError for an unknown format, for a folder, and for options that cannot be combined."""
         for option, path in (("--replay", self.replay), ("--export", self.export and self.export[1])):
             if path is not None and os.path.isdir(path):
                 raise UsageError(f"{option} {path}: it is a folder; expected a file")
         if self.export is not None:
-            originals.find(self.export[0], game)
+            records.check(self.export[0], game)
             if self.replay == NO_REPLAY:
                 raise UsageError("--replay none cannot be combined with --export, which writes the replay")
         if self.keep_bots and self.replay == NO_REPLAY:
@@ -144,15 +149,23 @@ class ReplayOptions:
                 assert played.replay is not None
                 keep_modules(Replay(Path(played.replay)))
 
-    def exported(self, outcome: Outcome) -> list[Path]:
-        """Writes every replay in the other format, and returns the paths."""
+    def exported(self, outcome: Outcome, game: Game) -> list[Path]:
+        """Writes the replays in the other format, in one file if it can hold them, and returns the paths."""
         if self.export is None:
             return []
         form, path = self.export
-        paths = [numbered(path, number, len(outcome.matches)) for number in range(len(outcome.matches))]
-        for file, played in zip(paths, outcome.matches, strict=True):
-            assert played.replay is not None
-            originals.export(form, Replay(Path(played.replay)), file)
+        event = " against ".join(row.name for row in outcome.standings)
+        today, site = date.today().strftime("%Y.%m.%d"), socket.gethostname()
+        replays = [
+            (Replay(Path(str(played.replay))), Occasion(event, site, str(number), today))
+            for number, played in enumerate(outcome.matches, 1)
+        ]
+        if records.check(form, game):
+            records.export_all(form, replays, game, path)
+            return [path]
+        paths = [numbered(path, number, len(replays)) for number in range(len(replays))]
+        for file, (replay, occasion) in zip(paths, replays, strict=True):
+            records.export(form, replay, file, occasion)
         return paths
 
 
@@ -162,6 +175,7 @@ def match(
     seed: Annotated[Seed, MATCH] = None,
     length: SeriesOptions = SeriesOptions(),
     setup: SetupOptions = SetupOptions(),
+    book: OpeningOptions = OpeningOptions(),
     encoding: Annotated[Encoding | None, MORE] = None,
     chaos: Annotated[bool, MORE] = False,
     replays: ReplayOptions = ReplayOptions(),
@@ -186,16 +200,17 @@ def match(
     limits, time, options = setup.resolved(played, len(bots))
     games, swap, first_to = length.length(len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
-    replays.check(played.name)
+    replays.check(played)
     pages.check(replays.replay == NO_REPLAY)
     seed = drawn(seed)
+    starts = _starts(book.read(played), seed, games, len(bots) if swap else 1)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with replays.claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, fault_reports=True)
         first = msgspec.structs.replace(first, transcripts=replays.transcripts)
         command = setup.command(played, encoding=encoding, chaos=chaos)
-        series = Series(first, games, swap, first_to, chaos, again=command, bots=bots)
+        series = Series(first, games, swap, first_to, chaos, again=command, bots=bots, starts=starts)
         if debug:
             series = _debugged(series)
         screen = Screen(series, json, verbose)
@@ -203,7 +218,7 @@ def match(
         play = partial(_play, limits=limits, workers=workers, screen=screen, arena=arena, pages=pages)
         outcome = _played(series, limits, screen, play)
     replays.keep(outcome)
-    exported = replays.exported(outcome)
+    exported = replays.exported(outcome, played)
     if json:
         print_json(outcome)
     else:
@@ -212,6 +227,14 @@ def match(
         for file in exported:
             out.print(f"export  {file}", style="dim")
     return AT_FAULT if strict and any(match.faults for match in outcome.matches) else PLAYED
+
+
+def _starts(read: tuple[Openings, Book] | None, seed: int, games: int, each: int) -> tuple[Mapping[str, Any], ...]:
+    """Returns the openings of a series, in which `each` games in a row begin alike."""
+    if read is None:
+        return ()
+    opened = OpenedBook(*read, seed)
+    return tuple(opened.options(number) for number in range(-(-games // each)))
 
 
 def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Series], Awaitable[Outcome]]) -> Outcome:

@@ -17,9 +17,10 @@ from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
 from referee.games.game import Game, TimeControl
-from referee.harness import maps
+from referee.harness import game_files, maps
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.errors import UsageError
+from referee.harness.game_files import Book, Openings
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
@@ -29,6 +30,10 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.kinds import split_name
 
 GameName = Annotated[str, Parameter(help="GAME: the game's name.")]
+GameFolder = Annotated[
+    Path | None,
+    Parameter(name="--game", help="The folder of the game, if its rules are a program that is not installed"),
+]
 Json = Annotated[bool, Parameter(help="Print only one JSON object on standard output.")]
 Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: drawn and printed.")]
 Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
@@ -98,6 +103,27 @@ class SetupOptions:
         return ("referee", "--game", game.name, *(word for option in options for word in _typed(*option)))
 
 
+@Parameter(name="*", group=MORE_TITLE)
+@dataclass(frozen=True, kw_only=True)
+class OpeningOptions:
+    """A book of openings. The games of a pair begin with the same one, with seats exchanged."""
+
+    openings: Path | None = None
+    """A book of openings: EPD, PGN or a FEN a line for chess, SGF for Go."""
+    opening_order: Literal["sequential", "random"] = "sequential"
+    """The order of the openings; the seed decides the random one."""
+    opening_plies: Annotated[int | None, Parameter(validator=POSITIVE)] = None
+    """How many moves of each game in the book to play. Default: all."""
+
+    def read(self, game: Game) -> tuple[Openings, Book] | None:
+        """Reads the book; None without one."""
+        if self.openings is None:
+            if self != OpeningOptions():
+                raise UsageError("--opening-order and --opening-plies need --openings, the book")
+            return None
+        return game_files.named(game, self.openings, self.opening_order, self.opening_plies)
+
+
 def one_of(name: str) -> Group:
     """Returns a hidden group of options that cannot be combined."""
     return Group(name, show=False, validator=mutually_exclusive)
@@ -140,6 +166,12 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
             'no game is named: use --game GAME (`referee games` lists them), or game = "GAME" in a bot.toml'
         )
     return find_game(names.pop())
+
+
+def name_folder(folder: Path | None) -> None:
+    """Makes the game of a folder known by its name, for a replay that holds only the name."""
+    if folder is not None:
+        find_game(os.path.join(folder, ""))
 
 
 def path_of(spec: str) -> Path:

@@ -2,7 +2,6 @@
 
 import gzip
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +21,11 @@ from rich.live import Live
 
 from referee.harness import threads
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, OpeningOptions, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
+from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options
+from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
@@ -33,15 +33,18 @@ from referee.harness.known_games import find_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
+from referee.harness.tournament.execution.stop_signals import stop_on_signals
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
-from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
+from referee.harness.tournament.plan import Plan, differences, read_plan
 from referee.harness.tournament.remarks import remarks
+from referee.harness.tournament.reports import exported
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.rows import Row, Standings
+from referee.harness.tournament.reports.running_line import line_of_two
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import PLAN, Ledger
@@ -107,6 +110,7 @@ def run_tournament(
     seed: Seed = None,
     form_of_play: FormatOptions = FormatOptions(),
     setup: SetupOptions = SetupOptions(),
+    opening_book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
     resume: Annotated[bool, Parameter(show=False)] = False,
     workers: WorkerOptions = WorkerOptions(),
@@ -121,6 +125,8 @@ def run_tournament(
     transcripts: Annotated[bool, MORE] = False,
     strict: bool = False,
     events: Annotated[bool, MORE] = False,
+    every: Every = EVERY,
+    export: Annotated[tuple[str, Path] | None, MORE] = None,
     output: Annotated[Output, MORE] = "text",
 ) -> int:
     """Plays a tournament, or what is left of it.
@@ -132,8 +138,8 @@ def run_tournament(
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
-        ledger: The tournament's folder. Default: a new one in ./tournaments.
-        resume: The earlier way to continue. A changed list of bots, or limits that change no outcome, still need it.
+        ledger: The tournament's folder, new or to continue. Default: a new one in ./tournaments.
+        resume: Does nothing any more.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
             matched by name.
@@ -146,10 +152,14 @@ def run_tournament(
         transcripts: Keep the prompts and completions of language models in the replays.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.
         events: Print every played game as a line of JSON, as in the ledger.
+        export: FORMAT FILE: write the games in another format too, those of earlier runs included: pgn or sgf.
+        every: Of two bots, without a terminal: print a line about the run after every N games; 0 = never.
         output: How to print the standings at the end.
     """
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
+    if resume:
+        _note("--resume is not needed any more: the same command continues a tournament without it")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -160,15 +170,15 @@ def run_tournament(
         changes,
         form_of_play.absent,
         setup,
+        opening_book,
         ledger,
         part,
-        resume,
         cluster.cluster is not None,
         seeds_from,
     )
     with arranged as plan:
-        if resume and not bots:
-            _note(f"--resume is not needed any more: `referee tournament run {shlex.quote(str(folder))}` continues")
+        if export is not None:
+            exported.check(export[0], plan.game)
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -194,17 +204,20 @@ def run_tournament(
             played.on_note, played.changed = _note, changed
             if events:
                 played.on_lines = _print_lines
-            end = trio.run(_play, played, pool, max_minutes)
+            end = trio.run(_play, played, pool, max_minutes, RunningLine(every, book.count))
     settle_if_free(folder)  # what came in while the run was ending
     result = all_standings(played.plan, book)
     print_standings(result, output, folder)
+    if export is not None:
+        exported.export(export[0], played.plan, folder, book, export[1])
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
         limit = "" if max_cost is None else f" --max-cost {2 * max_cost if end is End.COSTLY else max_cost:g}"
         err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}{limit}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
-    return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
+    is_at_fault = result.play_off.faults > 0 or any(row.faults for row in result.rows)
+    return AT_FAULT if strict and is_at_fault else PLAYED
 
 
 def _arranged(
@@ -214,9 +227,9 @@ def _arranged(
     changes: Mapping[str, Any],
     absent: Sequence[str],
     setup: SetupOptions,
+    opening_book: OpeningOptions,
     ledger: Path | None,
     part: Shard,
-    resume: bool,
     travel: bool,
     seeds_from: Path | None,
 ) -> tuple[Path, AbstractContextManager[Plan]]:
@@ -225,9 +238,9 @@ def _arranged(
         ledger, bots = Path(bots[0]), ()
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
-        if setup != SetupOptions():
+        if setup != SetupOptions() or opening_book != OpeningOptions():
             raise UsageError(
-                f"{ledger}: other rules, times or limits need the whole command with --game and --resume, or "
+                f"{ledger}: other rules, openings, times or limits need the whole command with --game, or "
                 "`referee tournament prepare`"
             )
         if seeds_from is not None:
@@ -238,25 +251,20 @@ def _arranged(
         return ledger, organise.resumed(ledger, changes, absent, _note)
     if ledger is not None and (ledger / PLAN).exists():
         settle_if_free(ledger)
-    before = read_plan(ledger / PLAN) if ledger is not None and resume else None
+    before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
-    seeds = () if seeds_from is None else _names_in_order(seeds_from)
+    if read := opening_book.read(find_game(request.game)):
+        request = msgspec.structs.replace(request, openings=read[0])
+    seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
+    if seeds and before is not None:  # it has its seeds already
+        seeds = tuple(entry.name for entry in before.bots)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
-    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
+    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points", "ties")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
-
-
-def _names_in_order(folder: Path) -> tuple[str, ...]:
-    """Returns the names in a tournament's table, best first."""
-    plan = read_plan(folder / PLAN)
-    rows = all_standings(plan, reader.read(folder), chances=False).rows
-    if not any(row.games for row in rows):
-        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
-    return tuple(row.name for row in rows)
 
 
 def _shard(text: str | None) -> Shard:
@@ -359,30 +367,16 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     return PLAYED
 
 
-async def _play(games: TournamentGames, opening: Any, max_minutes: float | None) -> End:
+async def _play(games: TournamentGames, opening: Any, max_minutes: float | None, line: RunningLine) -> End:
     stop = trio.Event()
     end = End.INTERRUPTED
     async with trio.open_nursery() as nursery:
-        await nursery.start(_signals, stop, nursery.cancel_scope)
-        nursery.start_soon(_live, games)
+        await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
+        nursery.start_soon(_live, games, line)
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
     return end
-
-
-async def _signals(stop: trio.Event, whole: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
-    """Stops at the first Ctrl-C, when running games may finish within seconds, and ends at the second.
-
-    Ignored signals stay ignored, such as SIGHUP under nohup.
-    """
-    others = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    with trio.open_signal_receiver(signal.SIGTERM, *others) as received:
-        task_status.started()
-        async for _ in received:
-            if stop.is_set():
-                whole.cancel()
-            stop.set()
 
 
 def _note(text: str) -> None:
@@ -394,8 +388,9 @@ def _print_lines(lines: list[bytes]) -> None:
     sys.stdout.flush()
 
 
-async def _live(games: TournamentGames) -> None:
+async def _live(games: TournamentGames, line: RunningLine) -> None:
     if not err.is_terminal:
+        await _lines(games, line)
         return
     known: dict[str, Row] = {}
     with Live(console=err, auto_refresh=False, transient=True) as live:
@@ -403,12 +398,23 @@ async def _live(games: TournamentGames) -> None:
             started = time.monotonic()
             for rated in (False, True):  # the fit of many bots takes longer than all the rest
                 result = await threads.run(partial(_standings_now, games, known, rated), abandon=True)
-                live.update(
-                    Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
-                )
+                status = [_status(games, result)]
+                if len(games.plan.bots) == games.plan.seats == 2:
+                    per_minute = line.rate(games.book.count, time.monotonic())
+                    status.append(printable(line_of_two(result, games.plan.bots[0].ident, per_minute)))
+                live.update(Group(*status, standings_table(result, LIVE_ROWS)), refresh=True)
             known = {row.ident: row for row in result.rows}
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
+
+
+async def _lines(games: TournamentGames, line: RunningLine) -> None:
+    """Prints how a tournament of two bots stands, after every so many games."""
+    while True:
+        await trio.sleep(LIVE_EVERY_S)
+        if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
+            result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
+            line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
 
 
 def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:
@@ -420,9 +426,10 @@ def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool
     return result
 
 
-def _status(games: TournamentGames, total: int | None) -> str:
-    played = games.book.count
-    rate = (played - games.before) / max(time.monotonic() - games.started, 1e-9)
+def _status(games: TournamentGames, result: Standings) -> str:
+    played = result.played + result.play_off.played
+    total = None if result.due is None else result.due + result.play_off.due
+    rate = (games.book.count - games.before) / max(time.monotonic() - games.started, 1e-9)
     parts = [f"{played}/{total}" if total else counted(played, "game"), f"{rate:.3g}/s"]
     if total and rate > 0:
         left = int((total - played) / rate)

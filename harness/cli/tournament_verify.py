@@ -114,5 +114,5 @@ def _check(line: Line, replay: Replay) -> None:
     recorded = Result(line.r, line.p, line.why)
     if result is None or (result.ranks, result.scores) != (recorded.ranks, recorded.scores):
         raise Difference(len(replay.lines), f"the result is {result}, and {recorded} in the ledger")
-    if line.a and content(replay.lines) != line.a:
+    if line.a and content(replay.lines, replay.game) != line.a:
         raise Difference(1, "the course of the game is another than in the ledger")

@@ -2,10 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -45,6 +46,8 @@ class Series(Struct, frozen=True):
     """The command line that reproduces a match, without the seed and the bots."""
     bots: tuple[str, ...] = ()
     """The bots as the command line names them."""
+    starts: tuple[Mapping[str, Any], ...] = ()
+    """Options with which the games, or the rounds of a `swap`, begin in turn; empty = those of `match`."""
     debug: bool = False
     """Run bots of the Python kit inside this process, like `referee.harness.seats.inside`."""
 
@@ -87,17 +90,36 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     seed = first.seed if number == 0 else derive_seed(first.seed, "game", number)
     order = drawn_order(seed, count) if series.chaos else _rotated(number if series.swap else 0, count)
     again: tuple[str, ...] = ()
+    start = _start_of(series, number)
     if series.again:  # `--chaos` rotates the seats itself, by the seed
         seated = series.bots if series.chaos else [series.bots[index] for index in order]
-        again = (*series.again, "--seed", str(seed), *seated)
+        again = (*series.again, *_set(start), "--seed", str(seed), *seated)
+    options = first.options
+    if start:
+        options = msgspec.convert(msgspec.to_builtins(options) | dict(start), first.game.options)
     match = msgspec.structs.replace(
         first,
         entrants=tuple([first.entrants[index] for index in order]),
         seed=seed,
         again=again,
+        options=options,
         replay=first.replay and numbered(first.replay, number, series.games),
     )
     return match, order
+
+
+def _start_of(series: Series, number: int) -> Mapping[str, Any]:
+    """Returns the options with which the match of that number begins; empty = those of all."""
+    if not series.starts:
+        return {}
+    rounds = number // len(series.match.entrants) if series.swap else number
+    return series.starts[rounds % len(series.starts)]
+
+
+def _set(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the words of a command line that set options of the game."""
+    for name, value in options.items():
+        yield from ("--set", f"{name}={value if isinstance(value, str) else msgspec.json.encode(value).decode()}")
 
 
 def drawn_order(seed: int, count: int) -> tuple[int, ...]:

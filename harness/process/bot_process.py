@@ -246,7 +246,8 @@ class BotProcess(Program):
                 with suppress(ProcessLookupError):
                     self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if has_namespace else self.pid)
                 self._has_namespace = has_namespace
-        self.meter = Meter(self.pid, self.root, self.limits.memory_bytes, self.group, earlier_cpu_s)
+        limits = self.limits
+        self.meter = Meter(self.pid, self.root, limits.memory_bytes, limits.processes, self.group, earlier_cpu_s)
         self._curve = Curve(self.meter, self._started)
         self.cpu_clock = self.meter.clock
         self.cpu_ns = partial(clock_gettime_ns, self.cpu_clock)

@@ -19,8 +19,6 @@ LOOK_S = 0.002
 """Most CPU time spent on reading the threads of one process tree."""
 LOOK_EVERY_S = 0.1
 """Mean time between two readings in a long call, at moments that no bot can tell. Each costs some 30 µs a thread."""
-TICK_S = 0.02
-"""The kernel books the run time of a thread at least this often while it runs."""
 UNEVEN_PERCENT = 1
 """A machine without other load keeps a bot from running for less than this share of the time."""
 LACKED_PERCENT = 10
@@ -54,6 +52,8 @@ class Thread(NamedTuple):
     """Whether it runs or waits for a core now."""
     humble: bool = False
     """Whether it has chosen to wait: its priority is lower than ours, or it left its cores for those of others."""
+    sleeps: int | None = None
+    """How often it has given its core up by itself, if it is ready. None if that cannot be read."""
 
 
 Threads = Mapping[int, Thread]
@@ -94,8 +94,8 @@ class CoreWaitMeter:
         self._first = Tree({}, True, 0)
         self._started = self._late_s = 0.0
         self._referee = Thread(0, 0)
-        self._ready: dict[int, tuple[int, float]] = {}
-        """The run time of each thread that was ready, and since when it is known to be that."""
+        self._awake: dict[int, tuple[Thread, float]] = {}
+        """Each thread that is ready, as it was at the first reading since which it has not slept, and when that was."""
         self._humble: set[int] = set()
         """Threads that had chosen to wait at any reading of this call."""
 
@@ -108,7 +108,7 @@ class CoreWaitMeter:
             self.running = True
             self._started, self._late_s = time.perf_counter(), late_s
             self._first = self._read()
-            self._ready, self._humble = {}, set()
+            self._awake, self._humble = {}, set()
             self._note(self._first.threads)
             self._referee = own_thread()
 
@@ -126,18 +126,24 @@ class CoreWaitMeter:
         return tree if tree.whole else Tree({}, False, tree.ran_ns)  # what we have not seen may have run instead
 
     def _note(self, threads: Threads) -> None:
-        now, before = time.perf_counter(), self._ready
+        now, before = time.perf_counter(), self._awake
         self._humble |= {tid for tid, thread in threads.items() if thread.humble}
-        self._ready = {
-            tid: before[tid] if tid in before and before[tid][0] == thread.ran_ns else (thread.ran_ns, now)
+        self._awake = {
+            tid: before[tid] if tid in before and before[tid][0].sleeps == thread.sleeps else (thread, now)
             for tid, thread in threads.items()
-            if thread.ready
+            if thread.ready and thread.sleeps is not None
         }
 
-    def _waiting_ns(self) -> dict[int, int]:
-        """Returns how long each thread has been waiting that has had no core since it was found ready."""
-        now = time.perf_counter()
-        return {tid: round((now - since) * 1e9) for tid, (_, since) in self._ready.items() if now - since > TICK_S}
+    def _waiting_ns(self, threads: Threads) -> dict[int, int]:
+        """Returns how long each ready thread has been waiting, as far as the kernel has not booked it yet.
+
+        A thread that has not slept since a reading was waiting for a core whenever it did not run.
+        """
+        now, waiting_ns = time.perf_counter(), {}
+        for tid, (then, since) in self._awake.items():
+            booked_ns = threads[tid].ran_ns - then.ran_ns + threads[tid].waited_ns - then.waited_ns
+            waiting_ns[tid] = max(0, round((now - since) * 1e9) - booked_ns)
+        return waiting_ns
 
     def stop(self) -> None:
         """Forgets the readings: the call is over."""
@@ -153,7 +159,7 @@ class CoreWaitMeter:
             return None
         tree = self._read()
         self._note(tree.threads)
-        bot = difference(self._first, tree, {} if answered else self._waiting_ns(), self._humble)
+        bot = difference(self._first, tree, {} if answered else self._waiting_ns(tree.threads), self._humble)
         referee_ns = 0
         if answered or unread_bytes(self._stdout):
             referee_ns = own_thread().waited_ns - self._referee.waited_ns
@@ -181,7 +187,8 @@ def tree_below(root: int) -> Tree:
                     if (thread := _read(f"{folder}/schedstat")) is not None:
                         standing = _standing(folder)
                         humble = low_group or standing.is_below(ours) or not _cores(int(tid)) <= cores
-                        threads[int(tid)] = thread._replace(ready=standing.ready, humble=humble)
+                        sleeps = _sleeps(folder) if standing.ready else None
+                        threads[int(tid)] = thread._replace(ready=standing.ready, humble=humble, sleeps=sleeps)
                     if time.thread_time() > until:
                         return Tree(threads, False, ran_ns)
     return Tree(threads, True, ran_ns)
@@ -247,6 +254,15 @@ def _stat(folder: str) -> list[bytes]:
     """Returns the fields of a process or thread after its name, given its folder below /proc."""
     with open(f"{folder}/stat", "rb") as stat:
         return stat.read().rpartition(b") ")[2].split()
+
+
+def _sleeps(folder: str) -> int | None:
+    """Returns how often a thread has given its core up by itself. Source: proc_pid_status(5)."""
+    try:
+        with open(f"{folder}/status", "rb") as status:
+            return int(status.read().rpartition(b"\nvoluntary_ctxt_switches:")[2].split(None, 1)[0])
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _group_nice(pid: int | str) -> int:

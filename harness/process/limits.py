@@ -164,13 +164,14 @@ def kernel_fault(code: int, room_bytes: int, limits: Limits) -> Fault | None:
 
 def passed_limit(usage: Usage, limits: Limits) -> Fault | None:
     """Returns the fault of a process tree beyond a limit."""
+    # First: what so many processes share is not told apart.
+    if limits.processes is not None and usage.processes > limits.processes:
+        return Fault(FaultKind.PROCESSES, f"ran {usage.processes} processes at once; the limit is {limits.processes}")
     if limits.memory_bytes is not None and usage.peak_memory_bytes > limits.memory_bytes:
         detail = f"used {mebibytes(usage.peak_memory_bytes)} of memory; the limit is {mebibytes(limits.memory_bytes)}"
         return Fault(FaultKind.MEMORY, detail)
     if limits.cpu_s is not None and usage.cpu_s > limits.cpu_s:
         return Fault(FaultKind.CPU, f"used {usage.cpu_s:.2f} s of CPU time; the limit is {limits.cpu_s:g} s")
-    if limits.processes is not None and usage.processes > limits.processes:
-        return Fault(FaultKind.PROCESSES, f"ran {usage.processes} processes at once; the limit is {limits.processes}")
     return None
 
 

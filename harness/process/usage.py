@@ -93,6 +93,7 @@ class Meter:
         pid: int,
         supervisor: int,
         memory_limit_bytes: int | None = None,
+        process_limit: int | None = None,
         group: Group | None = None,
         reaped_s: float = 0.0,
     ) -> None:
@@ -105,7 +106,7 @@ class Meter:
         self._root = supervisor
         self._supervisor: Reading | None = None
         self._reaped_s = reaped_s
-        self._memory_limit_bytes = memory_limit_bytes
+        self._memory_limit_bytes, self._process_limit = memory_limit_bytes, process_limit
         self._group = group
         self._readings: Readings = {}
         self._may_rest = False
@@ -217,7 +218,7 @@ class Meter:
         self._may_rest = sample.shares is not None or not _may_share(sample.readings)
         self._shares = sample.shares or self._shares
         usage = self.usage
-        usage.processes = sum(found.lives for found in self._readings.values())
+        usage.processes = _living(self._readings)
         memory_bytes = _sum_bytes(sample.readings)
         if self._shares is not None and _may_share(sample.readings):
             memory_bytes = min(memory_bytes, self._shares.shared_once_bytes)
@@ -248,6 +249,8 @@ class Meter:
     def _must_find_shares(self, readings: Readings, at: float) -> bool:
         if not _may_share(readings):
             return False
+        if self._process_limit is not None and _living(readings) > self._process_limit:
+            return False  # that is its fault, and all these would take long
         last, limit = self._shares, self._memory_limit_bytes
         if last is None:
             return True
@@ -317,6 +320,10 @@ def living_below(supervisor: int) -> int:
     """Returns how many processes live below a supervisor."""
     readings = (read_process(pid) for below in walk(supervisor) for pid in below)
     return sum(found is not None and found.lives for found in readings)
+
+
+def _living(readings: Readings) -> int:
+    return sum(found.lives for found in readings.values())
 
 
 def _sum_bytes(readings: Readings) -> int:

@@ -147,6 +147,8 @@ class FaultGroup(Struct, frozen=True):
     """The number of the first game with it, from 1."""
     reproduce: tuple[str, ...] = ()
     """The command line that reproduces the first one."""
+    look: tuple[str, ...] = ()
+    """The command line that shows the turn of the first one."""
     slowed: int = 0
     """How many of them machine load may have caused."""
 
@@ -202,6 +204,8 @@ class Report(Struct, kw_only=True):
     """The tokens and cost of the new bot in all games that were played; None if it is no language model."""
     model_old: ModelUse | None = None
     duration_s: float = 0.0
+    ledger: str = ""
+    """The folder with all games."""
 
 
 class Gate:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import NotIsolated, RunError, UsageError, writing
+from referee.harness.game_files import Openings
 from referee.harness.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
@@ -22,7 +23,6 @@ from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
-    Stage,
     checked,
     default_games,
     identified,
@@ -30,6 +30,7 @@ from referee.harness.tournament.plan import (
     write_plan,
 )
 from referee.harness.tournament.plan_changes import check_conditions, continued, keeping_places, submitted, withdrawn
+from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
 from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
 from referee.harness.tournament.store.reader import (
@@ -64,6 +65,8 @@ class Request(Struct, frozen=True):
     late_points: float | None = None
     play_off: int | None = None
     expel: int | None = None
+    groups: int | None = None
+    """Of a round robin."""
     stages: tuple[Stage, ...] | None = None
     """Those that follow the first one."""
     absent: tuple[str, ...] = ()
@@ -75,6 +78,7 @@ class Request(Struct, frozen=True):
     options: Mapping[str, Any] = {}
     maps: Mapping[str, Sequence[str]] = {}
     """The maps' content, by stage."""
+    openings: Openings | None = None
     time: TimeControl | None = None
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
@@ -94,6 +98,7 @@ class Request(Struct, frozen=True):
             "first_to",
             "rounds",
             "late_points",
+            "groups",
             "stages",
             "expel",
             "title",
@@ -134,7 +139,8 @@ def arranged(
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
                         raise UsageError(
-                            f"{folder} already holds a tournament; `referee tournament run {folder}` continues it"
+                            f"{folder} already holds a tournament; name another folder, or continue: a gate with "
+                            f"--resume, a tournament with `referee tournament run {folder}`"
                         )
                     discard_heads(folder)
                 for each in found:
@@ -254,11 +260,13 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         rounds=request.rounds,
         late_points=request.late_points or 0.0,
         play_off=request.play_off or 0,
+        groups=1 if request.groups is None else request.groups,
         stages=request.stages or (),
         ties=default_ties(format, seats) if request.ties is None else request.ties,
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
+        openings=request.openings,
         time=game.time if request.time is None else request.time,
         limits=request.limits,
         encodings=request.encodings,

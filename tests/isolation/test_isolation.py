@@ -511,4 +511,5 @@ async def test_a_fork_bomb_does_not_disturb_another_match(ring: Ring, tmp_path_f
     async with trio.open_nursery() as nursery:
         nursery.start_soon(one)
         nursery.start_soon(other)
-    assert verdicts[0].faults[0].kind in (FaultKind.PROCESSES, FaultKind.MEMORY)
+    # Which limit it meets first depends on how many of its processes get a core.
+    assert verdicts[0].faults[0].kind in (FaultKind.PROCESSES, FaultKind.MEMORY, FaultKind.TIMEOUT)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,7 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import decided_by_machine
 from referee.harness.process.bot_process import Program
-from referee.harness.process.core_wait import CoreWait, Thread, Tree, difference
+from referee.harness.process.core_wait import CoreWait, CoreWaitMeter, Thread, Tree, difference, is_ready
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Stop
 from referee.harness.replay.writer import ReplayWriter
@@ -170,7 +170,8 @@ async def test_a_late_bot_is_at_fault_if_it_had_its_time(arena: Arena, needs_s: 
     assert decided_by_machine(verdict) == fault.host_noise
     if fault.cpu_s > 0.27 or machine:  # else the machine is too busy to tell
         assert fault.host_noise == machine
-        assert fault.wall_s > 0.3 if machine else fault.wall_s == 0.3
+        awaited = fault.wall_s > 0.3
+        assert awaited or fault.cpu_s < needs_s + 0.1 if machine else not awaited  # it is not awaited for ever
 
 
 @pytest.mark.trio
@@ -223,6 +224,64 @@ async def test_a_bot_that_gets_no_core_until_its_deadline_has_waited(
     match = arena.match(bot, rival, time=TimeControl(per_call_s=0.5))
     verdict = await arena.play(match, Limits(on_noise=on_noise, isolation=OFF), granted_s=20.0)
     assert [fault.player for fault in verdict.faults] == [0] * lost
+
+
+LOSES_ITS_CORE = """
+import os, sys, time
+core, asleep_s = int(sys.argv[1]), float(sys.argv[2])
+if os.fork(): os.wait(); sys.exit()
+os.sched_setaffinity(0, {core})
+print(flush=True); sys.stdin.readline()
+until = time.thread_time() + 0.02
+while time.thread_time() < until: pass
+print(os.getpid(), flush=True)
+if asleep_s: time.sleep(asleep_s)
+while True: pass
+"""
+TAKES_IT = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+print(flush=True); sys.stdin.readline()
+while True: pass
+"""
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or len(os.sched_getaffinity(0)) < 2, reason=for_root("only root has real-time processes")
+)
+@pytest.mark.parametrize("asleep_s", [0.0, 0.2])
+def test_a_bot_that_loses_its_core_in_the_middle_of_a_call_waits_from_then_on_unless_it_sleeps(asleep_s: float) -> None:
+    """It has run since the first reading, and the kernel has booked nothing: only that it never slept shows it."""
+    core = str(max(os.sched_getaffinity(0)))
+    with ExitStack() as ended:
+        bot, taker = (started(ended, script, core, str(asleep_s)) for script in (LOSES_ITS_CORE, TAKES_IT))
+        assert bot.stdin and bot.stdout and taker.stdin
+        meter = CoreWaitMeter(bot.pid, bot.stdout.fileno())
+        bot.stdin.write(b"\n")
+        meter.start()
+        began = time.perf_counter()
+        pid = int(bot.stdout.readline())
+        while asleep_s and is_ready(pid):
+            pass
+        taker.stdin.write(b"\n")
+        time.sleep(0.3)
+        found, took_s = meter.read(answered=False), time.perf_counter() - began
+    assert found is not None
+    if asleep_s:
+        assert found.waited_s < took_s - found.ran_s - 0.9 * asleep_s
+    else:
+        assert found.waited_s > 0.9 * (took_s - found.ran_s) > 0.1
+
+
+def started(ended: ExitStack, script: str, *words: str) -> subprocess.Popen[bytes]:
+    """Starts a Python process that ends with all its children. Returns when it has printed a line."""
+    command = [sys.executable, "-I", "-S", "-c", script, *words]
+    process = subprocess.Popen(command, 0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    ended.callback(process.wait)
+    ended.callback(os.killpg, process.pid, signal.SIGKILL)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
 
 
 MS = 1_000_000

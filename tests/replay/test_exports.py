@@ -12,7 +12,8 @@ from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.harness.errors import RunError, UsageError
 from referee.harness.records import NO_COST
-from referee.harness.replay.formats.originals import FORMATS, export
+from referee.harness.replay.formats.originals import FORMATS
+from referee.harness.replay.formats.records import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference

@@ -15,7 +15,8 @@ from viewer_patches import patched
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.replay.formats.originals import Original, export, read_record
+from referee.harness.replay.formats.originals import Original, read_record
+from referee.harness.replay.formats.records import export
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import lines
 from referee.harness.web.replay_list import FolderList, replay_list

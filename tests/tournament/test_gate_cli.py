@@ -39,7 +39,8 @@ def test_a_better_bot_is_accepted_in_all_reports(run: Run, tmp_path: Path) -> No
     files = ("--markdown", "deep/pr.md", "--junit", "gate.xml")
     code, out, _ = run("New=@advanced", "Old=@random", *TICTACTOE, "--elo", "0", "60", *files)
     assert code == 0
-    first, *figures = out.splitlines()
+    first, *figures, folder = out.splitlines()
+    assert folder == "ledger  tournaments/tictactoe-gate"
     assert first == "Tic-tac-toe: New against Old: accepted   (seed 3)"
     text = (tmp_path / "deep" / "pr.md").read_text()
     assert text.startswith("Better: +")
@@ -48,7 +49,7 @@ def test_a_better_bot_is_accepted_in_all_reports(run: Run, tmp_path: Path) -> No
     assert [line[:5] for line in figures[:3]] == ["Elo  ", "nElo ", "LOS  "] and figures[2] == "LOS   | 100.00 %"
     assert figures[2] in (tmp_path / "gate.xml").read_text()
     assert ElementTree.parse(tmp_path / "gate.xml").getroot().get("failures") == "0"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "gate.xml"]  # the games are thrown away
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "gate.xml", "tournaments"]
 
 
 def test_a_worse_bot_is_rejected(run: Run) -> None:
@@ -88,9 +89,11 @@ def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_p
     (group,) = report["faults"]
     assert (group["bot"], group["kind"], group["first_game"]) == ("new", "illegal", 1)
     assert group["count"] == report["faults_new"]
-    assert group["reproduce"][:3] == ["referee", "--game", "tictactoe"] and "--seed" in group["reproduce"]
-    assert main(tuple(group["reproduce"][1:])) == 0
+    assert group["reproduce"][:2] == ["referee", "repro"]
+    assert main(tuple(group["reproduce"][1:])) == 1
+    assert main(tuple(group["look"][1:])) == 0  # the games are kept without being asked
     code, out, _ = run(*argv, "--ledger", "kept")
+    assert "look    referee replay show kept/faults/game-1.jsonl --turn 1" in out and out.endswith("ledger  kept\n")
     (line,) = [line for line in out.splitlines() if line.startswith("Faults|")]
     assert line.startswith(f"Faults| new: {group['count']} × illegal ") and "first in game 1, referee repro " in line
     assert main(tuple(shlex.split(line.partition(", referee ")[2]))) == 1

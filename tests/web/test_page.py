@@ -21,7 +21,7 @@ from referee.games.ending import headline
 from referee.harness.cli.main import main
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
-from referee.harness.replay.formats.originals import export
+from referee.harness.replay.formats.records import export
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions

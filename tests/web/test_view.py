@@ -24,7 +24,7 @@ from referee.games.dice import Dice
 from referee.harness.installed import extra_command
 from referee.harness.process.limits import Limits
 from referee.harness.records import NO_COST
-from referee.harness.replay.formats.originals import export
+from referee.harness.replay.formats.records import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import ReplayWriter

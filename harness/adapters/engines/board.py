@@ -28,6 +28,7 @@ class Board:
         given = {key: options[key] for key in defaults if key in options and options[key] != defaults[key]}
         self._game = pyspiel.load_game(name, given)
         self.parameters: Mapping[str, Any] = self._game.get_parameters()
+        self._fen = str(options.get("fen", ""))
         self._check()
         self._notation = NOTATIONS.get(name, _text)
         self._follow([])
@@ -42,11 +43,11 @@ class Board:
 
     def _follow(self, history: Sequence[int]) -> None:
         """Starts again from the first position."""
-        self.state = self._game.new_initial_state()
+        self.state = self._game.new_initial_state(self._fen) if self._fen else self._game.new_initial_state()
         self.actions: list[int] = []
         self.moves: list[str] = []
         """Since the first position with a choice."""
-        self.start_fen = ""
+        self.start_fen = self._fen
         """Of chess, if its first position is another than usual."""
         self.first = self.state.current_player()
         """The player who moves first; below 0: not known yet."""

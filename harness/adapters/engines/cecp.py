@@ -5,12 +5,15 @@ import time as clock
 
 from referee.harness.adapters.engines.board import Board
 from referee.harness.adapters.engines.dialect import NO_TIME, Dialect, Time
+from referee.harness.adapters.engines.info import Info
 from referee.harness.opponents._serve import Refused
 
 FEATURE = re.compile(r'(\w+)=("[^"]*"|\S+)')
 MOVE = re.compile(r"(?:move|My move is\s*:)\s+(\S+)")
 REFUSED = re.compile(r"Illegal move|resign|tellics resign|1-0|0-1|1/2-1/2", re.IGNORECASE)
 """Lines that come instead of a move."""
+THOUGHT = re.compile(r"(\d+)[.&]?\s+([-+]?\d+)\s+\d+\s+(\d+)\b", re.ASCII)
+"""What an engine thinks, after `post`: depth, centipawns, hundredths of a second, nodes."""
 FEATURES_S = 2.0
 """How long an engine that knows no features, an old one, is waited for. Source: `protover` in the protocol."""
 UNSUPPORTED = ("san",)
@@ -56,11 +59,15 @@ class Cecp(Dialect):
             raise Refused("cecp: plays openspiel:chess without chess960")
         if time.limit_ms is None and not self.settings.bounded:
             raise Refused(f"the engine {NO_TIME}--depth or --movetime")
-        self._time = time
+        self._time, self._fen = time, board.start_fen
+        if self._fen and self.features.get("setboard") != "1":
+            raise Refused("the engine cannot begin from a position: it has not said setboard=1")
         self._clear()
 
     def _clear(self) -> None:
-        self.engine.send("new", "easy", "nopost", "force")
+        self.engine.send("new", "easy", "post", "force")
+        if self._fen:
+            self.engine.send(f"setboard {self._fen}")
         settings, time = self.settings, self._time
         self.known = []
         if settings.depth is not None:
@@ -91,12 +98,22 @@ class Cecp(Dialect):
         left = [] if limit_ms is None else [f"{name} {time.less(limit_ms) // 10}" for name in ("time", "otim")]
         self.engine.send("force")
         self.engine.drop()
+        self.info = Info()
         self.engine.send(*new, *left, "go")
-        line = self.wait_for_move(lambda line: bool(MOVE.match(line) or REFUSED.match(line)), time, "go", "?")
+        line = self.wait_for_move(self._is_move, time, "go", "?")
         if not MOVE.match(line):
             raise Refused(f"the engine wrote {line!r} instead of a move")
         self.known.append(board.in_notation(self.move_in(line)))
         return line
+
+    def _is_move(self, line: str) -> bool:
+        """Whether a line names the move or comes instead of it. Any other may say something about the search."""
+        if MOVE.match(line) or REFUSED.match(line):
+            return True
+        if thought := THOUGHT.match(line):
+            depth, score, nodes = thought.groups()
+            self.info.read(f"info depth {depth} score cp {score} nodes {nodes}")
+        return False
 
     def move_in(self, line: str) -> str:
         match = MOVE.match(line)

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from referee.harness.adapters.engines.board import Board
 from referee.harness.adapters.engines.child import Engine
+from referee.harness.adapters.engines.info import Info
 from referee.harness.adapters.engines.options import OVERHEAD_MS
 from referee.harness.opponents._serve import Refused
 
@@ -62,6 +63,8 @@ class Dialect(ABC):
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self.engine = engine
         self.settings = settings
+        self.info = Info()
+        """What the engine has said about its last search."""
 
     @abstractmethod
     def greet(self, note_at: float) -> str:

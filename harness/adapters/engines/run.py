@@ -52,7 +52,7 @@ class EngineBot:
             board.advance(params["history"])
             line = self.dialect.move(board, left)
             action = board.action_of(self.dialect.move_in(line))
-            return {"text": line} if action is None else {"action": action}
+            return {"text": line} if action is None else self.dialect.info.with_action(action)
 
         return handle, self._name
 

@@ -7,6 +7,7 @@ kz04px/cutegames).
 from referee.harness.adapters.engines.board import Board
 from referee.harness.adapters.engines.child import Engine
 from referee.harness.adapters.engines.dialect import NO_TIME, Dialect, Settings, Time
+from referee.harness.adapters.engines.info import Info
 from referee.harness.opponents._serve import Refused
 
 CLOCKS = {"uci": ("wtime", "btime", "winc", "binc"), "ugi": ("p1time", "p2time", "p1inc", "p2inc")}
@@ -55,11 +56,19 @@ class Uci(Dialect):
         moves = " moves " + " ".join(board.moves) if board.moves else ""
         go = self._go(time)
         self.engine.drop()
+        self.info = Info()
         self.engine.send(f"position {start}{moves}", go)
-        line = self.wait_for_move(lambda line: line.split(None, 1)[:1] == ["bestmove"], time, go, "stop")
+        line = self.wait_for_move(self._is_move, time, go, "stop")
         if self.move_in(line).lower() == "resign":
             raise Refused(f"the engine resigns: {line!r}")
         return line
+
+    def _is_move(self, line: str) -> bool:
+        """Whether a line names the move. Any other may say something about the search."""
+        if line.split(None, 1)[:1] == ["bestmove"]:
+            return True
+        self.info.read(line)
+        return False
 
     def move_in(self, line: str) -> str:
         return "".join(line.split()[1:2])

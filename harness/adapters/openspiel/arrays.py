@@ -16,6 +16,7 @@ from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.adapters.openspiel.family import PREFIX
+from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, first_state
 from referee.harness.adapters.openspiel.state import loaded
 from referee.harness.adapters.openspiel.types import Action, Position
 from referee.harness.rl.encoding import FiniteEncoding
@@ -58,7 +59,7 @@ class SpielArrays(FiniteEncoding):
         kind = self._spiel.get_type()
         perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self._tensor = perfect and kind.provides_observation_tensor
-        self._history: tuple[int, ...] = ()
+        self._history: tuple[int, ...] = tuple(getattr(options, MOVES_OPTION, ()))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,7 +79,7 @@ class SpielArrays(FiniteEncoding):
     def _position(self, history: tuple[int, ...]) -> Any:
         """Returns OpenSpiel's state after these actions; from the last one, if they continue it."""
         if history[: len(self._history)] != self._history:
-            self._history, self._state = (), self._spiel.new_initial_state()
+            self._history, self._state = (), first_state(self._spiel, getattr(self.options, FEN_OPTION, ""))
         rest = list(history[len(self._history) :])
         while rest:
             if self._state.is_simultaneous_node():

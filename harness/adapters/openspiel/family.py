@@ -1,5 +1,6 @@
 """Registers OpenSpiel's games when they are asked for."""
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any
@@ -9,7 +10,9 @@ from msgspec import UNSET, Meta, defstruct
 
 from referee.games.contract import Call
 from referee.games.game import Game, Listed, Presentation, TimeControl
-from referee.harness.adapters.openspiel.state import KINDS, REFUSALS, Spiel, kept_stderr
+from referee.harness.adapters.openspiel.adjudication import REASON, Draw, Most, Resign
+from referee.harness.adapters.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION
+from referee.harness.adapters.openspiel.state import ADDED, ADJUDICATION, KINDS, REFUSALS, Spiel, kept_stderr
 from referee.harness.adapters.openspiel.types import METHODS, Action, FullView, Position
 
 PREFIX = "openspiel:"
@@ -20,6 +23,12 @@ FILES = frozenset({"boards_file", "instances_file"})
 """Parameters that name a file: a replay from somebody else could name any file of this machine."""
 HIDING = frozenset({"imp_info", "fully_obs"})
 """Parameters that decide whether something is hidden, in goofspiel and laser_tag."""
+RECORDS = {"chess": "pgn", "go": "sgf"}
+"""The games with files of their own, and the modules that read and write these."""
+Fen = Annotated[str, Meta(max_length=LONGEST_FEN, description="the first position, as FEN; empty = the usual one")]
+Moves = Annotated[
+    tuple[int, ...], Meta(max_length=MOST_MOVES, description="actions that are played before the first call")
+]
 Opening = Annotated[int, Meta(ge=0, le=MOST_PLIES, description="random moves at the start, drawn from the seed")]
 
 
@@ -54,10 +63,16 @@ def game_of(name: str) -> Game:
         doc=f"{kind.long_name}, a game of OpenSpiel. Rules: openspiel.md, and OpenSpiel's own documentation.",
         vary={"opening": 4},
         encoding=f"{__package__}.arrays",
+        files=f"{__package__}.files.{RECORDS[name]}" if name in RECORDS else "",
         presentation=Presentation(
             answer=_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
-            endings={"WIN": "{winner} has won", "DRAW": "nobody has won", "RETURNS": "{scores}"},
+            endings={
+                "WIN": "{winner} has won",
+                "DRAW": "nobody has won",
+                "RETURNS": "{scores}",
+                REASON: "adjudicated: {detail}",
+            },
         ),
     )
 
@@ -97,11 +112,11 @@ def _warnings(name: str, printed: str) -> tuple[str, ...]:
 
 def _options(kind: Any) -> type:
     """Returns the type of a game's options: its parameters, and random moves at the start."""
-    fields: list[Any] = [("opening", Opening, 0)]
+    fields: list[Any] = [("opening", Opening, 0), *_added(kind)]
     names = {}
     for name, default in sorted(kind.parameter_specification.items()):
         if name not in OWN | FILES and isinstance(default, bool | int | float | str):
-            field = name if name.isidentifier() and name != "opening" else f"parameter_{name}"
+            field = name if name.isidentifier() and name not in ADDED else f"parameter_{name}"
             names[field] = name
             fields.append((field, Annotated[type(default), Meta(description=f"OpenSpiel's parameter {name}")], default))
     return defstruct(
@@ -113,6 +128,19 @@ def _options(kind: Any) -> type:
         module=Position.__module__,
         namespace={"__doc__": f"Options of OpenSpiel's {kind.long_name}."},
     )
+
+
+def _added(kind: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yields what Referee adds to the options of a game of two players who move in turn."""
+    luck = kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC and kind.short_name != CHESS
+    hides = kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION
+    in_turn = kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
+    if luck or hides or not in_turn or kind.max_num_players != 2:
+        return
+    if kind.short_name == CHESS:
+        yield FEN_OPTION, Fen, ""
+    yield MOVES_OPTION, Moves, ()
+    yield from zip(ADJUDICATION, (Draw, Resign, Most), ("", "", 0), strict=True)
 
 
 def listed_games() -> list[Listed]:

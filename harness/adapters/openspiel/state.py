@@ -18,6 +18,8 @@ from msgspec import UNSET
 from referee.games.contract import LOSES, Call, Event, Fault, Player, Result, Setup, State, draw, in_json, win
 from referee.games.dice import Dice
 from referee.harness.adapters.openspiel import trial
+from referee.harness.adapters.openspiel.adjudication import Adjudication
+from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, first_state
 from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
 
 CHANCE, SIMULTANEOUS = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.SIMULTANEOUS)
@@ -26,6 +28,9 @@ UNIT = 1 << 53
 SEEDS = (1 << 31) - 1
 KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
 """OpenSpiel's types of its games, with their default parameters, by name."""
+ADJUDICATION = ("draw", "resign", "maxmoves")
+ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, *ADJUDICATION})
+"""The fields of a match's options that are no parameters of OpenSpiel."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
 
@@ -43,6 +48,7 @@ class Spiel(State):
         super().__init__(setup, dice)
         self.warnings = self.WARNINGS
         self._game, state = loaded(self.NAME, setup)
+        self._adjudication = _adjudication(setup.options)
         self._type = self._game.get_type()  # parameters change it: a game can hide more than it does by default
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
@@ -52,13 +58,17 @@ class Spiel(State):
         self._observed = self._type.provides_observation_string
         self._bind(state)
         self._turns = tuple([{player: ACT} for player in self._seats])
-        self._history: list[int] = []
+        self._history: list[int] = [*getattr(setup.options, MOVES_OPTION, ())]
         self._trail, self._trailed = blake2b(digest_size=16), 0  # of the first actions, and how many these are
         self._ids: dict[Player, list[int]] = {}
         if history is None:
             try:
                 self._settle()
                 self._play_opening(setup.options.opening)
+                if any(getattr(setup.options, name, None) for name in (FEN_OPTION, MOVES_OPTION)):
+                    self.dice = Dice(0)  # no luck is left: equal games from a book have equal keys
+                if self._adjudication is not None:
+                    self._adjudication.counts[0] = len(self._history)
                 self._await()
             except REFUSALS as error:
                 raise _refused(error) from error
@@ -91,7 +101,9 @@ class Spiel(State):
 
     def _replay(self, history: Sequence[int]) -> None:
         """Goes to where these actions lead."""
-        rest = list(history)
+        moves, rest = self._history, list(history[len(self._history) :])
+        if list(history[: len(moves)]) != moves:
+            raise ValueError("the history does not begin with the option `moves`")
         while rest:
             state = self._state
             if state.is_simultaneous_node():
@@ -152,6 +164,14 @@ class Spiel(State):
         return super().judged(answers)
 
     def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        events = self._step(answers)
+        if self._adjudication is not None and self.result is None:
+            ((player, answer),) = answers.items()
+            if (result := self._adjudication.moved(player, answer)) is not None:
+                events += self.finish(result)
+        return events
+
+    def _step(self, answers: Mapping[Player, Any]) -> list[Event]:
         if len(answers) == 1 and not self._simultaneous:
             (answer,) = answers.values()
             if type(answer) is Action and (action := answer.action) is not UNSET:
@@ -169,7 +189,7 @@ class Spiel(State):
         if faults:
             events: list[Event] = [self.rule(player, fault, LOSES) for player, fault in faults.items()]
             return events + self.finish(self._walkover(faults))
-        chosen = {player: self._number(player, answer) for player, answer in answers.items()}
+        chosen = {player: _number(self, player, answer) for player, answer in answers.items()}
         if self._player_to_move() == SIMULTANEOUS:
             chosen = {player: chosen.get(player, 0) for player in range(self._game.num_players())}
         self._move(chosen)
@@ -196,11 +216,6 @@ class Spiel(State):
             return f"action {answer.action} is {in_json(texts[answer.action])}, not {in_json(answer.text)}"
         return None
 
-    def _number(self, player: Player, answer: Action) -> int:
-        if answer.action is not UNSET:
-            return answer.action
-        return next(number for number in self._legal_numbers(player) if self._text_of(player, number) == answer.text)
-
     def _legal_numbers(self, player: Player) -> list[int]:
         if player not in self._ids:
             self._ids[player] = self._legal_actions(player)
@@ -225,7 +240,8 @@ class Spiel(State):
         return Position(self._shown_to(player), (), player, tuple(self._history) if self._perfect else ())
 
     def _full_view(self) -> FullView:
-        return FullView(tuple(self._history), str(self._state), self.standing())
+        counts = () if self._adjudication is None else tuple(self._adjudication.counts)
+        return FullView(tuple(self._history), str(self._state), self.standing(), counts)
 
     @classmethod
     def rebuilt(cls, setup: Setup, view: FullView) -> Self:
@@ -235,13 +251,16 @@ class Spiel(State):
         except REFUSALS as error:
             raise ValueError(f"the history leads to no position: {error}") from error
         state.resume(view.standing)
+        if state._adjudication is not None:
+            state._adjudication.resume(view.adjudication)
         return state
 
     def key(self) -> bytes:
         self._trail.update(b"".join([b"%d " % action for action in self._history[self._trailed :]]))
         self._trailed = len(self._history)
         result = self.result and (self.result.ranks, self.result.reason)
-        return f"{self._trail.hexdigest()} {sorted(self.out)} {result} {self.dice.state:x}".encode()
+        counts = "" if self._adjudication is None else f" {self._adjudication.counts}"
+        return f"{self._trail.hexdigest()} {sorted(self.out)} {result} {self.dice.state:x}{counts}".encode()
 
     def copy(self, seed: int | None = None) -> Self:
         if self._type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # its luck is outside of the state
@@ -252,6 +271,7 @@ class Spiel(State):
             twin._bind(self._state.clone())
             twin._history, twin._trail = [*self._history], self._trail.copy()
             twin.awaited, twin._ids = dict(self.awaited), dict(self._ids)
+            twin._adjudication = self._adjudication and self._adjudication.copy()
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
@@ -265,6 +285,12 @@ class Spiel(State):
         setup = self.setup  # the type of the options is made when the game is registered
         options = msgspec.to_builtins(setup.options)
         return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
+
+
+def _number(state: Spiel, player: Player, answer: Action) -> int:
+    if answer.action is not UNSET:
+        return answer.action
+    return next(number for number in state._legal_numbers(player) if state._text_of(player, number) == answer.text)
 
 
 def _unpickled(name: str, seed: int, names: tuple[str, ...], options: dict[str, Any], view: FullView) -> Spiel:
@@ -305,7 +331,8 @@ def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
     """Returns OpenSpiel's game with the options of a match, and its first state. ValueError if they make none."""
     kind = KINDS[name]
     known = kind.parameter_specification
-    given = {name: value for name, value in parameters(setup.options).items() if value != known[name]}
+    options = setup.options
+    given = {name: value for name, value in parameters(options).items() if value != known[name]}
     if not kind.min_num_players <= len(setup.names) <= kind.max_num_players:
         raise ValueError(f"{len(setup.names)} players are named; OpenSpiel's {name} has other numbers of players")
     if (players := given.get("numPlayers", len(setup.names))) != len(setup.names):  # OpenSpiel itself crashes then
@@ -320,7 +347,14 @@ def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
         game, state = _shared(name, tuple(given.items()))
     if game.num_players() != len(setup.names):
         raise ValueError(f"with these options {game.num_players()} players play, and {len(setup.names)} are named")
-    return game, state.clone()
+    fen, moves = getattr(options, FEN_OPTION, ""), getattr(options, MOVES_OPTION, ())
+    return game, first_state(game, fen, moves) if fen or moves else state.clone()
+
+
+def _adjudication(options: Any) -> Adjudication | None:
+    """Returns the adjudication that the options ask for. ValueError for a rule that is written wrong."""
+    draw, resign, most = (getattr(options, name, None) for name in ADJUDICATION)
+    return Adjudication(draw or "", resign or "", most or 0) if draw or resign or most else None
 
 
 def _players(kind: Any, setup: Setup) -> dict[str, int]:
@@ -354,7 +388,7 @@ _shared = lru_cache(64)(_started)
 def parameters(options: Any) -> dict[str, Any]:
     """Returns OpenSpiel's parameters among a match's options, by their names there."""
     names = zip(options.__struct_fields__, options.__struct_encode_fields__, strict=True)
-    return {encoded: getattr(options, name) for name, encoded in names if name != "opening"}
+    return {encoded: getattr(options, name) for name, encoded in names if name not in ADDED}
 
 
 @contextmanager

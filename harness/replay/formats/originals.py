@@ -11,10 +11,10 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import UsageError
 from referee.harness.replay.formats import replay_txt
 from referee.harness.replay.lines import Step
-from referee.harness.replay.reader import Replay, original_game, read_content, refuse_same_file
+from referee.harness.replay.reader import Replay, original_game, read_content
 from referee.harness.replay.simulate import positions, verify
 
 
@@ -95,16 +95,8 @@ def find(name: str, game: str) -> Format:
     return form
 
 
-def export(name: str, replay: Replay, path: Path) -> None:
-    """Writes a replay to `path` in another format, if it verifies.
-
-    UsageError as in `find` and if it would replace the replay, Difference as in `verify`, RunError if the file cannot
-    be written.
-    """
+def content(name: str, replay: Replay) -> bytes:
+    """Returns a replay in an original format. UsageError as in `find`, Difference as in `verify`."""
     form = find(name, replay.game.name)
-    refuse_same_file(replay.path, path)
     verify(replay)
-    content = form.content(positions(replay))
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    return form.content(positions(replay))

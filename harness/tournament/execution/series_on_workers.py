@@ -74,6 +74,7 @@ class _SeriesGames(Runner):
                 replay=match.replay and match.replay.absolute(),
                 fault_reports=match.fault_reports,
                 again=match.again,
+                options=msgspec.to_builtins(match.options) if self.series.starts else None,
             )
 
     def still_open(self, games: list[Assignment]) -> list[Assignment]:

@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import RunError, UsageError
+from referee.harness.game_files import opened
+from referee.harness.known_games import find_game
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
 from referee.harness.tournament.execution.expulsion import Expulsions
@@ -26,7 +28,7 @@ from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.formats.schedules import CHOSEN_LATE
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.plan import Entry, Plan
 from referee.harness.tournament.stages import Ranked, scheduled_games
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -110,6 +112,9 @@ class TournamentGames(Runner):
         """Called with a line of text when the order of play changes."""
 
     def _follow(self, plan: Plan) -> None:
+        self.openings = None
+        if plan.openings is not None:
+            self.openings = opened(find_game(plan.game), plan.openings, plan.seed)
         self.plan = plan
         self.keys = Keys(plan)
         self.results = RunResults(self.keys, self.book, self.given)
@@ -139,13 +144,21 @@ class TournamentGames(Runner):
     async def _take_in(self, pool: WorkerPool, folder: Path, changed: Changed) -> None:
         new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
         try:
-            plan, contest = await threads.run(lambda: changed(new))
+            plan, contest = await self.with_programs(changed, new)
         except (RunError, UsageError) as error:
             self.on_note(f"the tournament goes on without its last change: {error}")
             return
-        await pool.enter(contest, plan.bots)
+        await pool.enter(contest, self.bots_for_workers(plan))
         self._follow(plan)
         self.begin_anew()
+
+    async def with_programs(self, changed: Changed, plan: Plan) -> tuple[Plan, Contest]:
+        """Builds the bots of a changed plan while others play."""
+        return await threads.run(lambda: changed(plan))
+
+    def bots_for_workers(self, plan: Plan) -> Sequence[Entry]:
+        """Returns the bots that workers have to know."""
+        return plan.bots
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""
@@ -212,7 +225,11 @@ class TournamentGames(Runner):
         if self.plan.format == "judged":
             guest = next(seat for seat, bot in enumerate(game.seats) if self.plan.bots[bot].guest)
             case, judged = self.plan.bots[game.seats[guest]].bot.removeprefix("@"), 1 - guest
-        return Assignment(self.keys.key(game), bots, self.keys.seed(game), self.keys.map(game), case, judged)
+        options = None
+        if self.openings is not None:
+            options = {**self.plan.options, **self.openings.options(game.seed_group)}
+        key, seed, map = self.keys.key(game), self.keys.seed(game), self.keys.map(game)
+        return Assignment(key, bots, seed, map, case, judged, options=options)
 
     def take(self, games: Sequence[PlayedGame]) -> None:
         new, bots, chosen = [], set[int](), list[Line]()

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import zip_longest
@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.contract import FaultKind
+from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
@@ -74,15 +75,29 @@ class _Fault(Struct, gc=False):
 _turns = msgspec.json.Decoder(_Turn).decode_lines
 
 
-def content(lines: Sequence[bytes]) -> str:
+def content(lines: Sequence[bytes], game: Game) -> str:
     """Returns 16 hexadecimal digits that identify the course of a game: answers, faults and positions."""
     played: list[bytes] = []
+    remarks = {name for method in game.methods.values() for name in method.remarks}
     for turn in _turns(b"\n".join(lines[1:-1])):
-        played.append(bytes(turn.answers))
+        played.append(_without(turn.answers, remarks) if remarks else bytes(turn.answers))
         for seat, fault in turn.faults.items():
             played.append(f"{seat}{fault.kind}".encode())
         played.append(turn.hash.encode())
     return blake2b(b"".join(played), digest_size=8).hexdigest()
+
+
+def _without(answers: msgspec.Raw, remarks: Set[str]) -> bytes:
+    """Returns the answers of a turn without their remarks."""
+    raw = bytes(answers)
+    if not any(b'"%b":' % name.encode() in raw for name in remarks):
+        return raw
+    decoded: dict[str, Any] = msgspec.json.decode(answers)
+    for answer in decoded.values():
+        if isinstance(answer, dict):
+            for name in remarks:
+                answer.pop(name, None)
+    return msgspec.json.encode(decoded)
 
 
 class Player:
@@ -101,7 +116,7 @@ class Player:
             self.game,
             tuple(self.contest.bots[ident] for ident in game.bots),
             game.seed,
-            self._game_options(game.map),
+            self._game_options(game),
             self.contest.time,
             self.contest.encodings,
             game.replay,
@@ -158,7 +173,7 @@ class Player:
             ms=round(verdict.duration_s * 1000),
             w=tuple(round(seat.wall_s * 1e6) for seat in verdict.seats),
             c=tuple(round(seat.cpu_s * 1e6) for seat in verdict.seats),
-            a=content(replay),
+            a=content(replay, self.game),
             at=round(time.time(), 6),
             by=self.worker,
             f=tuple(_fault(fault, verdict.seats[fault.player], stolen_s, bank) for fault in verdict.faults),
@@ -175,12 +190,14 @@ class Player:
             game.key, msgspec.json.encode(line), _member(b"\n".join([*replay, b""])) if kept else None, void
         )
 
-    def _game_options(self, map: str | None) -> Any:
+    def _game_options(self, game: Assignment) -> Any:
         """Returns the options, which are expensive to make where they hold a map, and so are made once."""
-        if map not in self._options:
-            options = self.contest.options | ({} if map is None else {"map": map})
-            self._options[map] = msgspec.convert(options, self.game.options)
-        return self._options[map]
+        if game.options is not None:
+            return msgspec.convert(game.options, self.game.options)
+        if game.map not in self._options:
+            options = self.contest.options | ({} if game.map is None else {"map": game.map})
+            self._options[game.map] = msgspec.convert(options, self.game.options)
+        return self._options[game.map]
 
 
 def _member(replay: bytes) -> bytes:

@@ -48,10 +48,12 @@ def fault_groups(
         of_bot = sorted((key for key in groups if key[0] is is_old), key=lambda key: -groups[key].count)
         for key in of_bot[:MOST]:
             file, line, fault = firsts[key]
-            again = _repro(folder, file, line, fault, groups[key].first_game, bots[is_old])
+            path = _kept(folder, file, line, groups[key].first_game)
+            again = () if path is None else _repro(path, fault, bots[is_old])
             if not again:
                 again = (*command, "--seed", str(line.s), *(bots[ident != new] for ident in line.b))
-            shown.append(msgspec.structs.replace(groups[key], reproduce=again))
+            look = () if path is None else ("referee", "replay", "show", str(path), "--turn", str(fault.turn))
+            shown.append(msgspec.structs.replace(groups[key], reproduce=again, look=look))
     return tuple(shown)
 
 
@@ -61,15 +63,20 @@ def _number(line: Line, seats: int) -> int:
     return int(seed_group) * seats + int(row) + 1
 
 
-def _repro(folder: Path, file: Path, line: Line, fault: Fault, game: int, bot: str) -> tuple[str, ...]:
-    """Writes the replay of a fault and returns the command that reproduces it; empty if there is no replay."""
+def _kept(folder: Path, file: Path, line: Line, game: int) -> Path | None:
+    """Writes the replay of a game to a file of its own; None if it was not kept."""
     content = reader.replay(folder, file, line)
     if content is None:
-        return ()
+        return None
     path = folder / FOLDER / f"game-{game}.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    ending = Replay(path, content).ending
+    return path
+
+
+def _repro(path: Path, fault: Fault, bot: str) -> tuple[str, ...]:
+    """Returns the command that reproduces a fault of a replay; empty if the replay does not report it."""
+    ending = Replay(path).ending
     for number, each in enumerate(() if ending is None else ending.faults, 1):
         if (each.player, each.kind, each.call) == (fault.seat, fault.kind, fault.call):
             return "referee", "repro", str(path), bot, *(("--fault", str(number)) if number > 1 else ())

@@ -15,6 +15,7 @@ from referee.harness.tournament.gate import (
     too_much_by_machine,
 )
 from referee.harness.tournament.reports.figures import interval, los, model_use, number
+from referee.harness.tournament.reports.running_line import rate, running_line
 from referee.harness.tournament.statistics.score import Strength
 from referee.protocol.text import counted, printable
 
@@ -51,6 +52,17 @@ def lines(run: Report) -> list[str]:
     else:
         texts += [f"Games | {run.games:,}: {different}", f"Rivals| {results}"]
     return [*texts, *([f"Start | {run.varied}"] if run.varied else []), *map(_fault, run.faults)]
+
+
+def running(run: Report, per_minute: float) -> str:
+    """Returns how a gate stands while it runs, in a line as testers of chess engines know it."""
+    low, high = run.limits
+    evidence = f"LLR {run.llr:.2f} ({low:.2f}, {high:.2f}) [{run.terms.low:g}, {run.terms.high:g}]"
+    if run.terms.bets:
+        evidence = f"bets {run.wealth[0]:.2f} against H0, {run.wealth[1]:.2f} against H1"
+    if run.seats != 2:
+        return "  ".join([counted(run.games, "game"), compared(run), evidence, rate(per_minute)])
+    return running_line((run.ahead, run.level, run.behind), run.counts, per_minute, evidence)
 
 
 def _fault(group: FaultGroup) -> str:

@@ -1,0 +1,270 @@
+"""Chess: records in PGN, and books of openings in PGN, EPD or FEN. python-chess reads and writes all of them."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyspiel
+from msgspec import UNSET
+
+from referee.games.contract import Result
+from referee.games.game import TimeControl
+from referee.harness.adapters.openspiel.adjudication import REASON
+from referee.harness.adapters.openspiel.files import EXTRA
+from referee.harness.adapters.openspiel.start import CHESS, FEN_OPTION, MOVES_OPTION, first_state
+from referee.harness.adapters.openspiel.types import search_of
+from referee.harness.game_files import GameFiles, Move, Record, one_line, tag
+
+if TYPE_CHECKING:
+    import chess
+    import chess.pgn
+
+WHITE, BLACK = 1, 0
+"""Seats: OpenSpiel's player 1 is White."""
+COUNTERS = re.compile(rb"(\S+\s+){4}\d+\s+\d+\s*", re.ASCII)
+"""A FEN has these two numbers behind the fields that an EPD has too."""
+TERMINATIONS = {
+    "WIN": "normal",
+    "DRAW": "normal",
+    REASON: "adjudication",
+    "timeout": "time forfeit",
+    "illegal": "rules infraction",
+}
+"""By the reason of a result. Every other fault ends a match as `abandoned`."""
+
+
+def record(match: Record) -> str:
+    """Returns the PGN of a match."""
+    import chess
+    import chess.pgn
+
+    chess960 = bool(getattr(match.options, "chess960", False))
+    moves, fen = _moves(match, chess960)
+    game = chess.pgn.Game()
+    for name, value in _headers(match).items():
+        game.headers[name] = value
+    board = chess.Board(fen, chess960=chess960) if fen else chess.Board()
+    if fen:
+        game.setup(board)
+    node: chess.pgn.GameNode = game
+    book = len(moves) - (len(match.end.history) - len(match.start.history))
+    clocks = _Clocks(match.time)
+    for place, lan in enumerate(moves):
+        node = node.add_variation(chess.Move.from_uci(lan))
+        if place < book:
+            node.comment = "book"
+        else:
+            _annotate(node, match.moves[place - book], clocks)
+    game.headers["PlyCount"] = str(len(moves))
+    return str(game.accept(chess.pgn.StringExporter(columns=80))) + "\n\n"
+
+
+def _moves(match: Record, chess960: bool) -> tuple[list[str], str]:
+    """Returns all moves in long algebraic notation, and the first position if it is not the usual one."""
+    fen = getattr(match.options, FEN_OPTION, "")
+    parameters = {"chess960": True} if chess960 else {}
+    state, moves = first_state(pyspiel.load_game(CHESS, parameters), fen), []
+    for action in match.end.history:
+        if state.is_chance_node():
+            state.apply_action(action)
+            fen = state.board().to_fen()
+            continue
+        moves.append(_lan(state, action, chess960))
+        state.apply_action(action)
+    return moves, fen
+
+
+def _lan(state: Any, action: int, chess960: bool) -> str:
+    board = state.board()
+    move = pyspiel.chess.action_to_move(action, board)
+    return str(move.to_lan(True, board) if chess960 else move.to_lan())
+
+
+def _headers(match: Record) -> dict[str, str]:
+    """Returns the tags of PGN, the seven of its roster first."""
+    occasion, result = match.occasion, match.result
+    reason = "" if result is None else result.reason
+    tags = {
+        "Event": tag(occasion.event),
+        "Site": tag(occasion.site),
+        "Date": occasion.date or "????.??.??",
+        "Round": tag(occasion.round),
+        "White": tag(match.names[WHITE]),
+        "Black": tag(match.names[BLACK]),
+        "Result": _result(result),
+        "TimeControl": _time_control(match.time),
+        "Termination": "unterminated" if result is None else TERMINATIONS.get(reason.partition(":")[0], "abandoned"),
+    }
+    if reason and reason not in ("WIN", "DRAW"):
+        tags["Reason"] = tag(reason.replace(REASON, "adjudicated"))
+    return tags
+
+
+def _result(result: Result | None) -> str:
+    if result is None:
+        return "*"
+    white, black = result.ranks[WHITE], result.ranks[BLACK]
+    return "1/2-1/2" if white == black else "1-0" if white < black else "0-1"
+
+
+def _time_control(time: TimeControl) -> str:
+    """Returns the time as PGN writes it: `60+1`, `1/10` for ten seconds a move, `-` for none."""
+    if time.initial_s is not None:
+        return f"{time.initial_s:g}+{time.increment_s:g}" if time.increment_s else f"{time.initial_s:g}"
+    return "-" if time.per_call_s is None else f"1/{time.per_call_s:g}"
+
+
+class _Clocks:
+    """The banks of both seats."""
+
+    def __init__(self, time: TimeControl) -> None:
+        self._increment_s = time.increment_s
+        self._left = None if time.initial_s is None else [time.initial_s, time.initial_s]
+
+    def after(self, move: Move) -> float | None:
+        """Returns the seconds that are left to a seat after its move; None without a bank."""
+        if self._left is None:
+            return None
+        self._left[move.player] = max(0.0, self._left[move.player] - move.wall_s) + self._increment_s
+        return self._left[move.player]
+
+
+def _annotate(node: "chess.pgn.GameNode", move: Move, clocks: _Clocks) -> None:
+    """Writes time, evaluation, depth, nodes and clock, as fastchess does and as lichess reads them."""
+    import chess
+    import chess.engine
+
+    search = search_of(move.answer)
+    score: chess.engine.Score | None = None
+    text = []
+    depth = None if search.depth is UNSET else search.depth
+    if search.mate is not UNSET:
+        score = chess.engine.Mate(search.mate)
+        text.append(f"{'-' if search.mate < 0 else '+'}M{abs(search.mate)}")
+    elif search.score is not UNSET:
+        score = chess.engine.Cp(search.score)
+        text.append(f"{search.score / 100:+.2f}")
+    if text and depth is not None:
+        text[0] += f"/{depth}"
+    text.append(f"{move.wall_s:.3f}s")
+    if search.nodes is not UNSET:
+        text.append(f"n={search.nodes}")
+    node.comment = " ".join(text)
+    if score is not None:
+        side = chess.WHITE if move.player == WHITE else chess.BLACK
+        node.set_eval(chess.engine.PovScore(score, side), depth)
+    if (left_s := clocks.after(move)) is not None:
+        node.set_clock(left_s)
+
+
+# Books.
+
+
+def book(content: bytes, plies: int | None) -> "Positions | Games":
+    """Reads a book. ValueError if it is none."""
+    text = content.removeprefix(b"\xef\xbb\xbf")
+    return Games(text, plies) if text.lstrip()[:1] == b"[" else Positions(text)
+
+
+class Positions:
+    """A book with a position a line, as EPD or FEN."""
+
+    def __init__(self, content: bytes) -> None:
+        self._lines = [(number, line) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def options(self, number: int) -> Mapping[str, Any]:
+        import chess
+
+        at, line = self._lines[number]
+        shown = one_line(line.decode("utf-8", "replace"))
+        board = chess.Board(None)
+        try:
+            text = line.decode("ascii").strip()
+            board = chess.Board(text) if COUNTERS.fullmatch(line) else board
+            if not COUNTERS.fullmatch(line):
+                board.set_epd(text)
+        except (ValueError, AttributeError, IndexError, AssertionError) as error:
+            raise ValueError(f"line {at}: {shown} is neither EPD nor FEN: {one_line(str(error))}") from error
+        _check(board, f"line {at}: {shown}")
+        return {FEN_OPTION: board.fen(en_passant="fen")}
+
+
+class Games:
+    """A book with games, as PGN."""
+
+    def __init__(self, content: bytes, plies: int | None) -> None:
+        import chess.pgn
+
+        self._plies = plies
+        self._file = io.StringIO(content.decode("utf-8", "replace"))
+        self._starts: list[int] = []
+        while True:
+            start = self._file.tell()
+            if chess.pgn.read_headers(self._file) is None:
+                break
+            self._starts.append(start)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def options(self, number: int) -> Mapping[str, Any]:
+        import chess.pgn
+
+        self._file.seek(self._starts[number])
+        game = chess.pgn.read_game(self._file)
+        where = f"game {number + 1}"
+        if game is None:
+            raise ValueError(f"{where} cannot be read")
+        first = game.board()
+        moves = [move.uci() for move in game.mainline_moves()]
+        kept = moves if self._plies is None else moves[: self._plies]
+        if game.errors and (self._plies is None or len(moves) < self._plies):
+            raise ValueError(f"{where}: {one_line(str(game.errors[0]))}")
+        _check(first, where)
+        fen = "" if first == first.root() and first.fen() == chess.STARTING_FEN else first.fen(en_passant="fen")
+        return {FEN_OPTION: fen, MOVES_OPTION: _actions(fen, kept, where)}
+
+
+def _check(board: "chess.Board", where: str) -> None:
+    """Raises ValueError for a position from which no match can be played."""
+    import chess
+
+    if board.status() != chess.STATUS_VALID:
+        raise ValueError(f"{where} is no possible position ({board.status().name})")
+    if board.is_game_over():
+        raise ValueError(f"{where}: the game is over there")
+
+
+def _actions(fen: str, moves: Sequence[str], where: str) -> list[int]:
+    """Returns OpenSpiel's actions for moves in long algebraic notation. ValueError if a match cannot begin there."""
+    state = first_state(pyspiel.load_game(CHESS), fen)
+    actions = []
+    for number, lan in enumerate(moves, 1):
+        known = dict(_legal(state))
+        if lan not in known:
+            raise ValueError(f"{where}: the move {lan}, number {number}, cannot be played")
+        actions.append(known[lan])
+        state.apply_action(known[lan])
+        if state.is_terminal():
+            raise ValueError(f"{where}: the game is over after {number} moves; use --opening-plies")
+    return actions
+
+
+def _legal(state: Any) -> Iterator[tuple[str, int]]:
+    board = state.board()
+    for action in state.legal_actions():
+        yield str(pyspiel.chess.action_to_move(action, board).to_lan()), action
+
+
+FILES = GameFiles(
+    format="pgn",
+    package="chess",
+    extra=EXTRA,
+    kinds="EPD, PGN, or a FEN a line",
+    record=record,
+    book=book,
+)

@@ -1,0 +1,187 @@
+"""Files in a game's own format, such as PGN: records of matches, and books of openings.
+
+A game names the module of its format in `Game.files`, whose `FILES` is a `GameFiles`. Nothing else knows the format.
+"""
+
+import hashlib
+import math
+import stat
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from referee.games.contract import Player, Result
+from referee.games.dice import Dice
+from referee.games.game import Game, TimeControl
+from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import extra_command
+from referee.harness.paths import read_limited
+
+MOST_BYTES = 256 << 20
+"""The largest book of openings. The largest that testers of chess engines share has 170 MB."""
+
+
+class Move(Struct, frozen=True):
+    """An answer of a match."""
+
+    player: Player
+    answer: Any
+    wall_s: float
+
+
+class Occasion(Struct, frozen=True):
+    """Where a match was played, for its record. Empty = not known."""
+
+    event: str = ""
+    site: str = ""
+    round: str = ""
+    date: str = ""
+    """As 2026.11.27."""
+
+
+class Record(Struct, frozen=True):
+    """A match, for a record."""
+
+    names: tuple[str, ...]
+    options: Any
+    time: TimeControl
+    start: Any
+    """What `State.view(None)` shows before the first call."""
+    end: Any
+    """What it shows at the end."""
+    moves: tuple[Move, ...]
+    """The answers in order, those at fault too."""
+    result: Result | None
+    """None = it was not played to its end."""
+    occasion: Occasion = Occasion()
+
+
+class Book(Protocol):
+    """Openings, by their number."""
+
+    def __len__(self) -> int: ...
+
+    def options(self, number: int) -> Mapping[str, Any]:
+        """Returns the options with which a match begins at an opening. ValueError if the book is wrong there."""
+        ...
+
+
+class GameFiles(Struct, frozen=True):
+    """The format of a game's files."""
+
+    format: str
+    """As for `--export`."""
+    package: str
+    """The module that must be installed."""
+    extra: str
+    """The extra that installs it."""
+    kinds: str
+    """The files that can be a book, in words."""
+    record: Callable[[Record], str]
+    """Returns the record of a match. A file may have several, one after the other."""
+    book: Callable[[bytes, int | None], Book]
+    """Takes the content of a book, and how many moves to play of each opening, None = all. ValueError if it is none."""
+
+
+def files_of(game: Game) -> GameFiles | None:
+    """Returns the format of a game's files; None if it has none. RunError if its extra is missing."""
+    if not game.files:
+        return None
+    found: GameFiles = import_module(game.files).FILES
+    if find_spec(found.package) is None:
+        raise RunError(f"{found.format} needs {found.package}: {extra_command(found.extra)}")
+    return found
+
+
+SEQUENTIAL, RANDOM = "sequential", "random"
+"""The order of openings; the seed decides the second one."""
+
+
+class Openings(Struct, frozen=True, omit_defaults=True):
+    """A book of openings, as a plan names it."""
+
+    file: str
+    """The absolute path."""
+    hash: str
+    """SHA-256 of its content, hexadecimal."""
+    order: str = SEQUENTIAL
+    plies: int | None = None
+    """How many moves of each opening are played; None = all."""
+
+    @property
+    def conditions(self) -> tuple[str, str, int | None]:
+        """What of it decides how games begin."""
+        return self.hash, self.order, self.plies
+
+
+class OpenedBook:
+    """A book that was read, and the order of its openings."""
+
+    def __init__(self, openings: Openings, book: Book, seed: int) -> None:
+        self._openings, self._book = openings, book
+        self._first, self._step = 0, 1
+        if openings.order == RANDOM:  # every opening comes once before the first comes again
+            dice, count = Dice(seed).fork("openings"), len(book)
+            self._first = dice.below(count, "the first opening")
+            while math.gcd(step := 1 + dice.below(count, "the next opening"), count) > 1:
+                pass
+            self._step = step
+
+    def options(self, number: int) -> dict[str, Any]:
+        """Returns the options of the opening with this number in the order. RunError if the book is wrong there."""
+        place = (self._first + number * self._step) % len(self._book)
+        try:
+            return dict(self._book.options(place))
+        except ValueError as error:
+            raise RunError(f"{self._openings.file}: {error}") from error
+
+
+def named(game: Game, path: Path, order: str, plies: int | None) -> tuple[Openings, Book]:
+    """Reads a book of openings that the user names. UsageError if it is none, RunError if an extra is missing."""
+    files = files_of(game)
+    if files is None:
+        raise UsageError(f"--openings {path}: {game.name} has no books; openspiel:chess and openspiel:go have")
+    content = _read(path)
+    try:
+        book = files.book(content, plies)
+        if not len(book):
+            raise ValueError(f"it has no opening; expected {files.kinds}")
+        book.options(0)
+    except ValueError as error:
+        raise UsageError(f"--openings {path}: {error}") from error
+    return Openings(str(path.resolve()), hashlib.sha256(content).hexdigest(), order, plies), book
+
+
+def opened(game: Game, openings: Openings, seed: int) -> OpenedBook:
+    """Reads the book that a plan names. UsageError if it has changed or is missing."""
+    found, book = named(game, Path(openings.file), openings.order, openings.plies)
+    if found.hash != openings.hash:
+        raise UsageError(f"{openings.file} has changed since the tournament began; put the earlier file back")
+    return OpenedBook(openings, book, seed)
+
+
+def _read(path: Path) -> bytes:
+    """Returns the content of a file. UsageError for anything else, and for one that is too large."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError("it is no file")
+        return read_limited(path, MOST_BYTES)
+    except OSError as error:
+        raise UsageError(f"--openings {path}: {error.strerror or error}") from error
+    except ValueError as error:  # a NUL in the name
+        raise UsageError(f"--openings {path}: {error}") from error
+
+
+def one_line(text: str, most: int = 60) -> str:
+    """Returns the beginning of a stranger's text, in ASCII and in one line."""
+    return ascii(text[:most]) + "…" * (len(text) > most)
+
+
+def tag(text: str) -> str:
+    """Returns a name for a record: without line breaks, quotes, brackets and other signs that a format may read."""
+    kept = "".join(sign if sign.isprintable() and sign not in '"\\[]{}' else " " for sign in text)
+    return " ".join(kept.split())[:200] or "?"

@@ -1,0 +1,41 @@
+"""Counts the games in a row in which versions were at fault, as long as it was not the machine's fault."""
+
+from collections.abc import Sequence
+
+from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.store.reader import Kind, Touch
+
+FAILURES = 5
+"""After so many games with a fault in a row, a version is set aside."""
+
+
+class Failures:
+    """The versions that fail, by ident."""
+
+    def __init__(self, limit: int) -> None:
+        """`limit`: after so many games with a fault in a row, a version is set aside."""
+        self.limit = limit
+        self.games: dict[str, int] = {}
+        """All games."""
+        self.failing: dict[str, str] = {}
+        """Why each version that has reached the limit is set aside."""
+        self._in_a_row: dict[str, int] = {}
+
+    def count(self, idents: Sequence[str], ending: Kind) -> None:
+        """Counts a game. One that the machine may have decided makes no row longer."""
+        for ident in set(idents):
+            self.games[ident] = self.games.get(ident, 0) + 1
+        for seat, ident in enumerate(() if ending.forfeit else idents):
+            if not ending.faults >> seat & 1:
+                self._in_a_row[ident] = 0
+            elif ending.touch is not Touch.DECIDED:
+                count = self._in_a_row[ident] = self._in_a_row.get(ident, 0) + 1
+                if count >= self.limit:
+                    self.failing[ident] = f"it was at fault in {count} games in a row"
+
+    def older(self, entry: Entry, bots: Sequence[Entry]) -> Entry | None:
+        """Returns the last version before this one that has not reached the limit itself."""
+        for each in reversed(bots[: bots.index(entry)]):
+            if each.name == entry.name and not each.void and self._in_a_row.get(each.ident, 0) < self.limit:
+                return each
+        return None

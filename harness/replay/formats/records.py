@@ -1,0 +1,93 @@
+"""Replays in the formats of other programs: the games' own (PGN, SGF), and the original competitions'."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from referee.games.game import Game
+from referee.harness.errors import UsageError, writing
+from referee.harness.game_files import GameFiles, Move, Occasion, Record, files_of
+from referee.harness.replay.formats import originals
+from referee.harness.replay.lines import Opening, Turn
+from referee.harness.replay.reader import Replay, refuse_same_file
+from referee.harness.replay.simulate import positions_to_the_end
+
+NOWHERE = Occasion()
+
+
+def check(name: str, game: Game) -> bool:
+    """Returns whether a file of this format can hold several matches of a game.
+
+    UsageError for an unknown format or another game's, RunError if the extra of the format is missing.
+    """
+    return _found(name, game) is not None
+
+
+def export(name: str, replay: Replay, path: Path, occasion: Occasion = NOWHERE) -> None:
+    """Writes a replay to `path` in another format. Errors as in `export_all`."""
+    export_all(name, [(replay, occasion)], replay.game, path)
+
+
+def export_all(name: str, replays: Iterable[tuple[Replay, Occasion]], game: Game, path: Path) -> int:
+    """Writes replays to `path` in another format, and returns how many.
+
+    UsageError as in `check` and if it would replace a replay, Difference if a replay does not verify, RunError if the
+    file cannot be written. Nothing is left of a file that cannot be completed.
+    """
+    files, count = _found(name, game), 0
+    new = path.with_name(f".{path.name}.new")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(new, "wb") as target:
+                for content in _contents(name, files, replays, path):
+                    target.write(content)
+                    count += 1
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    return count
+
+
+def _contents(
+    name: str, files: GameFiles | None, replays: Iterable[tuple[Replay, Occasion]], path: Path
+) -> Iterator[bytes]:
+    for replay, occasion in replays:
+        refuse_same_file(replay.path, path)
+        yield originals.content(name, replay) if files is None else files.record(record_of(replay, occasion)).encode()
+
+
+def _found(name: str, game: Game) -> GameFiles | None:
+    """Returns the format of the game's own files if it has this name; None for an original competition's."""
+    if game.files and (files := files_of(game)) is not None and files.format == name:
+        return files
+    if name in OWN:
+        raise UsageError(f"{name} is a format for {OWN[name]} matches; this is {game.name}")
+    originals.find(name, game.name)
+    return None
+
+
+OWN = {"pgn": "openspiel:chess", "sgf": "openspiel:go"}
+"""The formats of games of our adapters, for the message about another game."""
+
+
+def record_of(replay: Replay, occasion: Occasion) -> Record:
+    """Returns a match for its record. Difference if it does not verify."""
+    moves: list[Move] = []
+    start, state = None, replay.new()
+    for _, state, step in positions_to_the_end(replay):
+        if isinstance(step, Opening):
+            start = state.view(None)
+        elif isinstance(step, Turn):
+            for player, answer in step.answers.items():
+                moves.append(Move(player, answer, step.wall_us.get(player, 0) / 1e6))
+    header = replay.header
+    return Record(
+        header.setup.names,
+        header.setup.options,
+        header.time,
+        state.view(None) if start is None else start,
+        state.view(None),
+        tuple(moves),
+        state.result,
+        occasion,
+    )

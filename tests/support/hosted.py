@@ -1,0 +1,95 @@
+"""Hosted contests for tests: a folder with a database, and the play process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from contests import environment
+
+from referee.harness.host import teams, versions
+from referee.harness.host.contest import PLAY
+from referee.harness.host.play import PlaySettings
+from referee.harness.host.store import Store
+from referee.harness.tournament import organise
+from referee.harness.tournament.inbox import Submit, hand_in
+from referee.harness.tournament.plan import IDENT_DIGITS, Entry, write_plan
+from referee.harness.tournament.store import bot_archives, reader
+from referee.harness.tournament.store.ledger import PLAN
+
+
+def contest(folder: Path, game: str = "tictactoe") -> Path:
+    """Makes a contest without bots."""
+    folder.mkdir(parents=True)
+    write_plan(organise.plan_without_bots(organise.Request(game, (), format="ladder", seed=3)), folder / PLAN)
+    return folder
+
+
+class Team:
+    """A team with a member, whose versions are accepted without a check."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store, self.name = store, name
+        made, token = teams.invite(store, name, "", "organiser")
+        person = teams.person(store, teams.open_link(store, token, "Bo"))
+        assert person is not None
+        self.number, self.member = made.id, person.member
+
+    def submit(self, spec: str, game: str = "tictactoe") -> Entry:
+        """Hands in a bot, which takes part at once."""
+        with bot_archives.finding([spec], game) as (found,):
+            bot_archives.store(found, self.store.folder)
+            entry = msgspec.structs.replace(found.entry, name=self.name, ident=found.entry.hash[:IDENT_DIGITS])
+        version = versions.hand_in(self.store, self.number, self.member, "bot.zip", "uploads/1.zip")
+        versions.accept(self.store, version, entry)
+        hand_in(self.store.folder, Submit((entry,)))
+        return entry
+
+
+def play(cup: Path, jobs: int = 1) -> "subprocess.Popen[bytes]":
+    """Starts the play process. What it says goes to `play.log` beside the contest's folder."""
+    with (cup.parent / "play.log").open("ab") as log:
+        settings = msgspec.json.encode(PlaySettings(jobs=jobs, pin=False)).decode()
+        command = [sys.executable, "-m", PLAY, str(cup), settings]
+        return subprocess.Popen(command, env=environment(cup.parent), stdin=subprocess.PIPE, stdout=log, stderr=log)
+
+
+@contextmanager
+def playing(cup: Path, jobs: int = 1) -> Iterator["subprocess.Popen[bytes]"]:
+    """Runs the play process, and stops it at the end as an organiser does."""
+    process = play(cup, jobs)
+    try:
+        yield process
+        assert process.poll() is None, log(cup)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, log(cup)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def log(cup: Path) -> str:
+    return (cup.parent / "play.log").read_text()
+
+
+def killed(process: "subprocess.Popen[bytes]") -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def until(true: Callable[[], object], what: str, within_s: float = 60.0) -> None:
+    """Waits until something holds."""
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline, f"not within {within_s:.0f} s: {what}"
+        time.sleep(0.05)
+
+
+def games_of(cup: Path, idents: Sequence[str]) -> int:
+    """Returns how many games of these versions are in the ledger."""
+    return sum(not set(idents).isdisjoint(line.b) for _, line in reader.every_line(cup))
