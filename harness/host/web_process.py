@@ -25,7 +25,7 @@ from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
 from referee.harness.web.server.web_clock import WebClock
 
-LIMITS = RequestLimits(connections=4000)
+LIMITS = RequestLimits(connections=4000, address_connections=2000)
 
 
 class Served:
