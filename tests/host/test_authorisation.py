@@ -33,6 +33,7 @@ FORMS = {
     "invite-many": {"table": "Green, green@example.org"},
     "announce": {"title": "Lunch", "text": "at noon"},
     "state": {"state": "active"},
+    "practice": {"version": "1", "rival": "@random"},
     "switches/{switch}": {"value": "open"},
     "/join/{token}": {"name": "Eve"},
 }
@@ -102,6 +103,7 @@ class Cup:
             "version:number": "1",
             "team:number": str(self.third),
             "announcement:number": "1",
+            "game:number": "1",
             "switch": "uploads",
         }
         return re.sub(r"\{([^}]+)\}", lambda found: values[found[1]], path)
