@@ -101,6 +101,7 @@ for parent, name, function in (
     (app, "host", "host:host"),
     (app, "improve", "improve:improve"),
     (app, "judge", "judge:judge_bot"),
+    (app, "ladder", "ladder:ladder_app"),
     (app, "mcp", "mcp:mcp"),
     (app, "new", "new:new_bot"),
     (app, "repro", "repro:repro"),
