@@ -251,16 +251,15 @@ DECLARED = [
 ]
 MODULES = [
     (
-        """    diagonals = [[index * (size + 1) for index in range(size)], [(index + 1) * (size - 1) for index in range(size)]]
+        """[(index + 1) * (size - 1) for index in range(size)]]
     return rows + columns + diagonals
 """,
-        """    return rows + columns + diagonals_of(size)
+        """upwards(size)]
+    return rows + columns + diagonals
 
 
-def diagonals_of(size):
-    down = [index * (size + 1) for index in range(size)]
-    up = [(index + 1) * (size - 1) for index in range(size)]
-    return [down, up]
+def upwards(size):
+    return [(index + 1) * (size - 1) for index in range(size)]
 """,
     ),
     (
