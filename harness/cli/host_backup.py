@@ -10,7 +10,7 @@ from referee.harness.host import backup as backups
 
 
 def backup(cup: Path, file: Path) -> int:
-    """Writes a backup of a contest to a tar file, also while it runs.
+    """Writes a backup of a contest, also while it runs.
 
     Everything that was accepted and every game that had ended before is in it. It holds secrets: keep it to yourself.
 
