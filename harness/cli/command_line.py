@@ -109,6 +109,7 @@ for parent, name, function in (
     (app, "serve", "serve:serve"),
     (app, "submit", "submit:submit"),
     (app, "tournament", "tournament:tournament_app"),
+    (app, "tune", "tune:tune"),
     (app, "user", "serve:user"),
     (app, "view", "view:view"),
     (replay_app, "export", "replay:replay_export"),
