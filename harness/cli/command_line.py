@@ -98,9 +98,10 @@ for parent, name, function in (
     (app, "fork", "fork:fork"),
     (app, "games", "games:games"),
     (app, "gate", "gate:gate"),
-    (app, "host", "host:host"),
+    (app, "host", "host:host_app"),
     (app, "improve", "improve:improve"),
     (app, "judge", "judge:judge_bot"),
+    (app, "ladder", "ladder:ladder_app"),
     (app, "mcp", "mcp:mcp"),
     (app, "new", "new:new_bot"),
     (app, "repro", "repro:repro"),
@@ -108,6 +109,7 @@ for parent, name, function in (
     (app, "serve", "serve:serve"),
     (app, "submit", "submit:submit"),
     (app, "tournament", "tournament:tournament_app"),
+    (app, "tune", "tune:tune"),
     (app, "user", "serve:user"),
     (app, "view", "view:view"),
     (replay_app, "export", "replay:replay_export"),
@@ -231,14 +233,15 @@ def _other_command(words: Sequence[str]) -> str | None:
     inner = commands(command)
     word = next(iter(words[len(names) :]), "-")
     typed = " ".join(["referee", *names])
-    if names and inner and word.startswith("-"):
+    plays_itself = command.default_command is not None  # as `referee` and `referee host` do
+    if inner and not plays_itself and word.startswith("-"):
         return f"`{typed}` needs a command: {', '.join(inner)}"
     if not inner or word.startswith("-") or os.path.exists(word):
         return None
     near = get_close_matches(word, inner, 1)
     if near:
         return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
-    return None if not names else f"there is no command {word!r}; `{typed} --help` lists the commands"
+    return None if plays_itself else f"there is no command {word!r}; `{typed} --help` lists the commands"
 
 
 def _other_place(message: str, words: Sequence[str]) -> str:

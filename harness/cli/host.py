@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions
@@ -28,7 +28,12 @@ from referee.harness.tournament.plan import Plan
 if TYPE_CHECKING:
     from referee.harness.host.settings import WebSettings
 
+host_app = App(name="host", help="Runs a contest: teams sign in and hand in, games are played at once.")
+host_app.command("referee.harness.cli.host_backup:backup", name="backup")
+host_app.command("referee.harness.cli.host_backup:restore", name="restore")
 
+
+@host_app.default
 def host(
     folder: Path,
     *,

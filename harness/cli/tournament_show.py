@@ -12,9 +12,10 @@ from referee.harness.cli.screen import out
 from referee.harness.cli.tournament_table import Output, print_standings
 from referee.harness.errors import UsageError
 from referee.harness.tournament.plan import read_plan
-from referee.harness.tournament.reports.all_stages import all_standings
+from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.class_list import read_class_list
 from referee.harness.tournament.reports.past_tables import past_table
+from referee.harness.tournament.stages import is_finished
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.protocol.text import counted
@@ -53,15 +54,16 @@ def show(
         out.print(f"{counted(database.write(plan, folder, sqlite), 'game')} in {sqlite}")
         return PLAYED
     ends: dict[Path, int] = {}
-    book, shown = None, -1
+    book, shown = None, None
     while True:
         book = reader.read(folder, book, ends)
-        if book.count > shown:
-            shown = book.count
+        plan = read_plan(folder / PLAN)  # bots come and go
+        if shown != (book.count, plan):
+            shown = book.count, plan
             past = None if at is None else past_table(folder, plan, book, at)
             result = all_standings(plan, book) if past is None else all_standings(past.plan, past.games(book))
             print_standings(result, output, folder, people)
-        is_over = result.played == result.due and result.play_off.played == result.play_off.due
-        if not follow or is_over:
-            return PLAYED
+            may_be_over = result.due is None or result.played >= result.due
+            if not follow or (may_be_over and is_finished(plan, book, ranked)):
+                return PLAYED
         time.sleep(1)

@@ -18,6 +18,7 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
+from referee.harness.host.finals import check_seed
 from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -44,6 +45,7 @@ def verify_tournament(
     """Checks the games of a tournament against their replays.
 
     Each replay must be right, and the ledger must say of the game what the replay says. Prints every game that differs.
+    The seed of a hosted contest's final must be the one that was committed before.
 
     Args:
         folder: The tournament's folder.
@@ -67,6 +69,8 @@ def verify_tournament(
             programs = {ident: by_engine(bot, context, PULLEY) for ident, bot in programs.items()}
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
+    if sentence := check_seed(folder, plan):
+        out.print(f"{folder}: {sentence}")
     differing = verified = without = worthless = 0
     void = plan.void
     for line, replay in _drawn(folder, _percent(sample)):

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import referee.harness.web.app  # noqa: F401 - registers `number` for paths
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host import organiser_pages as organiser
+from referee.harness.host import practice_pages as practice
 from referee.harness.host import public_pages as public
 from referee.harness.host import team_pages as team
 from referee.harness.host import uploads, versions
@@ -78,6 +79,10 @@ PAGES = (
     Page("GET", "/team/bot", MEMBER, team.own_bot),
     Page("GET", "/team/games/{name}.html", MEMBER, team.own_game),
     Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay),
+    Page("GET", "/team/practice", MEMBER, practice.practice_page),
+    Page("POST", "/team/practice", MEMBER, practice.ask),
+    Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game),
+    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay),
     Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
     Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
     Page("POST", "/organiser/invite", ORGANISER, organiser.invite),

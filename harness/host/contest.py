@@ -14,7 +14,7 @@ import msgspec
 import trio
 
 from referee.harness.errors import UsageError, writing
-from referee.harness.host import teams
+from referee.harness.host import finals, teams
 from referee.harness.host.play import PlaySettings
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import FILE, Store
@@ -90,6 +90,7 @@ async def run(
         name = teams.team(store, one.team)
         note(f"{name.name if name else one.team}, version {one.version}: {one.status}{why}")
 
+    finals.commitment(store)  # drawn before the first upload
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
     play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]

@@ -45,7 +45,7 @@ class LiveSite(Site):
         super().__init__(
             plan, folder, Path(), Reader.PUBLIC, result, site_games(plan, folder, book), viewed, organiser=""
         )
-        self._pages.globals |= frame
+        self._pages.globals |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
         self._made: dict[str, bytes] = {}
         self._book = book
         self._making = threading.RLock()

@@ -19,11 +19,14 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.host import finals
 from referee.harness.host.failures import FAILURES, Failures
+from referee.harness.host.finals import FINALS, Final
 from referee.harness.host.orders import Orders, Request, State
 from referee.harness.host.practice_games import PracticeGames
 from referee.harness.nurseries import ungrouped
 from referee.harness.programs.entrant import Entrant
+from referee.harness.tournament import organise
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.harness.tournament.execution.stop_signals import stop_on_signals
@@ -38,6 +41,7 @@ from referee.harness.tournament.execution.worker_messages import Assignment, Con
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.inbox import SetAside, hand_in, settle, settle_if_free
 from referee.harness.tournament.plan import Entry, Plan, read_plan
+from referee.harness.tournament.reports.all_stages import ranked
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel, program
 from referee.harness.tournament.store.ledger import PLAN, Ledger, Line, claimed
@@ -191,6 +195,8 @@ class HostGames(TournamentGames):
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
         self.state = await self._ask(self.orders.look)
+        if finals.waiting(self.ledger.folder):
+            self._stop.set()
         await self._report()
         await super().take_in_changes(pool)
 
@@ -310,26 +316,69 @@ def run(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[
     if plan.format != "ladder" or plan.games:
         raise UsageError(f"{folder} holds {plan.formats}; a hosted contest is a ladder without end")
     with claimed(folder):
-        plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
-        with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
-            builds = settings.cluster is None
-            games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures)
-            games.on_note = on_note
-            orders.begin(games.practice.ended)
-            trio.run(_run, games, settings)
+        signalled = False
+        while not signalled:
+            if final := finals.waiting(folder):
+                signalled = _play_final(folder, final, settings, on_note)
+            else:
+                signalled = _play_ladder(folder, orders, settings, on_note)
     settle_if_free(folder)
 
 
-async def _run(games: HostGames, settings: PlaySettings) -> None:
-    stop = trio.Event()
+def _play_ladder(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[[str], None]) -> bool:
+    """Plays until a signal, or until a final waits. Returns whether there was a signal."""
+    plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
+    with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
+        builds = settings.cluster is None
+        games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures)
+        games.on_note = on_note
+        orders.begin(games.practice.ended)
+        _, signalled = trio.run(_run, games, settings, games.contest(plan))
+    return signalled
+
+
+def _play_final(cup: Path, final: Final, settings: PlaySettings, on_note: Callable[[str], None]) -> bool:
+    """Plays a final, or what is left of it. Returns whether there was a signal."""
+    folder = cup / FINALS / final.name
+    on_note(f"the final {final.name} is played; the ladder goes on after it")
+    signalled = False
+    try:
+        with organise.resumed(folder, {}, on_note=on_note) as plan:
+            programs: dict[str, Entrant] = {}
+            if settings.cluster is None:
+                plan, programs = organise.programs(plan, folder, True, on_absent=on_note)
+            with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
+                games = TournamentGames(plan, ledger, reader.read(folder), ranked=ranked)
+                games.on_note = on_note
+                end, signalled = trio.run(_run, games, settings, contest_of(plan, programs, "all", folder))
+    except NotIsolated:
+        raise
+    except (RunError, UsageError) as error:
+        on_note(f"the final {final.name} ends: {error}")
+        finals.end(cup, final, str(error))
+    else:
+        if end is End.FINISHED:
+            finals.end(cup, final)
+    return signalled
+
+
+async def _run(games: TournamentGames, settings: PlaySettings, contest: Contest) -> tuple[End, bool]:
+    """Plays until nothing is left, or until a signal. Returns how it ended, and whether there was a signal."""
+    signalled, stop, end = trio.Event(), trio.Event(), End.INTERRUPTED
+
+    async def stop_then() -> None:
+        await signalled.wait()
+        stop.set()
+
     with ungrouped():
         async with trio.open_nursery() as nursery:
-            await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
-            nursery.start_soon(_stop_without_parent, stop)
-            contest = games.contest(games.plan)
+            await nursery.start(stop_on_signals, signalled, nursery.cancel_scope)
+            nursery.start_soon(_stop_without_parent, signalled)
+            nursery.start_soon(stop_then)
             async with settings.opened(contest, games.plan, games.ledger.folder, games.on_note) as pool:
-                await games.play(pool, stop)
+                end = await games.play(pool, stop)
             nursery.cancel_scope.cancel()
+    return end, signalled.is_set()
 
 
 async def _stop_without_parent(stop: trio.Event) -> None:

@@ -43,6 +43,7 @@ TRIES = 3
 """How often a check begins that the machine does not let finish."""
 LOG_BYTES = 256 << 10
 """How much of a build log is shown."""
+SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}$")
 COMMIT = re.compile(r"[0-9a-f]{40}|[\w][\w./-]{0,99}")
 
 
@@ -51,11 +52,11 @@ COMMIT = re.compile(r"[0-9a-f]{40}|[\w][\w./-]{0,99}")
 
 def upload_name(file: str) -> str:
     """Returns the name under which an upload is kept. UsageError for one that can be no submission."""
-    name = shown(PurePath(file.replace("\\", "/")).name)
-    if why := remedy(name):
+    base = PurePath(file.replace("\\", "/")).name
+    suffix = found[0] if (found := SUFFIX.search(base)) else ""
+    stem = shown(base.removesuffix(suffix)).encode()[: FILE_BYTES - len(suffix)].decode(errors="ignore")
+    if why := remedy(f"{stem}{suffix}"):
         raise UsageError(why)
-    suffix = PurePath(name).suffix
-    stem = name.removesuffix(suffix).encode()[: FILE_BYTES - len(suffix.encode())].decode(errors="ignore")
     return f"{stem}{suffix}"
 
 

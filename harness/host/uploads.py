@@ -63,7 +63,7 @@ async def receive(request: Request, contest: Contest) -> Response:
         check_access(Access.SUBMITTER, person, address, contest.settings)
         check_origin(request, person)
         assert person is not None and person.team is not None
-        contest.rates.check(f"upload {person.team}", 20, 3600)
+        contest.rates.check(f"upload {person.team}", 30, 300)
         one = await _received(request, contest, person, person.team)
     except Denied as denied:
         return problem(contest, denied.status, str(denied), request)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config, Server
 
 from referee.harness.host.app import Application
@@ -35,13 +35,29 @@ class Served:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Answers a request. One that is answered before it has come whole is the last of its connection."""
         connection: ClientConnection = scope["state"]["connection"]
+        names = {name for name, _ in scope["headers"]}
+        is_whole = not names & {b"content-length", b"transfer-encoding"}
+
+        async def receiving() -> Message:
+            nonlocal is_whole
+            message = await receive()
+            is_whole |= not message.get("more_body", False)
+            return message
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start" and not is_whole:
+                message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
         connection.request_begins()
         connection.answers = True
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, receiving, sending)
         finally:
+            if not is_whole:
+                connection.refuse()
             connection.request_ends()
 
 

@@ -57,6 +57,10 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """The game that it plays, so that `--game` is not needed."""
     wasm: WasmTarget | None = None
     """For `referee build --target wasm`."""
+    owner: list[str] = []
+    """In a ladder: the logins of those who may change the bot."""
+    deterministic: bool = False
+    """In a ladder: it gives the same answers in the same match, so that witnesses must agree in every one."""
 
     def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder.

@@ -37,6 +37,9 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     What a submission says in its `bot.toml` is no part of this: there, a path is a plain string.
     """
 
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that the user gives it, by name."""
+
     @property
     def named_words(self) -> tuple[str, ...]:
         """`named`, or the whole command."""

@@ -181,7 +181,8 @@ class Roster(Struct, eq=False):
             scratch = shared or self._folders.take()
         except OSError as error:
             raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        env = (self._environment if entrant.image is None else SETTINGS) | scratch_variables(scratch)
+        env = (self._environment if entrant.image is None else SETTINGS) | dict(entrant.variables)
+        env |= scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
             argv = how.command(entrant.argv, self.limits.memory_bytes)

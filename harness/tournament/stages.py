@@ -74,6 +74,13 @@ def begun(plan: Plan, book: Book, ranked: Ranked) -> Iterator[Plan]:
         yield part
 
 
+def is_finished(plan: Plan, book: Book, ranked: Ranked) -> bool:
+    """Whether all games of a tournament were played: of all stages, and of its play-off."""
+    results = LedgerResults(Keys(plan), book)
+    games = scheduled_games(plan, results, ranked)
+    return all(game is not None and results.get(game) is not None for game in games)
+
+
 def is_over(part: Plan, results: Results) -> bool:
     """Whether all games of a stage, without its play-off, were played."""
     return all(game is not None and results.get(game) is not None for game in part.scheduled_games(results))

@@ -1,10 +1,12 @@
 """A contest runs itself: two teams, from nothing to a table that moves."""
 
+import gzip
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
-from hosting import hosted, secret, wait_for
+from hosting import Browser, hosted, secret, wait_for
 from submissions import RUN, zipped
 
 from referee.harness.tournament.plan import read_plan
@@ -64,3 +66,66 @@ def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
         assert "Version 1 plays" in blue.get("/team")
         wait_for(lambda: games(cup) > played)
         contest.organiser().get("/organiser")
+
+
+def noisy(name: str) -> str:
+    """Returns code that prints to standard error and ends at the first seat of each game between Blue and Red."""
+    return f"""
+whole, begun = choose, begin
+def begin(params):
+    global names
+    names = params["names"]
+    begun(params)
+
+def choose():
+    if seat == 0 and "Blue" in names and "Red" in names:
+        print("private note of {name}", file=sys.stderr, flush=True)
+        os._exit(3)
+    return whole()
+"""
+
+
+def replay(browser: Browser, path: str) -> bytes:
+    response = browser.http.get(path)
+    assert response.status_code == 200, response.text
+    return gzip.decompress(response.content)
+
+
+def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None:
+    """In rated games and in practice games, which a team plays with a rival, seat and seed of its choice."""
+    cup = tmp_path / "cup"
+    with hosted(cup, "--game", "tictactoe", "--set-aside", "1000") as contest:
+        organiser = contest.organiser()
+        blue, red = contest.team(organiser, "Blue"), contest.team(organiser, "Red")
+        for team, salt in ((blue, 1), (red, 2)):
+            file = tmp_path / f"{salt}" / "bot.zip"
+            zipped(file, salt, more=noisy("Blue" if team is blue else "Red"))
+            team.hand_in(file)
+        assert [team.decided(1)["status"] for team in (blue, red)] == ["accepted"] * 2
+        wait_for(lambda: "Red" in blue.get("/team/practice"))
+        blue.post("/team/practice", version="1", rival="Red", seed="5", seat="0")
+        blue.post("/team/practice", status=400, version="1", rival="Red", options="columns=6")
+        blue.post("/team/practice", status=400, version="1", rival="cmd:cat /etc/passwd")
+        blue.post("/team/practice", status=400, version="2", rival="@random")
+        wait_for(lambda: "/team/practice/1" in blue.get("/team/practice"))
+        content = replay(blue, "/team/practice/1/replay")
+        assert b"private note of Blue" in content and b"private note of Red" not in content
+        assert msgspec.json.decode(content.splitlines()[0])["setup"]["seed"] == 5
+        red.get("/team/practice/1", 404)
+        red.get("/team/practice/1/replay", 404)
+
+        fault = r'href="games/([^"]+)\.(?:html|jsonl\.gz)"[^>]*>(?:View the game|Download the replay)'
+        own = wait_for(lambda: re.findall(fault, blue.get("/team/bot")))[0]
+        assert "private note of Blue" in blue.get("/team/bot") and "note of Red" not in blue.get("/team/bot")
+        for browser, path, seen in (
+            (blue, "/team/games", {"Blue"}),
+            (red, "/team/games", set()),
+            (contest.browser(), "/games", set()),
+        ):
+            content = replay(browser, f"{path}/{own}.jsonl.gz")
+            assert {name for name in ("Blue", "Red") if f"private note of {name}".encode() in content} == seen
+
+        # A third team has no part in that game.
+        green = contest.team(organiser, "Green")
+        green.get(f"/team/games/{own}.jsonl.gz", 404)
+        green.get(f"/team/games/{own}.html", 404)

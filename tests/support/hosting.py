@@ -7,13 +7,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 from contests import environment
 
+from referee.harness.host import submissions, teams, versions
+from referee.harness.host.contest import opened
+from referee.harness.host.settings import WebSettings
+from referee.harness.host.store import Store
+from referee.harness.tournament import organise
+from referee.harness.tournament.plan import Entry
+from referee.harness.web.server.limits import listen
+
 START_S = 30.0
+ADDRESS = "http://127.0.0.1"
+HASH = "cd" * 32
+ENTRY = Entry("Blue", HASH[:10], HASH, "@random")
+numbers = count()
 SECRET = re.compile(r'<p class="secret">([^<]+)</p>')
 
 
@@ -120,3 +134,72 @@ def hosted(folder: Path, *options: str, end: int = signal.SIGINT) -> Iterator[Ho
         finally:
             process.send_signal(end)
             process.wait(60)
+
+
+def team(store: Store, name: str) -> int:
+    """Adds a team, and returns its number."""
+    return teams.invite(store, name, "", "organiser Ada")[0].id
+
+
+class Cup:
+    """A contest with the teams Blue and Red, and a web process."""
+
+    def __init__(self, folder: Path) -> None:
+        request = organise.Request("tictactoe", (), format="ladder", seed=7)
+        self.store = opened(folder / "cup", organise.plan_without_bots(request), ())
+        self.blue, self.red, self.third = (team(self.store, name) for name in ("Blue", "Red", "Third"))
+        self._headers: dict[str, dict[str, str]] = {}
+        member = teams.person(self.store, self.session(self.blue))
+        assert member is not None
+        one = versions.hand_in(self.store, self.blue, member.member, "bot.zip", "uploads/none/bot.zip")
+        versions.accept(self.store, one, ENTRY)
+        submissions.enter(self.store, ENTRY)
+        self.listening = listen("127.0.0.1")
+        self.address = f"{ADDRESS}:{self.listening.getsockname()[1]}"
+
+    def session(self, number: int | None) -> str:
+        """Signs somebody of a team in, or an organiser."""
+        token = teams.new_link(self.store, number, "join", "x")
+        return teams.open_link(self.store, token, f"person {next(numbers)}")
+
+    def headers(self, role: str) -> dict[str, str]:
+        """Returns what a session of this role sends."""
+        if role not in self._headers:
+            self._headers[role] = self._signed_in(role)
+        return self._headers[role]
+
+    def forget(self, role: str) -> None:
+        """Signs in anew for the next request of this role."""
+        self._headers.pop(role, None)
+
+    def _signed_in(self, role: str) -> dict[str, str]:
+        if role == "stranger":
+            return {}
+        session = self.session({"other": self.red, "organiser": None}.get(role, self.blue))
+        if role == "program":
+            person = teams.person(self.store, session)
+            assert person is not None
+            return {"authorization": f"Bearer {teams.new_program_token(self.store, person)}"}
+        if role == "ended":
+            teams.end_session(self.store, session)
+        return {"cookie": f"referee={session}"}
+
+
+@contextmanager
+def serving(cup: Cup, **settings: Any) -> Iterator[httpx.Client]:
+    """Runs the web process of a contest while the block runs, and yields a client without a session."""
+    text = msgspec.json.encode(WebSettings(cup.address, **settings)).decode()
+    command = [sys.executable, "-m", "referee.harness.host.web_process", str(cup.store.folder)]
+    descriptors, env = [cup.listening.fileno()], environment(cup.store.folder.parent)
+    with (
+        cup.listening,
+        httpx.Client(base_url=cup.address, trust_env=False, verify=False, timeout=60) as client,
+        subprocess.Popen(
+            [*command, str(descriptors[0]), text], stdin=subprocess.PIPE, pass_fds=descriptors, env=env
+        ) as process,
+    ):
+        wait_for(lambda: client.get("/health").status_code == 200)
+        yield client
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0

@@ -215,6 +215,26 @@ def test_a_running_tournament_takes_in_bots_withdrawals_and_a_title(tmp_path: Pa
     assert len(lines) == len(set(lines))
 
 
+@pytest.mark.slow
+def test_standings_that_are_followed_have_the_bots_that_come_later(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
+    folder, printed = tmp_path / "cup", tmp_path / "printed"
+    tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--max-minutes", "0.00001", "--ledger", folder, code=4)
+    with printed.open("wb") as out:
+        show = subprocess.Popen(
+            command("show", folder, "--follow"), cwd=tmp_path, env=environment(tmp_path), stdout=out, stderr=out
+        )
+    try:
+        _wait(lambda: b"0 of 2 games" in printed.read_bytes())
+        tournament(tmp_path, "add", folder, bots[2])
+        tournament(tmp_path, folder)
+        assert show.wait(60) == 0
+    finally:
+        show.kill()
+        show.wait()
+    assert "cid" in printed.read_text().rpartition("6 of 6 games")[2]
+
+
 def _wait(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not done():

@@ -1,12 +1,16 @@
 """Large tournaments: numpy and the code without it count and rate alike."""
 
+import math
 import random
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.harness.tournament.formats.designs import rows
 from referee.harness.tournament.formats.games import ScheduledGame
@@ -73,6 +77,17 @@ def result(
         performed = [0] * len(seats)
     ranks = tuple(1 + sum(other > own for other in performed) for own in performed)
     return ranks, tuple(0.1 * each for each in performed)
+
+
+@given(at=st.floats(allow_nan=False), content=st.integers(0, 1 << 64))
+def test_a_game_in_memory_has_the_time_and_the_content_of_its_line(at: float, content: int) -> None:
+    book, line = Book(), ledger.Line("c/a-b/0/0", ("a", "b"), 1, (1, 2), (1.0, 0.0), at=at, a=f"{content:x}")
+    if not math.isfinite(at):  # JSON has no such number
+        return
+    assert book.add(msgspec.json.encode(line))
+    game = book.game(line.k)
+    assert game is not None and (game.at, game.content) == (at, content % (1 << 64))
+    assert sys.getsizeof(game) + sys.getsizeof(game.packed) <= 96, "a million games fit into 500 MiB"
 
 
 def close(one: Interval | None, other: Interval | None) -> bool:

@@ -239,6 +239,7 @@ def test_a_swiss_and_a_bracket_of_four_are_played_by_bots_interrupted_once(tmp_p
     assert {key: course(line) for key, line in games(tmp_path / "pieces").items()} == {
         key: course(line) for key, line in whole.items()
     }
+    tournament(tmp_path, "show", tmp_path / "pieces", "--follow")  # ends: all is played
     again = table(tmp_path / "pieces")
     assert again["brackets"] == found["brackets"] and again["rows"] == found["rows"]
     tournament(tmp_path, "add", tmp_path / "whole", bots[0].replace("a=", "h="), code=2)

@@ -49,6 +49,7 @@ function takeDrops(form) {
   });
 }
 
-if (document.querySelector("meta[name=live]") && ["/", "/index.html"].includes(location.pathname)) followTable();
+if (document.querySelector("meta[name=live][content=practice]")) setTimeout(() => location.reload(), 3000);
+if (document.querySelector("meta[name=live][content=table]") && ["/", "/index.html"].includes(location.pathname)) followTable();
 document.querySelectorAll("[data-events]").forEach(followVersion);
 document.querySelectorAll("form.drop").forEach(takeDrops);

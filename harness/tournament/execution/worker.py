@@ -75,8 +75,11 @@ class _Fault(Struct, gc=False):
 _turns = msgspec.json.Decoder(_Turn).decode_lines
 
 
-def content(lines: Sequence[bytes], game: Game) -> str:
-    """Returns 16 hexadecimal digits that identify the course of a game: answers, faults and positions."""
+def content(lines: Sequence[bytes], game: Game, key: bytes = b"", digest_bytes: int = 8) -> str:
+    """Returns 16 hexadecimal digits that identify the course of a game: answers, faults and positions.
+
+    With a `key`, they also prove that its owner knows the answers. `digest_bytes`: half as many digits.
+    """
     played: list[bytes] = []
     remarks = {name for method in game.methods.values() for name in method.remarks}
     for turn in _turns(b"\n".join(lines[1:-1])):
@@ -84,7 +87,7 @@ def content(lines: Sequence[bytes], game: Game) -> str:
         for seat, fault in turn.faults.items():
             played.append(f"{seat}{fault.kind}".encode())
         played.append(turn.hash.encode())
-    return blake2b(b"".join(played), digest_size=8).hexdigest()
+    return blake2b(b"".join(played), key=key, digest_size=digest_bytes).hexdigest()
 
 
 def _without(answers: msgspec.Raw, remarks: Set[str]) -> bytes:
@@ -309,7 +312,8 @@ async def _play(
                 if is_last := after is None:
                     with suppress(trio.WouldBlock, trio.EndOfChannel):
                         following = jobs.receive_nowait()
-                player.expect(following.games[0] if following else after)
+                if player.contest.bots_kept:  # otherwise a bot that is started early would be ended before its game
+                    player.expect(following.games[0] if following else after)
                 batch += await player.play(game)
                 await player.roster.shrink(player.contest.bots_kept)
                 is_end = is_last or stop.is_set()

@@ -24,9 +24,6 @@ from referee.harness.tournament.statistics.rating_arrays import (
 )
 from referee.harness.tournament.store.reader import Book, Kind
 
-CONTENT = (1 << 64) - 1
-"""The bits of a game's content that are looked at."""
-
 
 class Columns:
     """The games of a book, sorted by bots, line-up and number, in whatever order they were read."""
@@ -48,7 +45,7 @@ class Columns:
         used = np.flatnonzero(np.bincount(kind))
         self.kind = np.searchsorted(used, kind[order]).astype(np.int32)
         """By game, the place of its ending in `kinds`."""
-        content = (game.content & CONTENT for each in games for game in each.values())
+        content = (game.content for each in games for game in each.values())
         self.content = np.fromiter(content, np.uint64, book.count)[order]
         orders, rows = np.array(list(permutations(range(seats)))), (self.number % Book.ROWS).astype(np.int16)
         self.bots = np.column_stack([in_order[line_up, orders[rows, seat]] for seat in range(seats)])

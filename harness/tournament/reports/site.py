@@ -129,7 +129,7 @@ def page_templates(*folders: Path) -> jinja2.Environment:
         "sentence": _sentence,
         "date": _date,
     }
-    pages.globals |= {"nav": "", "more_head": ""}
+    pages.globals |= {"nav": "", "more_head": "", "shows_seed": True}
     return pages
 
 

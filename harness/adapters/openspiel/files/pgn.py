@@ -180,13 +180,15 @@ class Positions:
         import chess
 
         at, line = self._lines[number]
-        shown = one_line(line.decode("utf-8", "replace"))
+        shown = one_line(line.decode("ascii", "replace"))
+        if not line.isascii():
+            raise ValueError(f"line {at} is no text in ASCII")
         board = chess.Board(None)
         try:
-            text = line.decode("ascii").strip()
-            board = chess.Board(text) if COUNTERS.fullmatch(line) else board
-            if not COUNTERS.fullmatch(line):
-                board.set_epd(text)
+            if COUNTERS.fullmatch(line):
+                board.set_fen(line.decode().strip())
+            else:
+                board.set_epd(line.decode().strip())
         except (ValueError, AttributeError, IndexError, AssertionError) as error:
             raise ValueError(f"line {at}: {shown} is neither EPD nor FEN: {one_line(str(error))}") from error
         _check(board, f"line {at}: {shown}")
@@ -214,12 +216,21 @@ class Games:
     def options(self, number: int) -> Mapping[str, Any]:
         import chess.pgn
 
+        class Quiet(chess.pgn.GameBuilder[chess.pgn.Game]):
+            """Keeps errors, which the library would log with the stranger's text."""
+
+            def handle_error(self, error: Exception) -> None:
+                self.game.errors.append(error)
+
         self._file.seek(self._starts[number])
-        game = chess.pgn.read_game(self._file)
+        game = chess.pgn.read_game(self._file, Visitor=lambda: Quiet(Game=chess.pgn.Game))
         where = f"game {number + 1}"
         if game is None:
             raise ValueError(f"{where} cannot be read")
-        first = game.board()
+        try:
+            first = game.board()
+        except ValueError as error:
+            raise ValueError(f"{where}: {one_line(str(error))}") from error
         moves = [move.uci() for move in game.mainline_moves()]
         kept = moves if self._plies is None else moves[: self._plies]
         if game.errors and (self._plies is None or len(moves) < self._plies):

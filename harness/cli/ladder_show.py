@@ -1,0 +1,166 @@
+"""`referee ladder show`, `publish` and `verify`: what anybody can do with a clone of a ladder."""
+
+import random
+import re
+from pathlib import Path
+from typing import Annotated
+
+from rich.table import Table as Shown
+from rich.text import Text
+
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import MORE
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import err, out, progress
+from referee.harness.cli.signals import run
+from referee.harness.cli.worker_options import WorkerOptions
+from referee.harness.errors import UsageError, writing
+from referee.harness.ladder.objects import Repository
+from referee.harness.ladder.reading import Ladder
+from referee.harness.ladder.table import Table, cached_table, encoded, interval, table_of
+
+Folder = Annotated[Path, MORE]
+SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
+
+
+def show(
+    commit: str = "HEAD", *, json: bool = False, no_cache: Annotated[bool, MORE] = False, folder: Folder = Path()
+) -> int:
+    """Prints the table of a ladder, and its runners. Everybody gets the same for a commit, byte for byte.
+
+    Args:
+        commit: The commit, such as an older one.
+        json: Print the table as a line of JSON.
+        no_cache: Compute it, also if that was done before.
+        folder: The clone of the ladder.
+    """
+    table = _table(folder, commit, not no_cache)
+    if json:
+        out.print(encoded(table).decode(), end="")
+        return PLAYED
+    out.print(printable(f"{table.title}: {counted(table.games, 'game')} at {table.commit[:12]}"))
+    out.print(_standings(table))
+    out.print(_runners(table))
+    waits = (
+        f"{counted(table.waiting, 'game')} played that need a witness or another player, {table.disputed:,} disputed"
+    )
+    out.print(f"Elo is relative to the average bot, with 95 % intervals; {waits}", style="dim")
+    for note in table.notes:
+        out.print(printable(note))
+    return PLAYED
+
+
+def _table(folder: Path, commit: str, use_cache: bool = True) -> Table:
+    with Repository(folder) as repository:
+        id = repository.commit(commit)
+        known = cached_table(id) if use_cache else None
+        return known or table_of(Ladder(repository, id), use_cache=False)
+
+
+def _standings(table: Table) -> Shown:
+    shown = Shown("#", "bot", "Elo", "95 %", "games", "proved", "witnessed", "won", "drawn", "lost", "faults", box=None)
+    for row in table.rows:
+        numbers = (row.games, row.proved, row.witnessed, row.wins, row.draws, row.losses, row.faults)
+        elo = "" if row.elo is None else f"{row.elo:+d}"
+        shown.add_row(str(row.rank), printable(row.name), elo, interval(row), *(f"{each:,}" for each in numbers))
+    return _aligned(shown, 1)
+
+
+def _runners(table: Table) -> Shown:
+    shown = Shown(
+        "runner", "owner", "games", "claims", "open", "lapsed", "samples", "agree", "late", "by machine", "", box=None
+    )
+    for row in table.runners:
+        right = row.samples - row.sample_differs
+        numbers = (row.games, row.claims, row.open, row.lapsed)
+        shown.add_row(
+            row.name, row.owner, *(f"{each:,}" for each in numbers), f"{right:,}/{row.samples:,}",
+            f"{row.agree:,}/{row.shared:,}", f"{row.calls_late:,}", f"{row.late_by_machine:,}", Text(row.state, "bold"),
+        )  # fmt: skip
+    return _aligned(shown, 0)
+
+
+def _aligned(shown: Shown, names: int) -> Shown:
+    for number, column in enumerate(shown.columns):
+        column.justify = "left" if number == names else "right"
+    return shown
+
+
+def publish(site: Path, *, commit: str = "HEAD", folder: Folder = Path()) -> int:
+    """Writes the table as a web site of plain files: standings, a page per bot and per runner.
+
+    Args:
+        site: Where to write it.
+        commit: The commit, such as an older one.
+        folder: The clone of the ladder.
+    """
+    from referee.harness.ladder import pages  # a template engine takes 60 ms to load
+
+    written = pages.write(_table(folder, commit), site)
+    out.print(f"{counted(written, 'file')} in {site}")
+    return PLAYED
+
+
+def verify(
+    commit: str = "HEAD",
+    *,
+    play: str | None = None,
+    seen: str | None = None,
+    replays: Path | None = None,
+    strike: bool = False,
+    folder: Folder = Path(),
+    workers: WorkerOptions = WorkerOptions(),
+) -> int:
+    """Verifies a ladder: the chain, the signatures, what was drawn, and with --play the games.
+
+    Exit codes: 0 verified, 1 something is wrong.
+
+    Args:
+        commit: The commit to verify.
+        play: SHARE: also play this share of the games of modules again, such as 5% or all.
+        seen: A commit that you have seen before: nothing that was handed in then may be gone or changed.
+        replays: A folder with replays of `referee ladder play --replays`: check those that are there.
+        strike: Write a file to strikes/ for each batch that lies, to hand in by pull request.
+        folder: The clone of the ladder.
+    """
+    from referee.harness.ladder import verifying
+
+    share = _share(play)
+    with Repository(folder) as repository:
+        ladder = Ladder(repository, repository.commit(commit))
+        wrong = list(verifying.problems(ladder, None if seen is None else repository.commit(seen)))
+        again = checked = 0
+        if share:
+            with progress() as report:
+                again, strikes = run(
+                    verifying.play_again, ladder, share, random.SystemRandom().random, workers.opened, report
+                )
+            wrong += [words for words, _ in strikes]
+            for path, content in verifying.strike_files(strikes if strike else []):
+                _write(folder / path, content)
+        if replays is not None:
+            found = list(verifying.replay_problems(ladder, replays))
+            checked = sum(count for count, _ in found)
+            wrong += [problem for _, problem in found if problem]
+        parts = [counted(len(ladder.chain.claims), "claim"), counted(len(ladder.chain.results), "batch", "batches")]
+    for problem in wrong:
+        err.print(printable(problem))
+    parts += [f"{counted(again, 'game')} played again"] if share else []
+    parts += [f"{counted(checked, 'replay')} checked"] if replays is not None else []
+    out.print(f"{ladder.commit[:12]}: {', '.join(parts)}; {counted(len(wrong), 'problem') if wrong else 'verified'}")
+    return AT_FAULT if wrong else PLAYED
+
+
+def _share(text: str | None) -> float:
+    if text is None or text == "all":
+        return 0.0 if text is None else 1.0
+    found = SHARE.fullmatch(text)
+    if found is None or not 0 < float(found[1]) <= 100:
+        raise UsageError(f"--play {text}: expected a share above zero, such as 5% or all")
+    return float(found[1]) / 100
+
+
+def _write(path: Path, content: bytes) -> None:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

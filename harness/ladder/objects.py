@@ -1,0 +1,223 @@
+"""Reads a git repository that strangers write to, from its objects and never from a work tree.
+
+Nothing of a commit is run or checked out: no filter, no hook and no attribute of it has any effect.
+"""
+
+import os
+import shutil
+import subprocess
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from msgspec import Struct
+
+from referee.harness.errors import RunError, UsageError
+
+MOST_LISTED_BYTES = 64 << 20
+"""Of a list of files: half a million entries."""
+MOST_FILE_BYTES = 1 << 20
+"""Of one file that is read."""
+AT_ONCE = 256
+"""How many objects to ask for before reading any: their names fit into a pipe."""
+GIT_S = 600.0
+"""How long one git command may take."""
+MEMORY_LIMIT = 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'
+"""Runs a command that may use 8 GiB of addresses, of which git maps its packs."""
+SAFE = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "log.showSignature=false"),
+    *("protocol.ext.allow=never", "commit.gpgSign=false", "gc.auto=0"),
+)
+ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+}
+FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "040000"
+"""The modes of entries."""
+
+
+class TreeEntry(Struct, frozen=True):
+    """A file or folder of a commit."""
+
+    mode: str
+    id: str
+    path: str
+    bytes: int = 0
+    """Of a file; 0 for a folder."""
+
+
+class Repository:
+    """A git repository."""
+
+    def __init__(self, folder: Path) -> None:
+        """UsageError if there is none, or if git is missing."""
+        git = shutil.which("git")
+        if git is None:
+            raise UsageError("a ladder needs git, which is not installed")
+        settings = [word for setting in SAFE for word in ("-c", setting)]
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.folder, self._git = folder, ["/bin/sh", "-c", MEMORY_LIMIT, git, "-C", str(folder), *settings]
+        try:
+            self.run("rev-parse", "--git-dir")
+        except RunError as error:
+            raise UsageError(
+                f"{folder} is no git repository; clone the ladder, or make one: referee ladder new"
+            ) from error
+
+    def __enter__(self) -> "Repository":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Ends git."""
+        while self._processes:
+            _end(self._processes.popitem()[1])
+
+    def run(self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        """Runs git and returns its output. RunError with git's reason if it fails."""
+        try:
+            done = subprocess.run(
+                [*self._git, *words], input=given, capture_output=True, timeout=GIT_S,
+                env=os.environ | ENVIRONMENT | dict(more or {}),
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"{self.folder}: git {words[0]} took more than {GIT_S:g} s") from error
+        if done.returncode != 0:
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
+            why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+            raise RunError(f"{self.folder}: git {words[0]}: {why.partition(': ')[2] or why}")
+        return done.stdout
+
+    def text(self, *words: str) -> str:
+        """Runs git and returns its output without the last newline."""
+        return self.run(*words).decode(errors="replace").rstrip("\n")
+
+    def commit(self, name: str) -> str:
+        """Returns the id of a commit. UsageError if there is none of that name."""
+        found = self._look_up(f"{name}^{{commit}}")
+        if not found:
+            raise UsageError(f"{self.folder} has no commit {name!r}; fetch it first, or name another")
+        return found
+
+    def id_of(self, commit: str, path: str) -> str:
+        """Returns the id of a file or folder of a commit; empty if there is none."""
+        return self._look_up(f"{commit}:{path}")
+
+    def _look_up(self, name: str) -> str:
+        """Returns the id of an object; empty if there is none of that name."""
+        if "\n" in name or " " in name or name.startswith("-"):
+            return ""
+        asking, answering = self._process("--batch-check")
+        asking.write(f"{name}\n".encode())
+        asking.flush()
+        words = answering.readline().split()
+        return words[0].decode() if len(words) == 3 and words[2].isdigit() else ""
+
+    def entries(self, tree: str, *paths: str, deep: bool = True, sizes: bool = False) -> list[TreeEntry]:
+        """Returns the files (`deep`) or the files and folders at the top of a tree or commit.
+
+        UsageError for a list of more than `MOST_LISTED_BYTES`, and for a name that is no UTF-8.
+        """
+        words = ["ls-tree", "-z", *(["-r"] if deep else []), *(["-l"] if sizes else []), tree, "--", *paths]
+        listed = self.run(*words)
+        if len(listed) > MOST_LISTED_BYTES:
+            raise UsageError(f"{self.folder}: {tree[:12]} holds too many files to be a ladder")
+        return [_entry(line, sizes) for line in listed.split(b"\0") if line]
+
+    def read(self, ids: Iterable[str], most: int = MOST_FILE_BYTES, kind: str = "blob") -> Iterator[bytes]:
+        """Yields the contents of files, or of folders with the `kind` "tree", in order.
+
+        `ids`: ids, or `id:path`. UsageError for one of more than `most` bytes, or a missing one.
+        """
+        for id, content in self.find(ids, most, kind):
+            if content is None:
+                advice = "if the clone is shallow: git fetch --unshallow"
+                raise UsageError(f"{self.folder}: the {kind} {id[:60]} is missing; {advice}")
+            yield content
+
+    def find(
+        self, ids: Iterable[str], most: int = MOST_FILE_BYTES, kind: str = "blob"
+    ) -> Iterator[tuple[str, bytes | None]]:
+        """Yields the ids as in `read` with the contents; None for one that is missing or of another kind."""
+        asking, answering = self._process("--batch")
+        for part in _parts(ids, AT_ONCE):
+            asking.write("".join(f"{id}\n" for id in part).encode())
+            asking.flush()
+            # Read at once: another reader may come in between, when the caller pauses.
+            found = [(id, self._content(answering, id, most, kind.encode())) for id in part]
+            yield from found
+
+    def _process(self, how: str) -> tuple[IO[bytes], IO[bytes]]:
+        """Returns the ends of a `git cat-file` that stays for as long as this object: a start takes milliseconds."""
+        process = self._processes.get(how)
+        if process is None or process.poll() is not None:
+            process = self._processes[how] = subprocess.Popen(
+                [*self._git, "cat-file", how], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, bufsize=1 << 20,
+            )  # fmt: skip
+            weakref.finalize(self, _end, process)
+        assert process.stdin is not None and process.stdout is not None
+        return process.stdin, process.stdout
+
+    def _content(self, output: IO[bytes], id: str, most: int, kind: bytes) -> bytes | None:
+        words = output.readline().split()
+        if len(words) != 3 or not words[2].isdigit():
+            return None
+        if int(words[2]) > most:
+            self._processes.pop("--batch").kill()
+            raise UsageError(f"{self.folder}: the file {id[:60]} has more than {most:,} bytes, which are allowed")
+        content = output.read(int(words[2]) + 1)[:-1]
+        return content if words[1] == kind else None
+
+    def folder_entries(self, ids: Iterable[str]) -> Iterator[list[TreeEntry]]:
+        """Yields what is at the top of each of these folders."""
+        for content in self.read(ids, MOST_LISTED_BYTES, "tree"):
+            yield list(_tree_entries(content, self._id_bytes))
+
+    @cached_property
+    def _id_bytes(self) -> int:
+        return 32 if self.text("rev-parse", "--show-object-format") == "sha256" else 20
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+
+
+def _tree_entries(content: bytes, id_bytes: int) -> Iterator[TreeEntry]:
+    at = 0
+    while at < len(content):
+        end = content.index(b"\0", at)
+        mode, _, name = content[at:end].partition(b" ")
+        at = end + 1 + id_bytes
+        yield TreeEntry(mode.decode().zfill(6), content[end + 1 : at].hex(), _name(name))
+
+
+def _parts(ids: Iterable[str], size: int) -> Iterator[list[str]]:
+    source = iter(ids)
+    while part := list(islice(source, size)):
+        yield part
+
+
+def _entry(line: bytes, sizes: bool) -> TreeEntry:
+    about, _, name = line.partition(b"\t")
+    words = about.decode("ascii").split()
+    size = int(words[3]) if sizes and words[3].isdigit() else 0
+    return TreeEntry(words[0], words[2], _name(name), size)
+
+
+def _name(name: bytes) -> str:
+    try:
+        return name.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name!a}: a file name is no UTF-8; rename it") from error

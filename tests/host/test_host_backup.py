@@ -1,0 +1,235 @@
+"""A backup is made while a contest runs, and restored after the worst. A hostile one does nothing."""
+
+import io
+import os
+import shutil
+import sqlite3
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from contests import drawing_bot, referee
+from hosted import Team, contest, games_of, killed, play, playing, until
+
+from referee.harness.errors import UsageError
+from referee.harness.host import practice, teams, versions
+from referee.harness.host.backup import backup, restore
+from referee.harness.host.store import FILE, Store
+from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import PLAN
+
+
+@pytest.mark.slow
+def test_what_was_accepted_or_played_before_a_backup_is_there_after_a_kill_and_its_restoring(tmp_path: Path) -> None:
+    cup, file, again = contest(tmp_path / "cup"), tmp_path / "cup.tar", tmp_path / "again"
+    store = Store(cup)
+    found = [Team(store, name) for name in ("ann", "bob", "cid")]
+    process = play(cup)
+    entries = [each.submit(drawing_bot(tmp_path, each.name, salt)) for salt, each in enumerate(found)]
+    version = store.value("SELECT submission FROM current_submission WHERE team = ?", found[0].number)
+    practice.ask(store, found[0].number, found[0].member, version, "@random", 0, "5", "{}", a_day=9)
+    until(lambda: store.value("SELECT game FROM practice"), "the practice game")
+    until(lambda: games_of(cup, [entries[-1].ident]) > 20, "games")
+    played = {line.k: line.a for _, line in reader.counted_lines(cup)}
+    accepted = found[1].submit(drawing_bot(tmp_path, "bob2", 9))
+    assert backup(cup, file) == file.stat().st_size and file.stat().st_mode & 0o077 == 0
+    killed(process)
+    store.close()
+    shutil.rmtree(cup)
+    restore(file, again, trust=True)  # bots of this test are command lines
+    restored = {line.k: line.a for _, line in reader.counted_lines(again)}
+    assert played.items() <= restored.items()
+    store = Store(again)
+    assert [each.name for each in teams.teams(store)] == ["ann", "bob", "cid"]
+    assert len(versions.versions(store, found[1].number)) == 2
+    assert (again / store.value("SELECT game FROM practice")).is_file()
+    with playing(again):
+        until(lambda: games_of(again, [accepted.ident]), "a game of the version that was accepted last")
+    keys = [line.k for _, line in reader.every_line(again)]
+    assert len(keys) == len(set(keys)) and restored.keys() <= set(keys)
+    assert "0 differ" in referee(tmp_path, "tournament", "verify", again)
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    folder = contest(tmp_path / "cup")
+    store = Store(folder)
+    Team(store, "ann").submit("@random")
+    Team(store, "bob").submit("@random")
+    store.close()
+    return folder
+
+
+def test_a_backup_holds_neither_links_nor_locks_nor_what_is_being_written(cup: Path, tmp_path: Path) -> None:
+    (cup / "uploads").mkdir()
+    (cup / "uploads" / "link").symlink_to("/etc/passwd")
+    (cup / "uploads" / ".1.zip.new").write_bytes(b"half")
+    os.mkfifo(cup / "uploads" / "pipe")
+    backup(cup, tmp_path / "cup.tar")
+    with tarfile.open(tmp_path / "cup.tar") as tar:
+        names = tar.getnames()
+    assert names[0] == FILE and PLAN in names and not [name for name in names if "/." in name or name.startswith(".")]
+    assert not {"uploads/link", "uploads/pipe"} & set(names)
+
+
+def test_a_backup_is_not_written_into_the_contest_and_a_restore_replaces_nothing(cup: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="write the backup to another disk"):
+        backup(cup, cup / "cup.tar")
+    with pytest.raises(UsageError, match="holds no hosted contest"):
+        backup(tmp_path, tmp_path.parent / "x.tar")
+    backup(cup, tmp_path / "cup.tar")
+    before = (cup / PLAN).read_bytes()
+    with pytest.raises(UsageError, match="is there already"):
+        restore(tmp_path / "cup.tar", cup)
+    assert (cup / PLAN).read_bytes() == before
+    (tmp_path / "empty").mkdir()
+    assert restore(tmp_path / "cup.tar", tmp_path / "empty") >= 2
+
+
+def test_the_commands_say_what_they_did(cup: Path, tmp_path: Path) -> None:
+    assert "cup.tar" in referee(tmp_path, "host", "backup", cup, tmp_path / "cup.tar")
+    assert "referee host" in referee(tmp_path, "host", "restore", tmp_path / "cup.tar", tmp_path / "new")
+    assert read_plan(tmp_path / "new" / PLAN) == read_plan(cup / PLAN)
+    said = referee(tmp_path, "host", "restore", tmp_path / "cup.tar", tmp_path / "new", code=2)
+    assert "is there already" in said and len(said.splitlines()) == 1
+
+
+# Hostile backups.
+
+
+def member(name: str, data: bytes = b"", kind: bytes = tarfile.REGTYPE, to: str = "") -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size, info.type, info.linkname = len(data), kind, to
+    return info, data
+
+
+def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w") as tar:
+        for info, data in members:
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        member("../out", b"x"),
+        member("uploads/../../out", b"x"),
+        member("/tmp/referee-out", b"x"),
+        member("uploads/a", kind=tarfile.SYMTYPE, to="/etc"),
+        member("uploads/a", kind=tarfile.LNKTYPE, to="/etc/passwd"),
+        member("uploads/a", kind=tarfile.CHRTYPE),
+        member("uploads/a", kind=tarfile.FIFOTYPE),
+        member("uploads", kind=tarfile.DIRTYPE),
+        member(".host-lock", b"x"),
+        member("uploads/.git/config", b"x"),
+        member("a/" * 20 + "b", b"x"),
+        member("a" * 500, b"x"),
+        member("up\x1b[2Jload", b"x"),
+        member("bots\\..\\x", b"x"),
+        member(PLAN, b"twice"),
+        member(PLAN + "/x", b"below a file"),
+    ],
+    ids=lambda each: repr(each[0].name[:20]),
+)
+def test_a_hostile_path_is_refused_and_nothing_is_left(
+    bad: tuple[tarfile.TarInfo, bytes], cup: Path, tmp_path: Path
+) -> None:
+    backup(cup, tmp_path / "good.tar")
+    with tarfile.open(tmp_path / "good.tar") as tar:
+        good = [(each, file.read()) for each in tar if (file := tar.extractfile(each)) is not None]
+    hostile = packed(tmp_path / "bad.tar", *good, bad)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UsageError, match=r"bad\.tar"):
+        restore(hostile, tmp_path / "new")
+    assert sorted(tmp_path.rglob("*")) == before and not Path("/tmp/referee-out").exists()
+
+
+def huge(path: Path) -> None:
+    """A file that says it is larger than the disk, and a header that is longer than memory should be."""
+    info = tarfile.TarInfo("uploads/1.zip")
+    info.size = 1 << 45
+    path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + b"x" * 4096)
+
+
+def long_header(path: Path) -> None:
+    info = tarfile.TarInfo("x")
+    info.pax_headers = {"comment": "x" * (64 << 20)}
+    path.write_bytes(info.tobuf(tarfile.PAX_FORMAT))
+
+
+def sparse(path: Path) -> None:
+    info = tarfile.TarInfo("x")
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": str(1 << 40)}
+    path.write_bytes(info.tobuf(tarfile.PAX_FORMAT) + b"\0" * 4096)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        huge,
+        long_header,
+        sparse,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(os.urandom(10_000)),
+        lambda path: path.write_bytes(b"\x1f\x8b" + b"\0" * 600),
+    ],
+)
+def test_what_is_no_backup_is_refused_in_one_line_and_at_once(write: Callable[[Path], object], tmp_path: Path) -> None:
+    write(tmp_path / "bad.tar")
+    started = time.monotonic()
+    with pytest.raises(UsageError) as refused:
+        restore(tmp_path / "bad.tar", tmp_path / "new")
+    assert "\n" not in str(refused.value) and time.monotonic() - started < 20
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.tar"]
+
+
+def changed(cup: Path, change: Callable[[sqlite3.Connection], object]) -> None:
+    with sqlite3.connect(cup / FILE) as database:
+        change(database)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda db: db.execute("CREATE TRIGGER t AFTER INSERT ON team BEGIN DELETE FROM team; END"), "other tables"),
+        (lambda db: db.execute("CREATE VIEW v AS SELECT 1"), "other tables"),
+        (lambda db: db.execute("PRAGMA user_version = 99"), "of version 99"),
+        (lambda db: db.execute("DROP TABLE audit"), "other tables"),
+        (
+            lambda db: db.execute(
+                "INSERT INTO submission (team, version, member, handed_in_at, file, path) "
+                "SELECT team, 9, id, 1, 'x', '../../etc/passwd' FROM member WHERE team IS NOT NULL LIMIT 1"
+            ),
+            "outside of the contest",
+        ),
+    ],
+)
+def test_a_database_that_is_not_a_contests_is_refused(
+    change: Callable[[sqlite3.Connection], object], reason: str, cup: Path, tmp_path: Path
+) -> None:
+    changed(cup, change)
+    backup(cup, tmp_path / "bad.tar")
+    with pytest.raises(UsageError, match=reason):
+        restore(tmp_path / "bad.tar", tmp_path / "new", trust=True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_plan_that_runs_commands_here_or_turns_isolation_off_needs_trust(cup: Path, tmp_path: Path) -> None:
+    text = (cup / PLAN).read_text()
+    for wrong, reason in (
+        (text.replace('bot = "@random"', 'bot = "cmd:touch /tmp/owned"', 1), "stay on this machine"),
+        (text.replace('"mode" = "auto"', '"mode" = "off"'), "turns isolation off"),
+        (text.replace('"readable" = []', '"readable" = ["/etc"]'), "more files than the default"),
+    ):
+        assert wrong != text
+        (cup / PLAN).write_text(wrong)
+        backup(cup, tmp_path / "bad.tar")
+        with pytest.raises(UsageError, match=reason):
+            restore(tmp_path / "bad.tar", tmp_path / "new")
+        restore(tmp_path / "bad.tar", tmp_path / "new", trust=True)
+        shutil.rmtree(tmp_path / "new")
