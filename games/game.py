@@ -141,6 +141,8 @@ class Game(Struct, frozen=True, eq=False):
     no name."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
+    sha256: str = ""
+    """The hash of the files with its rules, if no package brings them: a replay names it."""
 
     @property
     def ending(self) -> Mapping[str, Any]:

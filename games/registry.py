@@ -1,10 +1,21 @@
-"""Finds the installed games by the entry-point groups `referee.games` and `referee.game_families`."""
+"""Finds the installed games by the entry-point groups `referee.games`, `.game_families` and `.game_sources`."""
 
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from typing import Protocol
 
 from referee.games.game import Family, Game
+
+
+class Source(Protocol):
+    """A place where games are found that no package brings."""
+
+    def names(self) -> list[str]:
+        """Returns the names of its games."""
+
+    def game(self, name: str) -> Game | None:
+        """Returns the game of a name, or of the path of a folder; None = it has none."""
 
 
 class NotInstalled(Exception):
@@ -17,7 +28,17 @@ class NotInstalled(Exception):
 
 def names() -> list[str]:
     """Returns the names of all installed games, sorted."""
+    return sorted({*packaged_names(), *(name for source in _sources() for name in source.names())})
+
+
+def packaged_names() -> list[str]:
+    """Returns the names of the games that packages bring, sorted."""
     return sorted({entry.name for entry in entry_points(group="referee.games")})
+
+
+@cache
+def _sources() -> tuple[Source, ...]:
+    return tuple([entry.load() for entry in entry_points(group="referee.game_sources")])
 
 
 def own_names() -> list[str]:
@@ -45,12 +66,24 @@ def family(name: str) -> Family:
     raise KeyError(f"unknown family of games {name!r}; there are {', '.join(families())}")
 
 
-@cache
 def game(name: str) -> Game:
     """Loads a game. KeyError, with the known names, if there is none of that name.
 
-    `FAMILY:GAME` is a game of a family; NotInstalled without the family's package.
+    `FAMILY:GAME` is a game of a family; NotInstalled without the family's package. A source also knows games by the
+    paths of their folders.
     """
+    if (found := _packaged(name)) is not None:
+        return found
+    for source in _sources():
+        if (found := source.game(name)) is not None:
+            return found
+    more = ", ".join(f"{family}:NAME (`referee games {family}`)" for family in families())
+    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())} and {more}")
+
+
+@cache
+def _packaged(name: str) -> Game | None:
+    """Loads the game that a package brings; None = no package brings one of that name."""
     prefix, colon, rest = name.partition(":")
     if colon and prefix in families():
         return family(prefix).game(rest)
@@ -61,5 +94,4 @@ def game(name: str) -> Game:
                 f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.game.Game"
             )
         return found
-    more = ", ".join(f"{family}:NAME (`referee games {family}`)" for family in families())
-    raise KeyError(f"unknown game {name!r}; there are {', '.join(names())} and {more}")
+    return None

@@ -25,6 +25,12 @@ def cache_folder() -> Path:
     return Path(cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache"), "referee")
 
 
+def data_folder() -> Path:
+    """Returns the folder of what the user has installed: `$XDG_DATA_HOME/referee`, or `~/.local/share/referee`."""
+    data_home = os.environ.get("XDG_DATA_HOME", "")
+    return Path(data_home if os.path.isabs(data_home) else os.path.expanduser("~/.local/share"), "referee")
+
+
 def game_file(game: Game, path: str) -> Path:
     """Returns where a file or folder is that the package of a game brings."""
     return Path(sys.modules[game.options.__module__].__file__ or "").parent / path

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from referee.games.game import Game
 from referee.harness.check import output
 from referee.harness.check.checks import check, not_built
-from referee.harness.check.findings import RULES, CheckReport, Level
+from referee.harness.check.findings import RULES, CheckReport, Level, RuleResult
+from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, path_of
@@ -41,6 +45,7 @@ def check_bot(
     json: Json = False,
     strict: bool = False,
     only: Sequence[str] = (),
+    log: Annotated[Path | None, Parameter(show=False)] = None,
 ) -> int:
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
@@ -54,12 +59,13 @@ def check_bot(
         sarif: Write the findings as SARIF 2.1.0 to this file.
         strict: Also refuse the bot for warnings.
         only: Try only this rule, such as many-games. Can be repeated.
+        log: Write what the build prints, and what comes of each rule, to this file as it happens.
     """
     for name in only:
         if name not in RULES:
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
     try:
-        report = checked(bot, find_game(game), drawn(seed), setup, only, chaos)
+        report = checked(bot, find_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
     except (RunError, UsageError, NoRoom, Ended) as error:
         if junit is not None:
             with suppress(RunError):  # the error that ended the check matters more
@@ -78,7 +84,13 @@ def check_bot(
 
 
 def checked(
-    bot: str, game: Game, seed: int, setup: SetupOptions, only: Sequence[str] = (), chaos: bool = False
+    bot: str,
+    game: Game,
+    seed: int,
+    setup: SetupOptions,
+    only: Sequence[str] = (),
+    chaos: bool = False,
+    log: CheckLog = CheckLog(None),  # noqa: B008
 ) -> CheckReport:
     """Builds and checks a bot. Returns what is wrong with it, also if it is missing or cannot be built.
 
@@ -92,7 +104,7 @@ def checked(
             spec = bot_in(bot, Path(scratch), game.name)
             check_seats([spec], game.name, every_seat=True)
             origin = _origin(bot, spec, command)
-            program, build_s = _build(spec, game, limits)
+            program, build_s = _build(spec, game, limits, log)
         except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
             if str(path_of(bot)).startswith("@"):
                 raise  # a built-in opponent, which nobody has submitted
@@ -102,7 +114,7 @@ def checked(
                 failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
             return not_built(game, seed, _name(spec, game), failed, _origin(bot, spec, command), monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
-        return run(_check, request)
+        return run(_check, request, log)
 
 
 def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
@@ -110,15 +122,16 @@ def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
     return Origin(bot, path if os.path.isdir(path) else path.parent, command)
 
 
-def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, float]:
+def _build(spec: str, game: Game, limits: Limits, log: CheckLog) -> tuple[Entrant, float]:
     """Returns the bot, and the seconds of its build; 0 if there was nothing to build. BuildError if it fails."""
     started, steps = monotonic(), []
 
     def progress(label: str, duration_s: float) -> None:
         steps.append(label)
+        log.building(label)
         building(label, duration_s)
 
-    program = entrant(spec, game.name, limits, progress)
+    program = entrant(spec, game.name, limits, progress, log.printed)
     return program, monotonic() - started if steps else 0.0
 
 
@@ -130,9 +143,14 @@ def _name(spec: str, game: Game) -> str:
         return printable(name or Path(path).resolve().stem)
 
 
-async def _check(request: Check) -> CheckReport:
+async def _check(request: Check, log: CheckLog) -> CheckReport:
     with progress() as show:
-        return await check(request, lambda checked: show(f"{checked.rule} {checked.status}"))
+
+        def tried(result: RuleResult) -> None:
+            log.tried(result)
+            show(f"{result.rule} {result.status}")
+
+        return await check(request, tried)
 
 
 def _write(report: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool, accepted: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Json, Strict, Verbose
+from referee.harness.cli.options import GameFolder, Json, Strict, Verbose, name_folder
 from referee.harness.cli.person import Hands
 from referee.harness.cli.recorded_bots import RecordedOptions, agree, is_foreign, recorded_entrant
 from referee.harness.cli.reports.text import printable
@@ -34,6 +34,7 @@ def fork(
     turn: int,
     seat: Sequence[str] = (),
     replay: Path | None = None,
+    game: GameFolder = None,
     options: RecordedOptions = RecordedOptions(),
     json: Json = False,
     strict: Strict = False,
@@ -52,6 +53,7 @@ def fork(
             seats play the programs of the replay, if you agree to start them.
         replay: The new replay. Default: a new file in ./replays.
     """
+    name_folder(game)
     before = Replay(file)
     seats = range(len(before.header.setup.names))
     specs = _seats(seat, seats)
@@ -62,15 +64,15 @@ def fork(
         match = fork_match(before, turn, seated, replaced)
     except Difference as difference:
         raise UsageError(f"{file}: {printable(str(difference))}") from difference
-    game = before.game.name
+    played = before.game.name
     named = (
         f"{player}={specs.get(player, 'BOT')}"
         for player in seats
-        if player in specs or is_foreign(seated[player], game)
+        if player in specs or is_foreign(seated[player], played)
     )
     words = (word for bot in named for word in ("--seat", bot))
     instead = shlex.join(["referee", "fork", str(file), "--turn", str(turn), *words])
-    agree(file, game, seated, options, instead)
+    agree(file, played, seated, options, instead)
     with nullcontext(replay) if replay is not None else claim_file(path_of(before, turn)) as path:
         series = Series(msgspec.structs.replace(match, replay=path, fault_reports=True))
         screen = Screen(series, json, verbose)

@@ -1,4 +1,6 @@
-"""`referee games` and `referee rules`: lists the games, and prints the rules of one."""
+"""`referee games` and `referee rules`: lists and installs games, and prints the rules of one."""
+
+from pathlib import Path
 
 from rich.markdown import Markdown
 from rich.text import Text
@@ -9,16 +11,26 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.screen import out, paged
+from referee.harness.errors import UsageError
 from referee.harness.known_games import find_family, find_game
+from referee.harness.paths import expanded
 
 
-def games(name: str | None = None) -> int:
-    """Lists the games with their functions and options.
+def games(name: str | None = None, subject: str | None = None) -> int:
+    """Lists the games with their functions and options, or installs one.
+
+    `referee games install FOLDER` copies a game whose rules are a program to where its name is enough. `referee games
+    remove NAME` removes it.
 
     Args:
         name: Only this game, in full: types and ranges, time limits, options, rules, maps. Or a family of games, such
-            as openspiel: its list.
+            as openspiel: its list. Or the folder of a game whose rules are a program. Or install, or remove.
+        subject: The folder with the `game.toml` to install, or the name of the installed game to remove.
     """
+    if name in ("install", "remove") and subject is not None:
+        return _install(expanded(subject)) if name == "install" else _remove(subject)
+    if subject is not None or name in ("install", "remove"):
+        raise UsageError("expected `referee games install FOLDER`, `referee games remove NAME` or one game")
     if name in registry.families():
         with paged():
             out.print(reports.family(find_family(name)))
@@ -29,6 +41,22 @@ def games(name: str | None = None) -> int:
         game = find_game(name)
         with paged():
             out.print(reports.detailed(game))
+    return PLAYED
+
+
+def _install(folder: Path) -> int:
+    from referee.harness.adapters.rules.install import install  # takes a moment, which other commands need not spend
+
+    game, place = install(folder)
+    out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} @random @random")
+    return PLAYED
+
+
+def _remove(name: str) -> int:
+    from referee.harness.adapters.rules.install import uninstall  # takes a moment, which other commands need not spend
+
+    uninstall(name)
+    out.print(f"{name} is removed")
     return PLAYED
 
 

@@ -72,7 +72,7 @@ class TermOptions:
     """Inconclusive when language models have cost this many dollars."""
 
     def terms(self, seats: int) -> Terms:
-        """Returns the terms. UsageError if they make no sense for a game of so many seats."""
+        """Returns the terms. UsageError if they make no sense for a game with that number of seats."""
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
         limits = self.max_games, self.max_minutes, self.max_cost

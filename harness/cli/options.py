@@ -29,6 +29,10 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.kinds import split_name
 
 GameName = Annotated[str, Parameter(help="GAME: the game's name.")]
+GameFolder = Annotated[
+    Path | None,
+    Parameter(name="--game", help="The folder of the game, if its rules are a program that is not installed"),
+]
 Json = Annotated[bool, Parameter(help="Print only one JSON object on standard output.")]
 Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: drawn and printed.")]
 Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
@@ -140,6 +144,12 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
             'no game is named: use --game GAME (`referee games` lists them), or game = "GAME" in a bot.toml'
         )
     return find_game(names.pop())
+
+
+def name_folder(folder: Path | None) -> None:
+    """Makes the game of a folder known by its name, for a replay that holds only the name."""
+    if folder is not None:
+        find_game(os.path.join(folder, ""))
 
 
 def path_of(spec: str) -> Path:

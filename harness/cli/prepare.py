@@ -108,7 +108,7 @@ def prepare(
                 checked.update({name} if is_new else ())
                 show(f"{name}: {_decision(outcome)}")
 
-            took_s = run(take_in, intake, record, found, _write, on_outcome)
+            took_s = run(take_in, intake, record, found, write_report, on_outcome)
         entries = [outcome.entry for outcome in record.outcomes.values() if outcome.entry is not None]
         plan, waits = _with_submissions(
             into, requested, entries, game is None and not form_of_play.changes(), keep_points
@@ -175,7 +175,7 @@ def _vanished(handed_in: Path, record: Record, plan: Plan, found: set[str]) -> l
     ]
 
 
-def _write(report: CheckReport, path: Path) -> None:
+def write_report(report: CheckReport, path: Path) -> None:
     """Writes a report as text, for the bot's author."""
     text = io.StringIO()
     Console(file=text, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))

@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.games.ending import headline
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Engine, check_engine
+from referee.harness.cli.options import Engine, GameFolder, check_engine, name_folder
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import building, out, paged
@@ -27,7 +27,12 @@ from referee.harness.web.page import page
 
 
 def replay_verify(
-    file: Path, *bots: Path, play: bool = False, engine: Engine = "wasmtime", recorded_limits: bool = False
+    file: Path,
+    *bots: Path,
+    play: bool = False,
+    engine: Engine = "wasmtime",
+    recorded_limits: bool = False,
+    game: GameFolder = None,
 ) -> int:
     """Checks that a replay is right.
 
@@ -43,6 +48,7 @@ def replay_verify(
         recorded_limits: With --play, accept limits of the replay that are wider than four times the defaults, such as
             those of memory.
     """
+    name_folder(game)
     replay = Replay(file)
     if bots and not play:
         raise UsageError(f"{bots[0]}: programs are needed for --play alone")
@@ -52,11 +58,14 @@ def replay_verify(
     try:
         result = verify(replay)
     except Difference as difference:
+        if replay.other_rules:
+            out.print(f"{file}: the files of the rules differ from those of the match")
         return _differs(file, difference)
     lines = counted(len(replay.lines), "line")
     if result is not None:
         ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
-        out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}")
+        rules = ", with rules whose files differ from those of the match" if replay.other_rules else ""
+        out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}{rules}")
         return _play_again(replay, bots, engine, recorded_limits) if play else PLAYED
     assert replay.ending is not None
     aborted = f"aborted after {counted(_turns(replay), 'turn')} ({printable(str(replay.ending.aborted))})"
@@ -98,7 +107,7 @@ def _differs(file: Path, difference: Difference) -> int:
     return AT_FAULT
 
 
-def replay_show(file: Path, *, part: Window = Window(), plain: bool = False) -> int:
+def replay_show(file: Path, *, part: Window = Window(), plain: bool = False, game: GameFolder = None) -> int:
     """Steps through a match on the full terminal.
 
     Turns are in the game's own notation; ? lists the keys.
@@ -110,6 +119,7 @@ def replay_show(file: Path, *, part: Window = Window(), plain: bool = False) -> 
         file: The replay, or a `replay.txt` of AI Arena 21.
         plain: Print the match instead of taking the terminal.
     """
+    name_folder(game)
     replay = read_record(file)
     window = part.within(_turns(replay))
     if isinstance(replay, Original):
@@ -184,7 +194,7 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
     return PLAYED
 
 
-def replay_html(replay: Path, file: Path) -> int:
+def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
     """Writes a match as one HTML page.
 
     The page opens from disk and needs no other file.
@@ -193,6 +203,7 @@ def replay_html(replay: Path, file: Path) -> int:
         replay: The replay, or a `replay.txt` of AI Arena 21.
         file: The new page.
     """
+    name_folder(game)
     refuse_same_file(replay, file)
     content = page(read_record(replay))
     with writing(file):

@@ -11,7 +11,7 @@ import trio
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Json
+from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.recorded_bots import RecordedOptions, agree, recorded_entrant
 from referee.harness.cli.reports.text import as_json, counted, cut, printable
 from referee.harness.cli.screen import building, err, print_result
@@ -33,6 +33,7 @@ def repro(
     *,
     fault: int = 1,
     debug: bool = False,
+    game: GameFolder = None,
     options: RecordedOptions = RecordedOptions(),
     json: Json = False,
 ) -> int:
@@ -51,6 +52,7 @@ def repro(
         debug: Before the call, print the bot's process id and how to attach a debugger, and wait for Enter. Without
             isolation, unless --isolation asks for it: no debugger reaches into a sandbox.
     """
+    name_folder(game)
     isolation = options.isolated("off" if debug else "auto")
     details, replay = fault_report.read_any(bundle, fault)
     options.limits(replay)

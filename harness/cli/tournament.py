@@ -2,7 +2,6 @@
 
 import gzip
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, 
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options
+from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
@@ -33,12 +32,13 @@ from referee.harness.known_games import find_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
+from referee.harness.tournament.execution.stop_signals import stop_on_signals
 from referee.harness.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BY_RESULTS
 from referee.harness.tournament.inbox import settle_if_free
-from referee.harness.tournament.plan import Plan, differences, number_of_games, read_plan
+from referee.harness.tournament.plan import Plan, differences, read_plan
 from referee.harness.tournament.remarks import remarks
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.rows import Row, Standings
@@ -132,8 +132,8 @@ def run_tournament(
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all,
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
-        ledger: The tournament's folder. Default: a new one in ./tournaments.
-        resume: The earlier way to continue. A changed list of bots, or limits that change no outcome, still need it.
+        ledger: The tournament's folder, new or to continue. Default: a new one in ./tournaments.
+        resume: Does nothing any more.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
             matched by name.
@@ -150,6 +150,8 @@ def run_tournament(
     """
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
+    if resume:
+        _note("--resume is not needed any more: the same command continues a tournament without it")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -162,13 +164,10 @@ def run_tournament(
         setup,
         ledger,
         part,
-        resume,
         cluster.cluster is not None,
         seeds_from,
     )
     with arranged as plan:
-        if resume and not bots:
-            _note(f"--resume is not needed any more: `referee tournament run {shlex.quote(str(folder))}` continues")
         for sentence in remarks(plan):
             _note(sentence)
         if cluster.cluster is None:
@@ -204,7 +203,8 @@ def run_tournament(
         limit = "" if max_cost is None else f" --max-cost {2 * max_cost if end is End.COSTLY else max_cost:g}"
         err.print(f"{end}; continue with: referee tournament run {shlex.quote(str(folder))}{limit}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
-    return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
+    is_at_fault = result.play_off.faults > 0 or any(row.faults for row in result.rows)
+    return AT_FAULT if strict and is_at_fault else PLAYED
 
 
 def _arranged(
@@ -216,7 +216,6 @@ def _arranged(
     setup: SetupOptions,
     ledger: Path | None,
     part: Shard,
-    resume: bool,
     travel: bool,
     seeds_from: Path | None,
 ) -> tuple[Path, AbstractContextManager[Plan]]:
@@ -227,7 +226,7 @@ def _arranged(
         plan = read_plan(ledger / PLAN)
         if setup != SetupOptions():
             raise UsageError(
-                f"{ledger}: other rules, times or limits need the whole command with --game and --resume, or "
+                f"{ledger}: other rules, times or limits need the whole command with --game, or "
                 "`referee tournament prepare`"
             )
         if seeds_from is not None:
@@ -238,25 +237,18 @@ def _arranged(
         return ledger, organise.resumed(ledger, changes, absent, _note)
     if ledger is not None and (ledger / PLAN).exists():
         settle_if_free(ledger)
-    before = read_plan(ledger / PLAN) if ledger is not None and resume else None
+    before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
-    seeds = () if seeds_from is None else _names_in_order(seeds_from)
+    seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
+    if seeds and before is not None:  # it has its seeds already
+        seeds = tuple(entry.name for entry in before.bots)
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
-    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points")}
+    options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points", "ties")}
     request = request if before is None else request.over(before)
     check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
-
-
-def _names_in_order(folder: Path) -> tuple[str, ...]:
-    """Returns the names in a tournament's table, best first."""
-    plan = read_plan(folder / PLAN)
-    rows = all_standings(plan, reader.read(folder), chances=False).rows
-    if not any(row.games for row in rows):
-        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
-    return tuple(row.name for row in rows)
 
 
 def _shard(text: str | None) -> Shard:
@@ -363,26 +355,12 @@ async def _play(games: TournamentGames, opening: Any, max_minutes: float | None)
     stop = trio.Event()
     end = End.INTERRUPTED
     async with trio.open_nursery() as nursery:
-        await nursery.start(_signals, stop, nursery.cancel_scope)
+        await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
         nursery.start_soon(_live, games)
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
     return end
-
-
-async def _signals(stop: trio.Event, whole: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
-    """Stops at the first Ctrl-C, when running games may finish within seconds, and ends at the second.
-
-    Ignored signals stay ignored, such as SIGHUP under nohup.
-    """
-    others = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
-    with trio.open_signal_receiver(signal.SIGTERM, *others) as received:
-        task_status.started()
-        async for _ in received:
-            if stop.is_set():
-                whole.cancel()
-            stop.set()
 
 
 def _note(text: str) -> None:
@@ -403,9 +381,7 @@ async def _live(games: TournamentGames) -> None:
             started = time.monotonic()
             for rated in (False, True):  # the fit of many bots takes longer than all the rest
                 result = await threads.run(partial(_standings_now, games, known, rated), abandon=True)
-                live.update(
-                    Group(_status(games, number_of_games(games.plan)), standings_table(result, LIVE_ROWS)), refresh=True
-                )
+                live.update(Group(_status(games, result), standings_table(result, LIVE_ROWS)), refresh=True)
             known = {row.ident: row for row in result.rows}
             # Long standings are drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
@@ -420,9 +396,10 @@ def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool
     return result
 
 
-def _status(games: TournamentGames, total: int | None) -> str:
-    played = games.book.count
-    rate = (played - games.before) / max(time.monotonic() - games.started, 1e-9)
+def _status(games: TournamentGames, result: Standings) -> str:
+    played = result.played + result.play_off.played
+    total = None if result.due is None else result.due + result.play_off.due
+    rate = (games.book.count - games.before) / max(time.monotonic() - games.started, 1e-9)
     parts = [f"{played}/{total}" if total else counted(played, "game"), f"{rate:.3g}/s"]
     if total and rate > 0:
         left = int((total - played) / rate)

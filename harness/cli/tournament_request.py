@@ -19,17 +19,28 @@ from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
-from referee.harness.tournament.plan import Plan, Stage, default_games
-from referee.harness.tournament.ties import Tie
+from referee.harness.tournament.plan import Plan, default_games, read_plan
+from referee.harness.tournament.reports.all_stages import all_standings
+from referee.harness.tournament.stage_settings import Stage
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import PLAN
+from referee.harness.tournament.ties import BY_POINTS, Tie, default_ties
 
 ROUND_ROBIN = "round-robin"
 """The default format."""
 
+OWN_SEATS: Mapping[str, Seating | None] = {
+    "self": None,
+    "judged": None,
+    "series": Seating.ALTERNATE,
+    "ladder": Seating.SEED_GROUP,
+}
+"""Formats that decide the seats themselves, and the way in which they do if `--seating` has a word for it."""
 _Value = str | bool | int
 
 
 def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
-    """UsageError for an option that does nothing in a format."""
+    """UsageError for an option that does nothing in a format, as far as the plan's own checks do not refuse it."""
     rounds, seating = options.get("rounds"), options.get("seating")
     if rounds is not None and format != "swiss" and (format != ROUND_ROBIN or seats == 2):
         raise UsageError(
@@ -38,8 +49,10 @@ def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
     late = options.get("late_points")
     if late is not None and (format != "swiss" or late not in (0, 0.5, 1)):
         raise UsageError(f"--late-points {late:g}: expected 0, 0.5 or 1, in a Swiss")
-    if seating is not None and format in ("self", "judged"):
+    if seating is not None and format in OWN_SEATS and seating is not OWN_SEATS[format]:
         raise UsageError(f"--seating {seating}: {format} decides the seats itself; leave it out")
+    if options.get("ties") is not None and format not in BY_POINTS:
+        raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
 
 
 def from_options(
@@ -65,6 +78,13 @@ def from_options(
     )
 
 
+COPIED = (
+    *("format", "games", "seating", "first_to", "rounds", "play_off", "title"),
+    *("groups", "late_points", "expel"),
+)
+"""Keys of a file that a request takes as they are."""
+
+
 class _Bot(msgspec.Struct, forbid_unknown_fields=True):
     path: str
     name: str | None = None
@@ -79,6 +99,7 @@ class _Stage(msgspec.Struct, forbid_unknown_fields=True):
     first_to: int | None = None
     rounds: int | None = None
     name: str = ""
+    ties: list[Tie] | None = None
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -94,10 +115,16 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     seating: Seating | None = None
     first_to: int | None = None
     rounds: int | None = None
+    groups: int | None = None
+    """Of a round robin."""
+    seeds_from: str | None = None
+    """The folder of a tournament whose table seeds a bracket."""
     stages: list[_Stage] = []
     """Those that follow the first one."""
     ties: list[Tie] | None = None
     play_off: int | None = None
+    late_points: float | None = None
+    expel: int | None = None
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
     limits: dict[str, _Value | list[str]] = {}
@@ -109,7 +136,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | None) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
     file = _read(path)
-    for name, number in (("games", file.games), ("rounds", file.rounds), ("first_to", file.first_to)):
+    numbers = {name: getattr(file, name) for name in ("games", "rounds", "first_to", "expel")}
+    for name, number in numbers.items():
         if number is not None and number < 1 and (name != "games" or file.format != "ladder"):
             raise UsageError(f"{path}: {name}={number}: expected a number from 1 on")
     limits = _limits(path, file.limits, file.build)
@@ -131,10 +159,8 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         request,
         start=path.parent,
         stages=tuple(_stage(stage, game) for stage in file.stages),
-        **{
-            name: getattr(file, name)
-            for name in ("format", "games", "seating", "first_to", "rounds", "play_off", "title")
-        },
+        **{name: getattr(file, name) for name in COPIED},
+        seeds=() if file.seeds_from is None else names_in_order(path.parent / file.seeds_from),
         ties=None if file.ties is None else tuple(file.ties),
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
@@ -144,7 +170,24 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
 
 def _stage(stage: _Stage, game: Game) -> Stage:
     games = default_games(stage.format, game.seats.start) if stage.games is None else stage.games
-    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name)
+    seats = game.seats.start
+    try:
+        check_used(stage.format, seats, {"rounds": stage.rounds, "ties": stage.ties})
+    except UsageError as error:
+        raise UsageError(f"stages: {error}") from error
+    if stage.first_to is not None and stage.format != "series":
+        raise UsageError(f"stages: first_to: only a series is decided by wins, and {stage.format} is none")
+    ties = default_ties(stage.format, seats) if stage.ties is None else tuple(stage.ties)
+    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name, ties)
+
+
+def names_in_order(folder: Path) -> tuple[str, ...]:
+    """Returns the names in a tournament's table, best first."""
+    plan = read_plan(folder / PLAN)
+    rows = all_standings(plan, reader.read(folder), chances=False).rows
+    if not any(row.games for row in rows):
+        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
+    return tuple(row.name for row in rows)
 
 
 def _read(path: Path) -> _File:

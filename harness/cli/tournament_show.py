@@ -61,6 +61,7 @@ def show(
             past = None if at is None else past_table(folder, plan, book, at)
             result = all_standings(plan, book) if past is None else all_standings(past.plan, past.games(book))
             print_standings(result, output, folder, people)
-        if not follow or (result.due is not None and result.played >= result.due):
+        is_over = result.played == result.due and result.play_off.played == result.play_off.due
+        if not follow or is_over:
             return PLAYED
         time.sleep(1)

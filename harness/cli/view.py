@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import UsageError
@@ -29,7 +30,13 @@ TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
 
 
 def view(
-    place: Path = REPLAYS, *, bind: str = "127.0.0.1", port: int = 0, no_browser: bool = False, projector: bool = False
+    place: Path = REPLAYS,
+    *,
+    bind: str = "127.0.0.1",
+    port: int = 0,
+    no_browser: bool = False,
+    projector: bool = False,
+    game: GameFolder = None,
 ) -> int:
     """Shows matches in a browser, including running ones. Ctrl-C ends it.
 
@@ -41,6 +48,7 @@ def view(
         projector: Play one finished match after another for a hall, large and dark. Of a tournament: the games of its
             bracket, with the bracket between matches, or those between the first two of its standings.
     """
+    name_folder(game)
     need_web("referee view")
     from referee.harness.web.server.limits import listen
     from referee.harness.web.server.start import started

@@ -37,12 +37,17 @@ class Done(NamedTuple):
 
 
 def run(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], look: Callable[[int], None], sandbox: Sandbox = NO_SANDBOX
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    look: Callable[[int], None],
+    sandbox: Sandbox = NO_SANDBOX,
+    on_output: Callable[[bytes], None] | None = None,
 ) -> Done:
     """Runs a program without input.
 
     Calls `look` every `LOOK_EVERY_S` with the process above everything that it has started. If `look` raises, the
-    program is killed.
+    program is killed. `on_output` receives the output as it comes.
     """
     request = make_request(argv, cwd, env, sandbox)
     with guarded(), ExitStack() as open_files:
@@ -58,7 +63,7 @@ def run(
             theirs.close()
             os.set_blocking(read_end.fileno(), False)
             try:
-                return _wait(control, read_end.fileno(), look, open_files)
+                return _wait(control, _Output(read_end.fileno(), on_output), look, open_files)
             except BaseException:
                 _kill(control)
                 raise
@@ -80,19 +85,18 @@ def _kill(control: socket.socket) -> None:
         pass
 
 
-def _wait(control: socket.socket, read_end: int, look: Callable[[int], None], at_end: ExitStack) -> Done:
+def _wait(control: socket.socket, output: "_Output", look: Callable[[int], None], at_end: ExitStack) -> Done:
     """Waits for the exit of the program, then for the end of everything that it has started.
 
     The supervisor counts as known until `at_end` is closed.
     """
-    output = bytearray()
-    poll = select.poll()
+    poll, read_end = select.poll(), output.read_end
     for descriptor in (control.fileno(), read_end):
         poll.register(descriptor, select.POLLIN)
     unread, root, code, looked_at = b"", 0, None, 0.0
     while True:
         ready = dict(poll.poll(LOOK_EVERY_S * 1000))
-        if read_end in ready and not _read(read_end, output):
+        if read_end in ready and not output.read():
             poll.unregister(read_end)
         if control.fileno() in ready:
             data = _receive(control)
@@ -116,9 +120,9 @@ def _wait(control: socket.socket, read_end: int, look: Callable[[int], None], at
         if time.monotonic() >= looked_at + LOOK_EVERY_S:
             look(root)
             looked_at = time.monotonic()
-    while _read(read_end, output):
+    while output.read():
         pass
-    return Done(code, bytes(output) if code is not None else b"it killed its supervisor")
+    return Done(code, bytes(output.kept) if code is not None else b"it killed its supervisor")
 
 
 def _receive(control: socket.socket) -> bytes:
@@ -129,12 +133,23 @@ def _receive(control: socket.socket) -> bytes:
         return b""
 
 
-def _read(read_end: int, output: bytearray) -> bool:
-    """Reads some output and drops the middle of a long one. Returns False if there is none, for now or at all."""
-    try:
-        data = os.read(read_end, READ_BYTES)
-    except BlockingIOError:
-        return False
-    output += data
-    del output[KEPT_BYTES:-KEPT_BYTES]
-    return bool(data)
+class _Output:
+    """What the program prints."""
+
+    def __init__(self, read_end: int, on_output: Callable[[bytes], None] | None) -> None:
+        self.read_end = read_end
+        self.kept = bytearray()
+        """Without the middle of a long output."""
+        self._on_output = on_output
+
+    def read(self) -> bool:
+        """Reads some. Returns False if there is none, for now or at all."""
+        try:
+            data = os.read(self.read_end, READ_BYTES)
+        except BlockingIOError:
+            return False
+        self.kept += data
+        del self.kept[KEPT_BYTES:-KEPT_BYTES]
+        if data and self._on_output is not None:
+            self._on_output(data)
+        return bool(data)

@@ -27,6 +27,8 @@ class StallClock(trio.abc.Instrument):
         self.stop = inf
         """Where the clock stops unless a beat comes first. A reader that sees this time must give other tasks a turn.
         inf = there is no beat."""
+        self.left_out_s = 0.0
+        """The part of `stalled_s` in which the referee did known work, such as asking a rules program."""
         self.last_yield = 0.0
         """When a bot's reader last gave other tasks a turn, on `now`."""
         self.matches = 0
@@ -36,6 +38,11 @@ class StallClock(trio.abc.Instrument):
         self._beats = 0  # tasks that run `beat`
         self._stands = False
         self._looks = self._woke = 0.0  # when the last look at descriptors began and ended
+
+    @property
+    def away_s(self) -> float:
+        """Length of the stalls for which there is no known reason."""
+        return self.stalled_s - self.left_out_s
 
     def now(self) -> float:
         """Returns seconds, as `time.perf_counter` counts them, without the stalls."""
@@ -58,6 +65,11 @@ class StallClock(trio.abc.Instrument):
             yield
         finally:
             self.matches -= 1
+
+    def leave_out(self, duration_s: float) -> None:
+        """Leaves the last seconds out, in which known work kept the whole loop waiting. No bot is charged for them."""
+        self.stalled_s += duration_s
+        self.left_out_s += duration_s
 
     def stand_still(self) -> None:
         """Stops the clock until `go_on`. The verdict says for how long."""

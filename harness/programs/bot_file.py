@@ -58,30 +58,30 @@ class BotFile(Struct, forbid_unknown_fields=True):
     wasm: WasmTarget | None = None
     """For `referee build --target wasm`."""
 
-    def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = ()) -> Path:
+    def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder.
 
-        UsageError if it leads out of that, and out of what the user shows to bots (`readable`).
+        UsageError if it leads out of that, and out of what the user shows to bots (`readable`). `file`: where it is.
         """
-        place, copied = f"{spec}/{BOT_FILE}: bundle is {self.bundle!r}", (folder / self.bundle).resolve()
+        place, copied = f"{spec}/{file}: bundle is {self.bundle!r}", (folder / self.bundle).resolve()
         if not folder.is_relative_to(copied):
             raise UsageError(f"{place}; expected this folder or one that contains it")
         if not is_inside(str(copied), archive.real_paths(folder, KITS, *readable)):
             raise UsageError(f"{place}, which leads out of the bot's folder; to allow that: --limit readable={copied}")
         return copied
 
-    def files(self, folder: Path, spec: str, readable: Sequence[str] = ()) -> BotArchive:
+    def files(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> BotArchive:
         """Returns the bot's files, with those of `bundle` and without those of `exclude`; see `copied_folder`."""
-        top = self.copied_folder(folder, spec, readable)
+        top = self.copied_folder(folder, spec, readable, file)
         try:
             files = archive.read(top, self.exclude, readable)
         except UsageError as error:
             raise UsageError(f"{spec}: {error}") from error
         except OSError as error:
             raise RunError(f"{spec} cannot be read: {error}") from error
-        own = (folder.relative_to(top) / BOT_FILE).as_posix()
-        if not any(file.path == own for file in files.files):
-            raise UsageError(f"{spec}/{BOT_FILE}: exclude leaves out {own} itself")
+        own = (folder.relative_to(top) / file).as_posix()
+        if not any(each.path == own for each in files.files):
+            raise UsageError(f"{spec}/{file}: exclude leaves out {own} itself")
         return files
 
 
@@ -123,28 +123,31 @@ def read_bot_file(folder: Path, spec: str) -> BotFile:
     return bot
 
 
-def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext) -> Built:
-    """Builds a bot, and returns its program. UsageError for a `bundle` or a link that leads out of its folder."""
+def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext, file: str = BOT_FILE) -> Built:
+    """Builds a bot, and returns its program. UsageError for a `bundle` or a link that leads out of its folder.
+
+    `file`: the file in that folder which says so, if it is no `bot.toml`.
+    """
     readable, top = context.limits.isolation.readable, folder
     if bot.build is not None:
-        files = bot.files(folder, spec, readable)
+        files = bot.files(folder, spec, readable, file)
         inside, name = folder.relative_to(files.folder), bot.name or folder.name
         top = build_folder(files, bot.build, inside.as_posix(), spec, name, context)
         folder = top / inside
     if (kind := kind_of_suffix(os.path.splitext(bot.run[0])[1])) is not None:
-        module, place = folder / bot.run[0], f"{spec}/{BOT_FILE}"
+        module, place = folder / bot.run[0], f"{spec}/{file}"
         if not is_inside(os.path.realpath(module), archive.real_paths(top, *readable)):
             raise BuildError(place, f"run names {bot.run[0]!r}, which lies outside of the bot's folder")
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
         command = function(kind.build)(module, context)
         return Built((*command, *bot.run[1:]), folder, command, kind.name)
-    program = _program(bot.run[0], folder, spec)
+    program = _program(bot.run[0], folder, f"{spec}/{file}")
     real = os.path.realpath(program)
     if is_inside(real, [os.path.realpath(top)]):
         return Built((program, *bot.run[1:]), folder, ())
     program = os.path.normpath(program)
-    check_program(program, bot.run[0], f"{spec}/{BOT_FILE}", folder, readable)
+    check_program(program, bot.run[0], f"{spec}/{file}", folder, readable)
     is_ours = "/" not in bot.run[0] or program == sys.executable
     return Built((program, *bot.run[1:]), folder, (program,) if is_ours else ())
 
@@ -163,12 +166,12 @@ def check_program(program: str, word: str, place: str, folder: Path, readable: S
         )
 
 
-def _program(word: str, folder: Path, spec: str) -> str:
+def _program(word: str, folder: Path, place: str) -> str:
     """Finds the program: a name with a slash is a path from the folder, any other name is looked for on PATH.
 
     BuildError for a missing file of the bot, RunError for a program that is missing on the machine.
     """
-    place, is_path = f"{spec}/{BOT_FILE}", "/" in word
+    is_path = "/" in word
     find = toolchains.find if word in toolchains.KNOWN else shutil.which
     program = str(folder / word) if is_path else find(word)
     if program is None or not os.path.isfile(program):

@@ -42,6 +42,8 @@ class BuildContext(Struct, frozen=True):
     progress: Progress | None = None
     name: str | None = None
     """The bot's name; None for a file that is built by itself."""
+    on_output: Callable[[bytes], None] | None = None
+    """Receives what a build prints, as it comes."""
 
     def seeing(self, folder: Path) -> "BuildContext":
         """Returns the context of a build that may also read this folder."""
@@ -113,7 +115,7 @@ def run_build(command: Command, context: BuildContext) -> None:
         ):
             check = _checker(command, context, made.sandbox.group)
             env = {name: value for name, value in (env | dict(made.variables)).items() if value}
-            done = job.run((program, *command.argv[1:]), command.cwd, env, check, made.sandbox)
+            done = job.run((program, *command.argv[1:]), command.cwd, env, check, made.sandbox, context.on_output)
     except NotIsolated as error:
         raise NotIsolated(f"{command.spec} is not built: {error}") from error
     except OSError as error:

@@ -20,7 +20,7 @@ A bot spec is one of:
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -42,6 +42,7 @@ def entrants(
     limits: Limits = DEFAULT_LIMITS,
     people: bool = False,
     progress: Progress | None = None,
+    on_output: Callable[[bytes], None] | None = None,
 ) -> tuple[Entrant, ...]:
     """Returns the programs for bot specs, built and with unique names.
 
@@ -49,9 +50,10 @@ def entrants(
 
     `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
     `people`: allow `human` and `script:`. `progress`: receives the progress of builds.
+    `on_output`: receives what they print.
     """
     parsed = [_parse(spec, game, people) for spec in specs]
-    context = BuildContext(limits, progress)
+    context = BuildContext(limits, progress, on_output=on_output)
     made = tuple(with_unique_names([_built(each, context) for each in parsed]))
     for bot in made:
         check_utf8(*bot.argv, str(bot.cwd))
@@ -59,10 +61,14 @@ def entrants(
 
 
 def entrant(
-    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: Progress | None = None
+    spec: str,
+    game: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+    on_output: Callable[[bytes], None] | None = None,
 ) -> Entrant:
     """Returns the program for one bot spec; see `entrants`."""
-    return entrants([spec], game, limits, progress=progress)[0]
+    return entrants([spec], game, limits, progress=progress, on_output=on_output)[0]
 
 
 def name_of(spec: str, game: str | None = None) -> str:

@@ -70,6 +70,8 @@ class Header(Struct, frozen=True):
     """The metered bots, by seat. Their times are fuel."""
     models: Mapping[Player, Model] = {}
     """The language models, by seat. `limits.model_clock` says whether the time of their services is charged."""
+    game_sha256: str | UnsetType = UNSET
+    """The hash of the files with the rules, if they are a program."""
 
 
 class Opening(Struct, frozen=True):

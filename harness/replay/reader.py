@@ -86,6 +86,11 @@ class Replay:
             self.game: Game = find_game(raw.game)
             options: Any = msgspec.convert(raw.setup.options, self.game.options)
         except UsageError as error:
+            if raw.game_sha256:
+                raise UsageError(
+                    f"{path}: the rules of {raw.game} are a program, which is not installed here; "
+                    "name its folder: --game FOLDER"
+                ) from error
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         except UNDECODABLE as error:
             if content.startswith(HEADER) and len(self.lines) == 1 and self.breaks_off:
@@ -110,6 +115,11 @@ class Replay:
     def new(self) -> State:
         """Returns the first position."""
         return self.game.new(self.header.setup)
+
+    @property
+    def other_rules(self) -> bool:
+        """Whether the match was played with rules whose files differ from those here."""
+        return bool(self.header.game_sha256) and self.header.game_sha256 != self.game.sha256
 
     @property
     def breaks_off(self) -> bool:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from referee.harness.errors import UsageError, writing
 from referee.harness.paths import replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
-from referee.harness.tournament.plan_changes import entered, keeping_places, submitted, withdrawn
+from referee.harness.tournament.plan_changes import entered, keeping_places, set_aside, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
 from referee.harness.tournament.store.reader import idents_of, played_line_ups
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
@@ -52,13 +52,21 @@ class Withdraw(Struct, frozen=True, tag="withdraw"):
     """Their games count for nobody."""
 
 
+class SetAside(Struct, frozen=True, tag="set-aside"):
+    """A version plays no more, for example because it fails in every game. A newer one may still come."""
+
+    ident: str
+    instead: str = ""
+    """The ident of the older version that plays on; empty = none does."""
+
+
 class Retitle(Struct, frozen=True, tag="title"):
     """The tournament gets another name."""
 
     title: str
 
 
-Change = Enter | Submit | Withdraw | Retitle
+Change = Enter | Submit | Withdraw | SetAside | Retitle
 _decode = msgspec.json.Decoder(Change).decode
 _numbers = count()
 
@@ -75,6 +83,8 @@ def applied(plan: Plan, change: Change, played: Played) -> Plan:
             after = submitted(plan, entries, idents_of(played()))
         case Withdraw(names, void):
             after = withdrawn(plan, names, void, played)
+        case SetAside(ident, instead):
+            after = set_aside(plan, ident, instead)
         case Retitle(title):
             after = plan.replaced(title=title)
     if isinstance(change, Enter | Submit) and change.keep_points:

@@ -22,7 +22,6 @@ from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
-    Stage,
     checked,
     default_games,
     identified,
@@ -30,6 +29,7 @@ from referee.harness.tournament.plan import (
     write_plan,
 )
 from referee.harness.tournament.plan_changes import check_conditions, continued, keeping_places, submitted, withdrawn
+from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
 from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
 from referee.harness.tournament.store.reader import (
@@ -64,6 +64,8 @@ class Request(Struct, frozen=True):
     late_points: float | None = None
     play_off: int | None = None
     expel: int | None = None
+    groups: int | None = None
+    """Of a round robin."""
     stages: tuple[Stage, ...] | None = None
     """Those that follow the first one."""
     absent: tuple[str, ...] = ()
@@ -94,6 +96,7 @@ class Request(Struct, frozen=True):
             "first_to",
             "rounds",
             "late_points",
+            "groups",
             "stages",
             "expel",
             "title",
@@ -134,7 +137,8 @@ def arranged(
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
                         raise UsageError(
-                            f"{folder} already holds a tournament; `referee tournament run {folder}` continues it"
+                            f"{folder} already holds a tournament; name another folder, or continue: a gate with "
+                            f"--resume, a tournament with `referee tournament run {folder}`"
                         )
                     discard_heads(folder)
                 for each in found:
@@ -254,6 +258,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         rounds=request.rounds,
         late_points=request.late_points or 0.0,
         play_off=request.play_off or 0,
+        groups=1 if request.groups is None else request.groups,
         stages=request.stages or (),
         ties=default_ties(format, seats) if request.ties is None else request.ties,
         expel=request.expel,

@@ -25,14 +25,9 @@ from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Result
 from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
+from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_ties
 
-TWO_SEATS = frozenset({"ladder", "swiss", "series", "judged", "list-order", *BRACKETS})
-"""Formats for games with two seats."""
-LATER = frozenset({"round-robin", "swiss", "series", *BRACKETS})
-"""Formats of further stages."""
-ALONE = frozenset({"self", "judged", "two-player", "gauntlet"})
-"""Formats that no stage can follow."""
 NONE = "none"
 NEUTRAL = ("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_network")
 """Limits that change no game's outcome: a bot that cannot be built plays no game."""
@@ -72,24 +67,6 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """The name of the bot for which it fills a further seat. Its results are those of that bot."""
 
 
-class Stage(Struct, frozen=True, omit_defaults=True):
-    """A further stage of a tournament, played by the best of the stage before."""
-
-    format: str
-    bots: int
-    """How many go on to it."""
-    games: int = 2
-    first_to: int | None = None
-    rounds: int | None = None
-    name: str = ""
-    """Empty = the format."""
-
-    @property
-    def title(self) -> str:
-        """Its name, unique in a plan."""
-        return self.name or self.format
-
-
 class Plan(Struct, frozen=True, omit_defaults=True):
     """A tournament, as `tournament.toml` of its folder describes it."""
 
@@ -106,9 +83,11 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     ties: tuple[Tie, ...] | None = None
     """What decides between bots with equal points, in order; None in plans from before there was a choice."""
     play_off: int = 0
-    """Bots with equal points for one of so many first places have a play-off; see `formats.play_off`."""
+    """The number of first places for which bots with equal points have a play-off; see `formats.play_off`."""
     expel: int | None = None
     """After this many games with a fault in a row, a bot loses its later games without play."""
+    groups: int = 1
+    """Of a round robin: all bots of a group meet, and the table has the first of all groups before the second ones."""
     stages: tuple[Stage, ...] = ()
     """Those that follow the first one, which `format`, `games`, `first_to` and `rounds` describe."""
     options: dict[str, Any] = {}
@@ -209,6 +188,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             changes=tuple(entry.changes for entry in bots),
             predecessors=tuple(idents.get(entry.predecessor, place) for place, entry in enumerate(bots)),
             late_points=self.late_points,
+            groups=self.groups,
         )
 
     def scheduled_games(self, results: Results) -> ScheduledGames:
@@ -305,9 +285,10 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in TWO_SEATS and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
-    _check_stages(plan)
+    check_stages(plan.format, plan.games, plan.seats, plan.replaced(stages=()).condition_names, plan.stages)
+    _check_groups(plan, len(bots))
     check_ties(plan.format, plan.seats, plan.ties)
-    check_play_off(plan.format, plan.seats, bool(plan.stages), plan.play_off)
+    check_play_off(plan.format, plan.seats, bool(plan.stages) or plan.groups > 1, plan.play_off)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
@@ -321,25 +302,15 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
-def _check_stages(plan: Plan) -> None:
-    """Raises UsageError for stages that cannot follow each other."""
-    before = (plan.format, plan.games)
-    names = {*plan.replaced(stages=()).condition_names}
-    for stage in plan.stages:
-        if before == ("ladder", 0):
-            raise UsageError("stages: a ladder without end has no next stage; say with `games` how many games it has")
-        if before[0] in ALONE:
-            raise UsageError(f"stages: {before[0]} ranks no field of bots, so that no stage can follow it")
-        if stage.format not in LATER:
-            raise UsageError(f"stages: {stage.format!r} cannot follow {before[0]}; expected {', '.join(sorted(LATER))}")
-        if stage.format in TWO_SEATS and plan.seats != 2:
-            raise UsageError(f"stages: {stage.format} is for games with two seats; {plan.game} has {plan.seats}")
-        if stage.bots < plan.seats or stage.games < 1:
-            raise UsageError(f"stages: {stage.title} needs `bots` from {plan.seats} on and `games` from 1 on")
-        if stage.title in names:
-            raise UsageError(f"stages: {stage.title!r} is the name of another stage; give it a `name` of its own")
-        names.add(stage.title)
-        before = (stage.format, stage.games)
+def _check_groups(plan: Plan, bots: int) -> None:
+    """Raises UsageError for groups that are not those of a round robin, or too small to play."""
+    if plan.groups < 1 or (plan.groups > 1 and plan.format != "round-robin"):
+        raise UsageError(f"groups = {plan.groups}: expected 1 or more groups of a round-robin, not of {plan.format}")
+    if plan.groups > 1 and 0 < bots < plan.groups * plan.seats:
+        least = plan.groups * plan.seats
+        raise UsageError(
+            f"groups = {plan.groups}: expected at least {least} bots, {plan.seats} each; there {_are(bots)}"
+        )
 
 
 def _are(count: int) -> str:
@@ -352,7 +323,7 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     With another seed or other conditions, the game of a key is another game. A bot that is not on the list has no place
     in the standings.
     """
-    for name in ("game", "formats", "seed", "seating", "pairing"):
+    for name in ("game", "formats", "seed", "seating", "pairing", "groups"):
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:
             yield f"its {name} is {value}, not {expected}"
@@ -437,10 +408,8 @@ def same_programs(plan: Plan) -> list[str]:
 
 
 def number_of_games(plan: Plan) -> int | None:
-    """Returns the number of games; None if it depends on results."""
+    """Returns the number of games, without a play-off; None if it depends on results."""
     field = plan.field
-    if plan.play_off:
-        return None
     if plan.format == "swiss":
         return size_of_swiss(field)
     if plan.format == "ladder":

@@ -86,7 +86,7 @@ def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> P
         if not entry.guest
     ]
     new = identified([entry for entry in entries if entry.hash not in absent], entered=bots)
-    return checked(plan.replaced(bots=(*bots, *new, *guests)))
+    return _checked(plan.replaced(bots=(*bots, *new, *guests)))
 
 
 def submitted(plan: Plan, entries: Sequence[Entry], played: Set[str]) -> Plan:
@@ -112,7 +112,29 @@ def withdrawn(plan: Plan, names: Sequence[str], void: bool, played: Callable[[],
     for place in gone:
         entry = bots[place]
         bots[place] = msgspec.structs.replace(entry, absent=True, withdrawn=True, void=void or entry.void)
-    return checked(plan.replaced(bots=tuple(bots)))
+    return _checked(plan.replaced(bots=tuple(bots)))
+
+
+def set_aside(plan: Plan, ident: str, instead: str = "") -> Plan:
+    """Returns the plan without further games of a version, in which an older one may play `instead`.
+
+    Raises UsageError if there is no such version.
+    """
+    found = {entry.ident: entry for entry in plan.bots}
+    if missing := [each for each in (ident, instead) if each and each not in found]:
+        raise UsageError(f"there is no version {', '.join(missing)}")
+    if found[ident].absent:
+        return plan  # a newer version has come meanwhile
+    bots = (
+        msgspec.structs.replace(entry, absent=entry.ident == ident) if entry.ident in (ident, instead) else entry
+        for entry in plan.bots
+    )
+    return plan.replaced(bots=tuple(bots))
+
+
+def _checked(plan: Plan) -> Plan:
+    """Returns the plan if it can be played. A ladder without end may have to wait for bots."""
+    return plan if plan.format == "ladder" and not plan.games else checked(plan)
 
 
 def _current(plan: Plan, names: Sequence[str]) -> list[int]:
@@ -143,7 +165,7 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
             return  # all other settings mean something else
     if before.stages != requested.stages:
         yield "further stages are others"
-    for name in ("seed", "seating", "late_points"):
+    for name in ("seed", "seating", "late_points", "groups"):
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
     wins = [wins_of_series(before.games, plan.first_to) for plan in (before, requested)]

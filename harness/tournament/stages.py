@@ -11,7 +11,7 @@ import msgspec
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
 from referee.harness.tournament.formats.play_off import PlayOff
-from referee.harness.tournament.formats.schedules import BRACKETS
+from referee.harness.tournament.formats.schedules import BRACKETS, drawn_groups
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -89,13 +89,38 @@ def stage_plan(plan: Plan, number: int, seeds: tuple[int, ...] = ()) -> Plan:
     stage = plan.stages[number - 1]
     values = {name: getattr(plan, name) for name in plan.__struct_fields__}
     changes = {name: getattr(stage, name) for name in ("format", "games", "first_to", "rounds")}
-    return StagePlan(**values | changes | {"stages": (), "stage": stage.title, "seeds": seeds})
+    changes |= {"stages": (), "groups": 1} | ({} if stage.ties is None else {"ties": stage.ties})
+    return StagePlan(**values | changes, stage=stage.title, seeds=seeds)
 
 
 def seeds(plan: Plan, number: int, order: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Returns who goes on from a stage. Bots that share a rank are seeded by lot; an absent bot does not go on."""
+    """Returns who goes on from a stage. Bots that share a rank are seeded by lot; an absent bot does not go on.
+
+    Of a round robin in groups, bots of one group do not meet again in the first round of a bracket if that is possible.
+    """
     found = []
     for equal in order:
         by_lot = sorted(equal, key=lambda bot: derive_seed(plan.seed, "lot", number, plan.bots[bot].ident))
         found += [bot for bot in by_lot if not plan.bots[bot].absent or plan.bots[bot].walkover]
-    return tuple(found[: plan.stages[number].bots])
+    found = found[: plan.stages[number].bots]
+    if number == 0 and plan.groups > 1 and plan.stages[0].format in BRACKETS:
+        _part(found, drawn_groups(plan.field.bots, plan.groups, plan.seed))
+    return tuple(found)
+
+
+def _part(seeds: list[int], groups: Sequence[Sequence[int]]) -> None:
+    """Exchanges seeds of the same place in their groups, so that the first pairs of a bracket are of two groups."""
+    group_of = {bot: number for number, group in enumerate(groups) for bot in group}
+    place_of = {bot: sum(group_of[bot] == group_of[other] for other in seeds[:at]) for at, bot in enumerate(seeds)}
+    last = (1 << (len(seeds) - 1).bit_length()) - 1
+
+    def meets_own(at: int) -> bool:
+        return last - at < len(seeds) and group_of[seeds[at]] == group_of[seeds[last - at]]
+
+    for lower in range(len(seeds) - 1, last // 2, -1):
+        others = (at for at, bot in enumerate(seeds) if at != lower and place_of[bot] == place_of[seeds[lower]])
+        for other in sorted(others, key=lambda at: abs(at - lower)) if meets_own(lower) else ():
+            seeds[lower], seeds[other] = seeds[other], seeds[lower]
+            if not meets_own(lower) and not meets_own(other):
+                break
+            seeds[lower], seeds[other] = seeds[other], seeds[lower]

@@ -6,7 +6,7 @@ mkdir -p library
 waiting=
 for part in "$@"; do
     made=library/$part.o
-    if [ ! -e "$made" ] || [ -n "$(find "src/$part.cpp" src/frames.hpp include -newer "$made" | head -n 1)" ]; then
+    if [ ! -e "$made" ] || [ -n "$(find "src/$part.cpp" src/*.hpp include -newer "$made" | head -n 1)" ]; then
         g++ -std=c++17 -O2 -I include -c -o "$made.new" "src/$part.cpp" &
         waiting="$waiting $!:$made"
     fi

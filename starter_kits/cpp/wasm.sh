@@ -12,7 +12,7 @@ mkdir -p "$OUT"
 # Compiles each source that is newer than its object.
 for source in src/*.cpp; do
     object="$OUT/kit_$(basename "$source" .cpp).o"
-    if ! [ -e "$object" ] || [ -n "$(find "$source" include src/frames.hpp -newer "$object" | head -n 1)" ]; then
+    if ! [ -e "$object" ] || [ -n "$(find "$source" include src/*.hpp -newer "$object" | head -n 1)" ]; then
         # shellcheck disable=SC2086 # the flags are words
         "$CLANG" $FLAGS -c -o "$object" "$source"
     fi

@@ -309,7 +309,8 @@ def test_a_tournament_on_a_full_disk_keeps_its_games(tmp_path: Path) -> None:
     assert done.stderr.startswith(
         "referee: t: the ledger cannot be written: the disk is full. Games written so far are kept; "
     )
-    assert "continue with the same command and --resume" in done.stderr and done.stderr.count("\n") == 1
+    assert "make room, then continue: a tournament with `referee tournament run t`" in done.stderr
+    assert done.stderr.count("\n") == 1
     assert "@baseline" in shown[0] and "@random" in shown[0], "the table of what was played"
 
 

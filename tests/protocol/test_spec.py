@@ -30,13 +30,17 @@ def test_every_vector_that_the_text_names_exists() -> None:
 
 def test_there_are_examples_of_everything() -> None:
     folders = {name.partition("/")[0] for name, _, _ in EXAMPLES}
-    assert folders == {"frames", "faults", "dialogues"}
+    assert folders == {"frames", "faults", "dialogues", "rules"}
     assert len(EXAMPLES) >= 35
 
 
 def rendered(name: str, encoding: Encoding) -> str:
     """A vector as SPEC.md shows it."""
     vector = load(name)
+    if name.startswith("rules/"):
+        lines = [f"-> {_compact(vector['request'])}", f"<- {_compact(vector['answer'])}"]
+        lines += [f"!! {words}" for words in vector.get("fault", ())]
+        return "".join(f"{line}\n" for line in lines)
     if "steps" in vector:
         return "".join(f"{line}\n" for step in vector["steps"] for line in dialogue_lines(step))
     arrow = "->" if vector["from"] == "referee" else "<-"

@@ -97,7 +97,7 @@ def test_a_driver_with_a_full_disk_loses_no_game_and_continues_when_there_is_roo
         kept = games(disk / "cup")
         assert 0 < len(kept) < 450
         subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
-        tournament(tmp_path, *start, "--resume", "--ledger", disk / "cup")
+        tournament(tmp_path, *start, "--ledger", disk / "cup")
         assert kept.items() <= games(disk / "cup").items()
         assert courses(disk / "cup") == undisturbed
 
@@ -112,5 +112,5 @@ def test_another_worker_plays_the_games_of_one_whose_disk_is_full(cluster: Clust
         assert "no worker of the cluster can play" in said and "No space left on device" in said
         cluster.worker("empty")
         cluster.wait_for_workers(2)
-        tournament(tmp_path, *start, "--resume", "--ledger", tmp_path / "cup")
+        tournament(tmp_path, *start, "--ledger", tmp_path / "cup")
     assert len(games(tmp_path / "cup")) == 450

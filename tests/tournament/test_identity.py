@@ -173,7 +173,7 @@ def test_a_tournament_goes_on_with_other_limits_that_change_no_outcome(tmp_path:
         "--limit",
         "readable=books",
     ]
-    tournament(tmp_path, *start, *more, "--games", "4", "--resume")
+    tournament(tmp_path, *start, *more, "--games", "4")
     after = games(tmp_path / "t")
     assert len(after) == 4 and before.items() <= after.items()
     limits = read_plan(tmp_path / "t" / "tournament.toml").limits

@@ -303,6 +303,8 @@ def test_a_tournament_without_accepted_bots_says_what_to_do(tmp_path: Path) -> N
     assert list(result["refused"]) == ["Gpt", "_random", "human"]
     assert all("not a submission" in why and "tournament add" in why for why in result["refused"].values())
     prepared(tmp_path, "teams", "--into", "cup", code=1)
+    said = tournament(tmp_path, "--game", "tictactoe", "@random", "@baseline", "--ledger", "cup", code=2)
+    assert "cup already holds a tournament; name another folder, or continue: " in said
     said = tournament(tmp_path, "cup", code=2)
     assert "no bot" in said and "prepare" in said and len(said.strip().splitlines()) == 1
     tournament(tmp_path, "add", "cup", "@random", "@baseline")
@@ -349,8 +351,8 @@ def test_a_run_that_failed_before_its_first_game_does_not_stand_in_the_way(tmp_p
         tournament(tmp_path, *start, "--games", "2", "--seed", "3")
     assert len(games(tmp_path / "cup")) == 2
     assert [path.name for path in (tmp_path / "tournaments").iterdir()] == ["tictactoe-round-robin"]
-    said = tournament(tmp_path, "--game", "tictactoe", "ann", "bob", "--ledger", "cup", code=2)
-    assert "`referee tournament run cup` continues it" in said
+    tournament(tmp_path, "--game", "tictactoe", "ann", "bob", "--ledger", "cup")
+    assert len(games(tmp_path / "cup")) == 2, "all are played, and nothing begins anew"
 
 
 def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> None:
@@ -360,10 +362,10 @@ def test_a_changed_bot_without_games_replaces_the_old_one(tmp_path: Path) -> Non
     tournament(tmp_path, *start)
     tournament(tmp_path, "add", "cup", "cid")
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 99\n{DRAWS}"))
-    tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume")
+    tournament(tmp_path, *start[:4], "cid", *start[4:])
     assert len(games(tmp_path / "cup")) == 6
     (tmp_path / "cid" / "bot.py").write_text(bot(f"SALT = 98\n{DRAWS}"))
-    said = tournament(tmp_path, *start[:4], "cid", *start[4:], "--resume", code=2)
+    said = tournament(tmp_path, *start[:4], "cid", *start[4:], code=2)
     assert "an earlier version of cid" in said and "`referee tournament add cup BOT`" in said
 
 

@@ -114,6 +114,30 @@ def test_two_people_of_one_name_are_two_and_two_files_of_one_person_are_one(tmp_
     assert len(handed_in(tmp_path, newest=True).submissions) == 6, "of equal times, none is the newest"
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Bo_12346_assignsubmission_file_/bot.py", "Bo_12346_assignsubmission_file_/helper.py"),
+        ("Bo_12346_assignsubmission_file_bot.py", "Bo_12346_assignsubmission_file_helper.py"),
+        ("bo_12346_77_bot.py", "bo_12346_78_helper.py"),
+    ],
+)
+def test_loose_files_of_one_person_are_refused_with_what_to_hand_in(tmp_path: Path, names: tuple[str, ...]) -> None:
+    teams = tmp_path / "teams"
+    for name in (*names, "ann.py", "ann.c"):
+        (teams / name).parent.mkdir(parents=True, exist_ok=True)
+        (teams / name).write_text(SOURCE)
+    why = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=1)["refused"]
+    owner = next(name for name in why if name != "ann")
+    assert why[owner] == (
+        f"{' and '.join(names)} are loose files; a bot of several files is one zip with a bot.toml; if they are "
+        "versions of one file, take the newest with --newest"
+    )
+    assert why["ann"].startswith("ann.c and ann.py have one name; rename one of them")
+    report = (tmp_path / "cup" / "reports" / f"{owner}.txt").read_text()
+    assert "there are 2 loose files; hand in one zip with a bot.toml, or a single source file" in report
+
+
 def test_names_stay_as_their_owners_write_them_and_only_file_names_change(tmp_path: Path) -> None:
     teams = tmp_path / "teams"
     names = ["Weiß, Björn", "Anna Müller (1)", "O'Brien & Søn", "日本語", "=SUM(A1)"]

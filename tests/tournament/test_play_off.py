@@ -1,5 +1,6 @@
 """Play-offs: further games decide between bots with equal points, from the plan and the games alone."""
 
+import json
 import random
 from collections.abc import Iterator
 from itertools import combinations
@@ -21,6 +22,7 @@ from referee.harness.tournament.inbox import Withdraw, applied
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan, checked, read_plan, write_plan
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
+from referee.harness.tournament.reports.standings_text import progress
 from referee.harness.tournament.stages import scheduled_games
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Ledger, Line
@@ -89,7 +91,10 @@ def test_a_play_off_changes_neither_points_nor_ratings_nor_games_of_the_table(fo
     assert play(cup, book, 1)
     plain = all_standings(cup.replaced(play_off=0), book, chances=False)
     found = all_standings(cup, book, chances=False)
-    assert sum(map(len, in_play_off(cup, book).values())) == book.count - found.played > 0
+    count = sum(map(len, in_play_off(cup, book).values()))
+    assert count == book.count - found.played > 0 and found.played == found.due
+    assert (found.play_off.played, found.play_off.due, found.play_off.faults) == (count, count, 0)
+    assert f"; play-off: {count} of {count} games" in progress(found)
     figures = [{row.name: (row.points, row.games, row.wins, row.elo) for row in each.rows} for each in (plain, found)]
     assert figures[0] == figures[1]
     assert any(note.startswith("play-off for places ") for note in found.notes)
@@ -213,6 +218,21 @@ def test_a_finished_tournament_can_be_given_a_play_off(tmp_path: Path) -> None:
     assert all(key in listed for key in games(cup))
     told = tournament(tmp_path, cup, "--shard", "1/2", code=2)
     assert "a play-off cannot be sharded" in told
+    tournament(tmp_path, "show", cup, "--follow")  # ends, because all is played
+
+
+def test_strict_fails_for_a_fault_in_the_play_off(tmp_path: Path) -> None:
+    same = "def choose():\n    return cell(free[0])\n"
+    bots = [drawing_bot(tmp_path, name, salt, same) for salt, name in enumerate(("ann", "bob"))]
+    cup = tmp_path / "cup"
+    start = ["--game", "tictactoe", *bots, "--seed", "1", "--play-off", "1", "--strict"]
+    tournament(tmp_path, *start, "--ledger", cup)
+    (file,) = (cup / "ledger").glob("*.jsonl")
+    *others, last = file.read_text().splitlines()
+    at_fault = json.loads(last) | {"f": [{"seat": 0, "kind": "crash"}]}
+    assert at_fault["k"].startswith(read_plan(cup / "tournament.toml").conditions(PLAY_OFF))
+    file.write_text("\n".join([*others, json.dumps(at_fault), ""]))
+    tournament(tmp_path, cup, "--strict", code=1)
 
 
 @pytest.mark.parametrize(("format", "stage"), [("round-robin", PLAY_OFF), ("swiss", ""), ("round-robin", "")])

@@ -186,7 +186,7 @@ def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_p
     before = (folder / "tournament.toml").read_bytes()
     (file,) = (folder / "ledger").glob("*.jsonl")
     file.write_bytes(file.read_bytes() + b"no line\n")
-    for again in (["--ledger", folder], [*start, "--resume"]):
+    for again in (["--ledger", folder], [*start]):
         assert "is damaged" in tournament(tmp_path, *again, "--games", "12", code=3)
         assert (folder / "tournament.toml").read_bytes() == before
     assert "is damaged" in tournament(tmp_path, "add", folder, bots[2], code=3)
@@ -235,7 +235,7 @@ def test_strict_fails_for_faults_and_only_replays_with_faults_are_kept(bots: lis
 def test_resume_refuses_changes_that_would_orphan_games(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder)
-    plan, resume = (folder / "tournament.toml").read_bytes(), ["--resume", "--ledger", folder]
+    plan, resume = (folder / "tournament.toml").read_bytes(), ["--ledger", folder]
     other = drawing_bot(tmp_path / "bots-of-today", "cid", 2)
     for arguments, words in (
         (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
@@ -257,7 +257,7 @@ def test_resume_names_all_differences_in_a_line_and_changes_nothing(bots: list[s
     start = ["--game", "tictactoe", *bots[:2]]
     tournament(tmp_path, *start, "--games", "4", "--seed", "3", "--call-time", "3s", "--ledger", folder)
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    resume = ["--resume", "--ledger", folder]
+    resume = ["--ledger", folder]
     slow = [*start, "--call-time", "3s"]
     for arguments, words in (
         ([*slow, "--games", "2"], "games are 4, not 2"),
@@ -287,11 +287,11 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
     tournament(tmp_path, *start, "--absent", "cid")
     assert len(games(folder)) == 2
     before = (folder / "tournament.toml").read_bytes()
-    said = tournament(tmp_path, *start, "--resume", "--absent", "bob", code=2)
+    said = tournament(tmp_path, *start, "--absent", "bob", code=2)
     assert "round-robin of tictactoe takes at least 2 bots; there is 1" in said
     assert (folder / "tournament.toml").read_bytes() == before
     again = subprocess.run(
-        command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
+        command(*start), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
     )
     assert again.stderr.splitlines() == ["cid is absent"]  # what is not said is as it was
     assert (folder / "tournament.toml").read_bytes() == before and len(games(folder)) == 2
@@ -320,7 +320,7 @@ def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: lis
         start = ["--game", "tictactoe", "--format", format, "--seed", "3", "--ledger", tmp_path / format]
         tournament(tmp_path, *start, *bots[:2])
         code = 2 if format == "gauntlet" else 0
-        said = tournament(tmp_path, *start, "--resume", bots[2], bots[1], bots[0], code=code)
+        said = tournament(tmp_path, *start, bots[2], bots[1], bots[0], code=code)
         assert code == 0 or "the order of the bots matters: name them as ann, bob" in said
     assert len(games(tmp_path / "round-robin")) == 6
 
@@ -678,12 +678,17 @@ def test_archives_unpacked_by_an_earlier_edition_are_not_used(tmp_path: Path) ->
     assert (unpacked / "bots" / "ann" / "main.py").is_file()
 
 
-def test_the_earlier_option_resume_still_continues_and_says_what_replaces_it(bots: list[str], tmp_path: Path) -> None:
+def test_the_same_command_continues_and_the_earlier_option_resume_says_that_it_is_not_needed(
+    bots: list[str], tmp_path: Path
+) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--ledger", tmp_path / "t"]
     tournament(tmp_path, *start, "--games", "2")
-    for again, note in (([*start, "--games", "4"], False), (["--ledger", tmp_path / "t", "--games", "6"], True)):
-        said = tournament(tmp_path, *again, "--resume", errors=True)
-        assert ("--resume is not needed any more: `referee tournament run" in said) == note
-        assert len(games(tmp_path / "t")) == int(again[-1])
+    for again in ([*start, "--games", "4"], ["--ledger", tmp_path / "t", "--games", "6"]):
+        for resume in ([], ["--resume"]):
+            said = tournament(tmp_path, *again, *resume, errors=True)
+            assert ("--resume is not needed any more" in said) == bool(resume)
+            assert len(games(tmp_path / "t")) == int(again[-1])
+    tournament(tmp_path, *start, bots[2], "--games", "6")
+    assert len(games(tmp_path / "t")) == 18
     tournament(tmp_path, tmp_path / "t", "--rounds", "3", code=2)
     assert "--resume" not in tournament(tmp_path, "--help")

@@ -13,9 +13,10 @@ from referee.harness.errors import UsageError
 from referee.harness.tournament.formats.games import PAIRING, ScheduledGame
 from referee.harness.tournament.inbox import Enter, Withdraw, applied
 from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Entry, Plan, Stage, checked, identified, read_plan, write_plan
+from referee.harness.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.harness.tournament.plan_changes import is_closed
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
+from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.stages import begun, scheduled_games, stage_plan
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -69,6 +70,7 @@ def play(plan: Plan, book: Book, seed: int, most: int = 10**6) -> bool:
 FORMATS = [
     ("swiss", [Stage("knockout", 4, games=4)], {}),
     ("round-robin", [Stage("double-elimination", 5)], {}),
+    ("round-robin", [Stage("knockout", 4)], {"groups": 2}),
     ("ladder", [Stage("knockout", 2, games=7, name="final")], {"games": 300}),
     ("swiss", [Stage("round-robin", 6), Stage("knockout", 4, name="play-off"), Stage("series", 2, games=5)], {}),
 ]

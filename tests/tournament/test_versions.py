@@ -26,7 +26,7 @@ def test_a_resubmitted_bot_replaces_its_older_version_and_can_come_back(tmp_path
     drawing_bot(tmp_path, "ann", 5)
     tournament(tmp_path, "add", folder, ann)
     tournament(tmp_path, "--ledger", folder)
-    tournament(tmp_path, "--game", "tictactoe", ann, bob, "--games", "4", "--resume", "--ledger", folder)
+    tournament(tmp_path, "--game", "tictactoe", ann, bob, "--games", "4", "--ledger", folder)
     old, _, new = read_plan(folder / PLAN).bots
     assert (old.name, new.name) == ("ann", "ann") and old.hash != new.hash and old.absent and not new.absent
     assert len(games(folder)) == 8

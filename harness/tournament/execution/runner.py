@@ -59,6 +59,8 @@ class Runner(ABC):
         self.lost_workers = 0
         self.ahead = AHEAD
         """How many games to take from the schedule in advance."""
+        self.goes_on = False
+        """Whether the run waits for further games when none is left."""
         self._queue = GameQueue(self.assignments())
         self._jobs: dict[int, _GivenJob] = {}
         self._last_job = 0
@@ -117,6 +119,10 @@ class Runner(ABC):
         """Names a game in messages."""
         return f"the game {game.key}"
 
+    def give_up(self, game: Assignment) -> None:
+        """Handles a game that has killed `DEATHS` workers."""
+        raise RunError(f"{self.describe(game)} has killed {DEATHS} workers; it is not tried again")
+
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays until nothing is left, `stop` is set, or the time is over. Raises RunError if it cannot go on."""
         stop = trio.Event() if stop is None else stop
@@ -152,8 +158,9 @@ class Runner(ABC):
                         await self.take_in_changes(pool)
                         if queue is not self._queue:
                             continue
-                        return  # nothing is left, or the format waits for games of another shard
-                    if pool.room() > 0:
+                        if not self.goes_on:
+                            return  # nothing is left, or the format waits for games of another shard
+                    elif pool.room() > 0:
                         continue  # all games of the line-ups so far were decided without play
             try:
                 with trio.move_on_after(WAIT_S):
@@ -238,7 +245,8 @@ class Runner(ABC):
         for key, game in list(job.games.items())[:1]:
             self._deaths[key] = self._deaths.get(key, 0) + 1 if job.count == 1 else 1
             if self._deaths[key] >= DEATHS:
-                raise RunError(f"{self.describe(game)} has killed {DEATHS} workers; it is not tried again")
+                del job.games[key]
+                self.give_up(game)
 
 
 class GameQueue:

@@ -26,7 +26,7 @@ from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.formats.schedules import CHOSEN_LATE
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.plan import Entry, Plan
 from referee.harness.tournament.stages import Ranked, scheduled_games
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -139,13 +139,21 @@ class TournamentGames(Runner):
     async def _take_in(self, pool: WorkerPool, folder: Path, changed: Changed) -> None:
         new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
         try:
-            plan, contest = await threads.run(lambda: changed(new))
+            plan, contest = await self.with_programs(changed, new)
         except (RunError, UsageError) as error:
             self.on_note(f"the tournament goes on without its last change: {error}")
             return
-        await pool.enter(contest, plan.bots)
+        await pool.enter(contest, self.bots_for_workers(plan))
         self._follow(plan)
         self.begin_anew()
+
+    async def with_programs(self, changed: Changed, plan: Plan) -> tuple[Plan, Contest]:
+        """Builds the bots of a changed plan while others play."""
+        return await threads.run(lambda: changed(plan))
+
+    def bots_for_workers(self, plan: Plan) -> Sequence[Entry]:
+        """Returns the bots that workers have to know."""
+        return plan.bots
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays the games and syncs the ledger to disk meanwhile."""

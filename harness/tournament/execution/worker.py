@@ -101,7 +101,7 @@ class Player:
             self.game,
             tuple(self.contest.bots[ident] for ident in game.bots),
             game.seed,
-            self._game_options(game.map),
+            self._game_options(game),
             self.contest.time,
             self.contest.encodings,
             game.replay,
@@ -175,12 +175,14 @@ class Player:
             game.key, msgspec.json.encode(line), _member(b"\n".join([*replay, b""])) if kept else None, void
         )
 
-    def _game_options(self, map: str | None) -> Any:
+    def _game_options(self, game: Assignment) -> Any:
         """Returns the options, which are expensive to make where they hold a map, and so are made once."""
-        if map not in self._options:
-            options = self.contest.options | ({} if map is None else {"map": map})
-            self._options[map] = msgspec.convert(options, self.game.options)
-        return self._options[map]
+        if game.options is not None:
+            return msgspec.convert(game.options, self.game.options)
+        if game.map not in self._options:
+            options = self.contest.options | ({} if game.map is None else {"map": game.map})
+            self._options[game.map] = msgspec.convert(options, self.game.options)
+        return self._options[game.map]
 
 
 def _member(replay: bytes) -> bytes:

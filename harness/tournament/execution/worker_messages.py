@@ -63,6 +63,8 @@ class Assignment(Struct, frozen=True):
     """The command line that reproduces a plain game."""
     number: int = 0
     """Its place in the schedule."""
+    options: dict[str, Any] | None = None
+    """The options of the rules, if they are not the contest's: of a practice game."""
 
     @property
     def line_up(self) -> str:

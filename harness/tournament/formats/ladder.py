@@ -8,22 +8,39 @@ interrupted continues from the games that it has.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import combinations, permutations
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from referee.games.dice import Dice, derive_seed
 from referee.harness.tournament.formats.designs import LineUp, rows
-from referee.harness.tournament.formats.games import Field, Outcome, Results, ScheduledGame, ScheduledGames, Seating
+from referee.harness.tournament.formats.games import (
+    Field,
+    Outcome,
+    Results,
+    ScheduledGame,
+    ScheduledGames,
+    Seating,
+    expelled,
+    half_points,
+)
 
 PLACES = 6
 """A new bot first plays this many seed groups, against bots across the table: at 0, 20, … 100 % of it."""
 NEIGHBOURS = 6
 """How many bots near it in rank a bot plays."""
-SHARE = 1.2
-"""A bot with more than this share of the average machine time waits until the others have caught up."""
+AHEAD = 3
+"""A bot that has had the machine time of this many games more than the average waits until the others catch up."""
 STEPS = 2
 """Newton steps of a rating after a game."""
+SWEEPS = 20
+"""How often all ratings are fitted when a ladder continues."""
+CATCH_UP = 40
+"""A bot that comes late catches up by the machine time of this many games: those that its rating needs. Then it has
+the same share as the others."""
+WATCHED = 2
+"""The share of the first bots while somebody watches, compared with the others'."""
 
 
 @runtime_checkable
@@ -34,20 +51,28 @@ class Progress(Results, Protocol):
         """Yields the games that were played, or that a worker has."""
 
     def spent_s(self, line_up: LineUp, stage: str, /) -> float:
-        """Returns how long all games of two bots took."""
+        """Returns how long all games of these bots took."""
+
+
+@runtime_checkable
+class Audience(Protocol):
+    """What a ladder may also look at."""
+
+    def watched(self) -> int:
+        """Returns how many of the first bots play twice as much as others: 0 while nobody watches."""
 
 
 def ladder(field: Field, results: Results) -> ScheduledGames:
     """The bot with the least machine time against one of its six neighbours in rank; a seed group each.
 
     It plays one of those that it has met least, at random. Among all six, it would need up to a fifth more games
-    for the same order (`benchmarks/formats.py`).
+    for the same order (`benchmarks/formats.py`). At four seats, it plays three of its neighbours.
 
     A new bot first plays `PLACES` bots across the table, once there is one: when bots have begun that many seed groups
-    on average.
+    on average. With the least machine time of all, it plays at once, but catches up by `CATCH_UP` games only.
     """
     field = msgspec.structs.replace(field, seating=Seating.SEED_GROUP)
-    if len(field.present) < 2:
+    if len(field.present) < field.seats:
         return
     table = _Table(field, results)
     turns = len(rows(field.seats))
@@ -73,21 +98,28 @@ class _Table:
         self.count = 0
         """Games that were begun."""
         self.next_group: dict[LineUp, int] = defaultdict(int)
-        """By pair, the first seed group that was not begun as a whole."""
+        """By line-up, the first seed group that was not begun as a whole."""
         self.begun: dict[LineUp, set[ScheduledGame]] = defaultdict(set)
-        """By pair, the games from that seed group on that were begun."""
+        """By line-up, the games from that seed group on that were begun."""
         self._results, self._stage, self._turns = results, field.stage, len(rows(field.seats))
+        self._rivals = field.seats - 1
         self._bots = field.present
         self._dice = Dice(derive_seed(field.seed, "ladder"))
         self._dice.shuffle(self._bots)
         self.open: set[ScheduledGame] = set()
         """Games that were begun and have not ended."""
         self._open_games = Counter[int]()
-        self._games, self._spent_s = Counter[int](), dict.fromkeys(self._bots, 0.0)
+        self._games, self._played_s = Counter[int](), defaultdict[int, float](float)
         """By bot, the games that have ended, and their time."""
-        self._pair_s: dict[LineUp, float] = defaultdict(float)
+        self._spent_s = dict.fromkeys(self._bots, 0.0)
+        """By bot, the machine time by which the next one is chosen."""
+        self._line_up_s: dict[LineUp, float] = defaultdict(float)
         self._groups = Counter[int]()
         """By bot, the seed groups that were begun."""
+        self._met = Counter[LineUp]()
+        """By pair, the same."""
+        self._top: list[int] = []
+        """The first bots, while somebody watches."""
         self._scores: dict[int, dict[int, list[float]]] = {bot: {} for bot in self._bots}
         """By bot and rival: points and games."""
         self._rating = dict.fromkeys(self._bots, 0.0)
@@ -96,17 +128,38 @@ class _Table:
             for game in results.begun(field.stage):
                 if set(game.seats) <= self._rating.keys():
                     self.begin(game)
-            self.look()
-            for _ in range(STEPS):
+            for game in [*self.open]:
+                if (outcome := self._results.get(game)) is not None:
+                    self._end(game, outcome)
+            self._level()
+            for _ in range(SWEEPS):
                 for bot in self._bots:
                     self._rate(bot)
 
+    def _level(self) -> None:
+        """Forgets most of what bots had more or less than the others: a ladder continues with equal shares.
+
+        Otherwise a bot that came after days would play alone until it had played for days.
+        """
+        if not self._games:
+            return
+        mean_s, game_s = sum(self._played_s.values()) / len(self._games), self._mean_game_s
+        for bot, own_s in self._spent_s.items():
+            least_s = mean_s - max(0.0, CATCH_UP * game_s - own_s)
+            self._spent_s[bot] = min(max(own_s, least_s), mean_s + AHEAD * game_s)
+
+    @property
+    def _mean_game_s(self) -> float:
+        """The mean machine time of a game."""
+        return sum(self._played_s.values()) / max(1, self._games.total()) or 1.0
+
     def begin(self, game: ScheduledGame) -> None:
         """Notes that a game is played, or was."""
-        line_up = (min(game.seats), max(game.seats))
+        line_up = tuple(sorted(game.seats))
         begun = self.begun[line_up]
         if not any(each.seed_group == game.seed_group for each in begun):
             self._groups.update(line_up)
+            self._met.update(combinations(line_up, 2))
         begun.add(game)
         self.open.add(game)
         self._open_games.update(line_up)
@@ -119,25 +172,30 @@ class _Table:
         """Counts the open games that have ended."""
         for game in [*self.open]:
             if (outcome := self._results.get(game)) is not None:
-                self.open.remove(game)
                 self._end(game, outcome)
+                for bot in game.seats:
+                    self._rate(bot)
 
     def _end(self, game: ScheduledGame, outcome: Outcome) -> None:
-        line_up = (min(game.seats), max(game.seats))
+        self.open.remove(game)
+        line_up = tuple(sorted(game.seats))
         self._open_games.subtract(line_up)
         self._games.update(line_up)
-        spent_s = self._pair_s[line_up] + 1.0
+        spent_s = self._line_up_s[line_up] + 1.0
         if isinstance(self._results, Progress):
             spent_s = self._results.spent_s(line_up, self._stage)
         for bot in line_up:
-            self._spent_s[bot] += spent_s - self._pair_s[line_up]
-        self._pair_s[line_up] = spent_s
-        for bot, rival, share in zip(game.seats, reversed(game.seats), outcome.shares, strict=True):
-            score = self._scores[bot].setdefault(rival, [0.0, 0.0])
-            score[0] += share
+            self._played_s[bot] += spent_s - self._line_up_s[line_up]
+            self._spent_s[bot] += (spent_s - self._line_up_s[line_up]) / self._weight(bot)
+        self._line_up_s[line_up] = spent_s
+        out = expelled(outcome.forfeit, outcome.points)
+        for one, two in permutations(range(len(game.seats)), 2):
+            score = self._scores[game.seats[one]].setdefault(game.seats[two], [0.0, 0.0])
+            score[0] += 0.0 if out[one] else half_points(outcome.ranks[one], outcome.ranks[two]) / 2
             score[1] += 1
-        for bot in line_up:
-            self._rate(bot)
+
+    def _weight(self, bot: int) -> int:
+        return WATCHED if bot in self._top else 1
 
     def _rate(self, bot: int) -> None:
         """Moves a rating to where it explains the bot's results best, with half a win and half a loss against 0."""
@@ -155,32 +213,37 @@ class _Table:
             self._rating[bot] = own + max(-1.0, min(1.0, pull / max(weight, 1e-9)))
 
     def next_line_up(self) -> LineUp:
-        """Returns the two bots that play next."""
+        """Returns the bots that play next."""
+        order = sorted(self._bots, key=self._rating.__getitem__, reverse=True)
+        self._top = order[: self._results.watched()] if isinstance(self._results, Audience) else []
         load_s = self._loads_s()
         # A new bot that catches up leaves half of the workers to the others.
         most = max(NEIGHBOURS, len(self.open) // 2)
         free = [bot for bot in self._bots if self._open_games[bot] < most]
         bot = min(free or self._bots, key=load_s.__getitem__)
-        order = sorted(self._bots, key=self._rating.__getitem__, reverse=True)
+        place = order.index(bot)
+        order.remove(bot)
         settled = self._groups.total() >= PLACES * len(self._bots)
-        if settled and (number := self._groups[bot]) < PLACES:
-            order.remove(bot)
-            rival = order[round(number * (len(order) - 1) / (PLACES - 1))]
-        else:
-            place = order.index(bot)
-            start = max(0, min(place - NEIGHBOURS // 2, len(order) - NEIGHBOURS - 1))
-            near = [each for each in order[start : start + NEIGHBOURS + 1] if each != bot]
-            # Also as the rival of others, a slow bot plays no longer than they do.
-            enough_s = SHARE * sum(load_s.values()) / len(load_s)
-            near = [each for each in near if load_s[each] <= enough_s] or near
-            met = {each: self.next_group[min(bot, each), max(bot, each)] for each in near}
-            rival = self._dice.choice([each for each in near if met[each] == min(met.values())])
-        return min(bot, rival), max(bot, rival)
+        is_new = settled and self._groups[bot] < PLACES
+        if is_new:
+            place = round(self._groups[bot] * (len(order) - 1) / (PLACES - 1))
+        rivals = order[place : place + 1] if is_new else []
+        start = max(0, min(place - NEIGHBOURS // 2, len(order) - NEIGHBOURS))
+        near = [each for each in order[start : start + NEIGHBOURS] if each not in rivals]
+        # Also as the rival of others, a slow bot plays no longer than they do.
+        enough_s = sum(load_s.values()) / len(load_s) + AHEAD * self._mean_game_s
+        self._dice.shuffle(near)
+        near.sort(key=lambda each: (load_s[each] > enough_s, self._met[min(bot, each), max(bot, each)]))
+        return tuple(sorted([bot, *rivals, *near][: self._rivals + 1]))
 
     def _loads_s(self) -> dict[int, float]:
         """Returns the machine time of each bot, with an estimate for its open games."""
-        mean_s = sum(self._spent_s.values()) / max(1, self._games.total()) or 1.0
+        mean_s = self._mean_game_s
         return {
-            bot: spent_s + self._open_games[bot] * (spent_s / self._games[bot] if self._games[bot] else mean_s)
+            bot: spent_s + self._open_games[bot] * self._expected_s(bot, mean_s) / self._weight(bot)
             for bot, spent_s in self._spent_s.items()
         }
+
+    def _expected_s(self, bot: int, mean_s: float) -> float:
+        """Returns how long the bot's next game may take."""
+        return self._played_s[bot] / self._games[bot] if self._games[bot] else mean_s

@@ -1,14 +1,15 @@
 """All formats by name, and those whose games do not depend on results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import msgspec
 
+from referee.games.dice import Dice, derive_seed
 from referee.harness.tournament.formats import first_pairing
 from referee.harness.tournament.formats.bracket import double_elimination, knockout
-from referee.harness.tournament.formats.designs import pairings
+from referee.harness.tournament.formats.designs import LineUp, pairings
 from referee.harness.tournament.formats.games import (
     Field,
     Format,
@@ -26,7 +27,10 @@ from referee.harness.tournament.formats.swiss import swiss
 
 
 def round_robin(field: Field, results: Results) -> ScheduledGames:
-    """Every bot against every other. With more than two seats, all bots meet about equally often."""
+    """Every bot against every other of its group. With more than two seats, all bots meet about equally often."""
+    if field.groups > 1:
+        groups = [bots for bots in groups_of(field) if len(bots) >= field.seats]
+        return breadth_first(field, lambda: _in_turn([_line_ups_in_group(field, bots) for bots in groups]))
     bots = field.present
     if field.seats == 2:
         return breadth_first(field, lambda: map(partial(_first_seat, field), pairings(bots)))
@@ -35,6 +39,38 @@ def round_robin(field: Field, results: Results) -> ScheduledGames:
     return breadth_first(
         field, lambda: (_of(bots, places) for places in line_ups(len(bots), field.seats, field.rounds))
     )
+
+
+def groups_of(field: Field) -> list[list[int]]:
+    """Returns the bots that take part, by group."""
+    present = {*field.present}
+    return [[bot for bot in group if bot in present] for group in drawn_groups(field.bots, field.groups, field.seed)]
+
+
+def drawn_groups(bots: int, groups: int, seed: int) -> list[list[int]]:
+    """Draws groups: each gets by lot one of the first bots on the list, one of the next, and so on.
+
+    A bot that comes or leaves later changes nobody's group.
+    """
+    found: list[list[int]] = [[] for _ in range(groups)]
+    for start in range(0, bots, groups):
+        order = list(range(groups))
+        Dice(derive_seed(seed, "pot", start)).shuffle(order)
+        for bot, group in zip(range(start, bots), order, strict=False):
+            found[group].append(bot)
+    return found
+
+
+def _line_ups_in_group(field: Field, bots: Sequence[int]) -> Iterator[LineUp]:
+    """Yields the line-ups of a group. The seats follow from the places in the group."""
+    if field.seats > 2:
+        return (_of(bots, places) for places in line_ups(len(bots), field.seats, field.rounds))
+    return (_of(bots, _first_seat(field, (one, two))) for one, two in pairings(range(len(bots))))
+
+
+def _in_turn(parts: Iterable[Iterator[LineUp]]) -> Iterator[LineUp]:
+    for several in zip_longest(*parts):
+        yield from (line_up for line_up in several if line_up is not None)
 
 
 def _of(bots: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
@@ -50,10 +86,11 @@ def _first_seat(field: Field, pair: tuple[int, int]) -> tuple[int, int]:
 
 def size_of_round_robin(field: Field) -> int:
     """Returns the number of games of a round robin, without making its line-ups."""
-    bots = len(field.present)
+    sizes = [len(field.present)] if field.groups == 1 else [len(group) for group in groups_of(field)]
     if field.seats == 2:
-        return field.games * bots * (bots - 1) // 2
-    return field.games * number_of_line_ups(bots, field.seats, field.rounds)
+        return sum(field.games * bots * (bots - 1) // 2 for bots in sizes)
+    enough = [bots for bots in sizes if bots >= field.seats or field.groups == 1]
+    return sum(field.games * number_of_line_ups(bots, field.seats, field.rounds) for bots in enough)
 
 
 def list_order(field: Field, results: Results) -> ScheduledGames:

@@ -1,7 +1,7 @@
 """A Swiss tournament: rounds of pairs with about equal scores."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice, takewhile
 
 from msgspec import Struct
@@ -179,6 +179,16 @@ def size_of_swiss(field: Field) -> int:
     if field.pairing < 2:
         return rounds_of(field) * (len(field.present) // 2) * field.games
     return sum(len(field.bots_of_round(number)) // 2 for number in range(rounds_of(field))) * field.games
+
+
+def size_with_changes(field: Field, so_far: Sequence[SwissRound], void: Set[int]) -> int:
+    """Returns the number of games of a Swiss that bots have left, without those of void bots.
+
+    A bot that leaves during a round does not play all of its games. `so_far`: the rounds that were scheduled.
+    """
+    games = sum(void.isdisjoint(game.seats) for each in so_far for game in each.games)
+    left = range(len(so_far), rounds_of(field))
+    return games + sum(len(field.bots_of_round(number)) // 2 for number in left) * field.games
 
 
 def swiss_so_far(field: Field, results: Results) -> list[SwissRound]:

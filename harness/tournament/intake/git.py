@@ -1,4 +1,4 @@
-"""Fetches the newest commit of a git repository that a stranger controls."""
+"""Fetches a commit of a git repository that a stranger controls."""
 
 import os
 import shutil
@@ -36,8 +36,12 @@ ENVIRONMENT = {
 }
 
 
-async def fetch(address: str, folder: Path, max_bytes: int, max_files: int, fetch_s: float) -> None:
-    """Clones a repository into a new folder, without submodules, hooks and prompts.
+async def fetch(
+    address: str, folder: Path, max_bytes: int, max_files: int, fetch_s: float, commit: str = "HEAD"
+) -> None:
+    """Fetches one commit of a repository into a new folder, without submodules, hooks and prompts.
+
+    `commit`: its 40 digits, or the name of a branch or tag; HEAD = the newest of the main branch.
 
     UsageError if that fails, takes too long, or grows beyond the limits. A few small objects can stand for any number
     of files, so the files are counted before they are written.
@@ -60,16 +64,17 @@ async def fetch(address: str, folder: Path, max_bytes: int, max_files: int, fetc
         if listing.stat().st_size > MOST_LISTED_BYTES:
             raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
 
-    clone = ["clone", "--quiet", "--depth", "1", "--no-tags", "--single-branch", "--no-checkout"]
-    await run(*clone, "--no-recurse-submodules", "--template=", "--", address, str(folder), look=check_size)
+    await run("init", "--quiet", "--template=", "--", str(folder), look=lambda: None)
+    shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules"]
+    await run("-C", str(folder), *shallow, "--", address, commit, look=check_size)
     with listing.open("wb") as file:
-        await run("-C", str(folder), "ls-tree", "-rtlz", "HEAD", output=file, look=check_listing)
+        await run("-C", str(folder), "ls-tree", "-rtlz", "FETCH_HEAD", output=file, look=check_listing)
     entries = [entry.partition(b"\t")[0].split() for entry in listing.read_bytes().split(b"\0") if entry]
     if len(entries) > 2 * max_files:  # folders are listed too
         raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
     if sum(int(words[-1]) for words in entries if words[-1].isdigit()) > max_bytes:
         raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
-    await run("-C", str(folder), "checkout", "--quiet", "--force", "HEAD", look=check_size)
+    await run("-C", str(folder), "checkout", "--quiet", "--force", "FETCH_HEAD", look=check_size)
 
 
 async def _run(

@@ -84,7 +84,7 @@ async def take_in(
         nonlocal next_save
         async with limiter:
             before = record.outcomes.get(submission.name)
-            outcome = await _checked(intake, submission, before, reports[submission.name], write)
+            outcome = await checked(intake, submission, before, reports[submission.name], write)
             record.outcomes[submission.name] = outcome
             if (now := time.monotonic()) >= next_save:
                 record.save(intake.folder)
@@ -131,10 +131,18 @@ def recorded(submission: Submission) -> str:
     return os.fsencode(submission.source).decode("utf-8", "replace")
 
 
-async def _checked(
-    intake: Intake, submission: Submission, before: Outcome | None, report_name: str, write: Written
+async def checked(
+    intake: Intake,
+    submission: Submission,
+    before: Outcome | None,
+    report_name: str,
+    write: Written,
+    log: Path | None = None,
 ) -> Outcome:
-    """Returns the outcome of a submission. An unchanged one keeps its outcome."""
+    """Returns the outcome of a submission. An unchanged one keeps its outcome.
+
+    `log`: a file that gets what the build prints, as it comes.
+    """
     key, why = "", ""
     txt, xml = (report_path(intake.folder, report_name, suffix) for suffix in SUFFIXES)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
@@ -144,10 +152,10 @@ async def _checked(
             key = await trio.to_thread.run_sync(_key, intake, submission, path)
             if before is not None and before.key == key and txt.is_file():
                 return before
-            report = await _check(intake, submission, path)
+            report = await _check(intake, submission, path, log)
             entry = await trio.to_thread.run_sync(_stored, intake, submission, path) if report.passed else None
         except (UsageError, RunError, OSError, ValueError, RecursionError) as error:
-            why = _duplicates(submission.duplicates) if submission.duplicates else ""
+            why = _duplicates(submission) if submission.duplicates else ""
             report, entry = _refusal(intake, submission, str(error), time.monotonic() - started), None
     output.write(xml, output.junit(report))
     write(report, txt)
@@ -163,18 +171,26 @@ async def _checked(
     )
 
 
-def _duplicates(places: Sequence[str]) -> str:
+def _duplicates(submission: Submission) -> str:
     """Returns what the organiser reads about submissions of one name."""
-    *first, last = places
+    *first, last = submission.duplicates
     more = f" and {len(first) - SHOWN} more" if len(first) > SHOWN else ""
     named = f"{', '.join(first[:SHOWN])}{more} and {last}"
+    if submission.is_part:
+        return (
+            f"{named} are loose files; a bot of several files is one zip with a bot.toml; if they are versions of one "
+            "file, take the newest with --newest"
+        )
     return f"{named} have one name; rename one of them, or take the newest with --newest"
 
 
 async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Path:
     """Returns the path of a submission's file or folder. UsageError if there is none, or the folder is too large."""
     if submission.duplicates:
-        raise UsageError(f"there are {len(submission.duplicates)} submissions of this name; hand in one zip")
+        count = len(submission.duplicates)
+        if submission.is_part:
+            raise UsageError(f"there are {count} loose files; hand in one zip with a bot.toml, or a single source file")
+        raise UsageError(f"there are {count} submissions of this name; hand in one zip")
     if submission.remedy:
         raise UsageError(submission.remedy)
     if submission.is_entry:
@@ -182,7 +198,7 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
     path = Path(submission.source)
     if submission.is_git:
         path = scratch / submission.name
-        await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s)
+        await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s, submission.commit)
     if not path.exists():
         raise UsageError(f"there is no file or folder {submission.place}")
     return await trio.to_thread.run_sync(_copied, submission, path, scratch)
@@ -214,9 +230,10 @@ def _key(intake: Intake, submission: Submission, path: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-async def _check(intake: Intake, submission: Submission, path: Path) -> CheckReport:
+async def _check(intake: Intake, submission: Submission, path: Path, log: Path | None) -> CheckReport:
     """Runs `referee check` in a process of its own. Its failure is a refusal like any other."""
     command = [*PROGRAM, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
+    command += [] if log is None else ["--log", str(log)]
     command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
     started = time.monotonic()
     with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:

@@ -27,13 +27,13 @@ from referee.harness.tournament.store.bot_archives import archive_path, is_image
 GRAM = 12
 """Tokens of a fingerprint: shorter passages may be equal by chance."""
 WINDOW = 4
-"""One of so many fingerprints in a row is kept, so that each equal passage of 15 tokens leaves one."""
+"""Of this many fingerprints in a row one is kept, so that each equal passage of 15 tokens leaves one."""
 LEAST = 12
 """A program with fewer fingerprints of its own is too short to compare."""
 SHARE = 0.5
 """The default of the share of a program from which on it is listed."""
 COMMON = 10
-"""Fingerprints of at least so many programs, and of a third of all, are nobody's: everybody writes them."""
+"""A fingerprint that this many programs have, and a third of all, is nobody's: everybody writes it."""
 FILE_BYTES, PROGRAM_BYTES, FILES = 1 << 20, 2 << 20, 2000
 """The most bytes that are read of a file and of a program, and the most files."""
 HASHED = (".py", ".pyw", ".rb", ".sh", ".jl", ".r", ".pl")

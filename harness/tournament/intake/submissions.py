@@ -50,10 +50,14 @@ class Submission(Struct, frozen=True):
     """The file's name as its author knows it."""
     duplicates: tuple[str, ...] = ()
     """The places of all submissions of the same name, if there are several."""
+    is_part: bool = False
+    """It is one of several loose files that a person handed in to Moodle or Canvas."""
     remedy: str = ""
     """Why it can be no submission, and what to hand in; empty if it can be one."""
     is_named: bool = False
     """`NAME=` names it."""
+    commit: str = "HEAD"
+    """Of a repository; see `git.fetch`."""
 
     @property
     def is_git(self) -> bool:
@@ -233,7 +237,15 @@ def _with_duplicates(found: Iterable[Submission], newest: bool, skipped: dict[st
         if latest is not None:
             yield latest
         else:
-            yield from (msgspec.structs.replace(each, duplicates=places) for each in (one, *others))
+            is_part = bool(others) and all(map(_is_loose, (one, *others)))
+            changed = {"duplicates": places, "is_part": is_part}
+            yield from (msgspec.structs.replace(each, **changed) for each in (one, *others))
+
+
+def _is_loose(each: Submission) -> bool:
+    """Whether a single file has a name of its own, and not that of its owner: Moodle and Canvas know who it is of."""
+    is_file = each.is_single and not each.is_git and os.path.isfile(each.source)
+    return is_file and same(without_suffix(each.file)) != same(each.name)
 
 
 def _newest(found: Sequence[Submission]) -> Submission | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports import figures
 from referee.harness.tournament.reports.counted_games import bots_of, of_plan
-from referee.harness.tournament.reports.order import RULES, is_uneven
+from referee.harness.tournament.reports.order import RULES, is_uneven, taking_part
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
 from referee.harness.tournament.statistics.score import FEW, Sample, strength
 from referee.harness.tournament.store.reader import Book
@@ -38,6 +38,9 @@ def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
     first = RULES.get(plan.format, points)
     play_off = [f"a play-off for the first {plan.play_off} places"] if plan.play_off else []
     rules = [first, *play_off, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
+    if plan.groups > 1:
+        rules.append("a lot")
+        return f"ranked by the place in the group, then points a game; in a group by {', then '.join(rules)}"
     return f"ranked by {', then '.join(rules)}{EQUAL}"
 
 
@@ -70,7 +73,7 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
     if is_uneven(plan, rows):
-        games = [row.games for row in rows if not row.absent]
+        games = [row.games for row in taking_part(plan, rows)]
         yield (
             f"bots have played {min(games)} to {max(games)} games: the rank is by points a game until all have played "
             "as many"

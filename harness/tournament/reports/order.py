@@ -1,8 +1,9 @@
 """How each format ranks the bots, and how it breaks ties."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import groupby
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL, in_order
@@ -70,14 +71,44 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: Pla
                 rests[place_of[bot]] += won >= plan.games
     ties = used_ties(plan.format, plan.seats, plan.ties)
     count_ties(ties, plan.games, rows, bots, cells, rests)
-    most = max((rows[bot].games for bot in bots), default=0) if is_uneven(plan, [rows[bot] for bot in bots]) else None
-    order = in_order(bots, {bot: _worth(plan, rows[bot], most) for bot in bots}.__getitem__)
-    return [part for equal in play_off.decide(order) for part in untied(ties, equal, rows, cells)]
+
+    def by_points(bots: list[int]) -> list[list[int]]:
+        uneven = is_uneven(plan, [rows[bot] for bot in bots])
+        most = max(rows[bot].games for bot in bots) if uneven else None
+        order = in_order(bots, {bot: _worth(plan, rows[bot], most) for bot in bots}.__getitem__)
+        return [part for equal in play_off.decide(order) for part in untied(ties, equal, rows, cells)]
+
+    return by_points(bots) if plan.groups == 1 else _across_groups(plan, rows, bots, by_points)
+
+
+def _across_groups(
+    plan: Plan, rows: Sequence[Row], bots: Sequence[int], by_points: Callable[[list[int]], list[list[int]]]
+) -> list[list[int]]:
+    """Ranks the first of all groups before the second ones. Bots of one place rank by points a game.
+
+    A lot decides between equal bots of a group: a group has one winner.
+    """
+    keys: dict[int, tuple[int, Fraction]] = {}
+    for number in range(1, plan.groups + 1):
+        group = [bot for bot in bots if rows[bot].group == number]
+        most = max((rows[bot].games for bot in group), default=0)
+        lots = {bot: derive_seed(plan.seed, "lot", plan.bots[bot].ident) for bot in group}
+        in_group = [bot for equal in by_points(group) for bot in sorted(equal, key=lots.__getitem__)]
+        for place, bot in enumerate(in_group):
+            keys[bot] = place, -_worth(plan, rows[bot], most) if most else Fraction(0)
+    return [list(equal) for _, equal in groupby(sorted(bots, key=keys.__getitem__), keys.__getitem__)]
 
 
 def is_uneven(plan: Plan, rows: Sequence[Row]) -> bool:
-    """Returns whether the bots of a round robin that take part have different numbers of games."""
-    return plan.format in ALIKE and plan.seats == 2 and len({row.games for row in rows if not row.absent}) > 1
+    """Returns whether bots of a round robin that take part, in one group, have different numbers of games."""
+    games = {(row.group, row.games) for row in taking_part(plan, rows)}
+    return plan.format in ALIKE and plan.seats == 2 and len(games) > len({group for group, _ in games})
+
+
+def taking_part(plan: Plan, rows: Sequence[Row]) -> list[Row]:
+    """Returns the rows of bots that have games to play in this stage."""
+    in_stage = {plan.bots[bot].ident for bot in plan.field.seeds}
+    return [row for row in rows if not row.absent and (not in_stage or row.ident in in_stage)]
 
 
 def _worth(plan: Plan, row: Row, most: int | None) -> Fraction:

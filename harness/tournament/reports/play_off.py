@@ -6,6 +6,7 @@ from functools import cached_property
 from referee.harness.tournament.formats.play_off import MOST, ROUNDS, PlayOff, Round
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.reports.rows import PlayOffGames
 from referee.harness.tournament.stages import is_over
 from referee.harness.tournament.store.reader import Book, Kind, LedgerResults
 from referee.protocol.text import counted
@@ -34,6 +35,12 @@ class PlayedOff:
             for game in each.games:
                 if played := self.results.played(game):
                     yield played.kind, 1
+
+    def count(self) -> PlayOffGames:
+        """Counts its games."""
+        kinds = [kind for kind, _ in self.kinds()]
+        due = sum(len(each.games) for each in self.play_off.rounds)
+        return PlayOffGames(due, len(kinds), sum(kind.faults > 0 for kind in kinds))
 
     def notes(self) -> Iterator[str]:
         """Says what it has decided, and what it has not."""

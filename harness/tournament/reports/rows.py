@@ -52,6 +52,8 @@ class Row(Struct):
     """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None
     """The rating without games with a fault; None if there are no such games."""
+    group: int = 0
+    """Of a round robin in groups; from 1 on."""
 
 
 class Cell(Struct):
@@ -63,6 +65,16 @@ class Cell(Struct):
     """Of these games, those that were decided without play."""
     penta: list[int] = []
     """Games with two seats: how many game pairs gave it 0, ½, 1, 1½ and 2 points."""
+
+
+class PlayOffGames(Struct, frozen=True):
+    """The games of a play-off, which count neither for points nor for ratings."""
+
+    due: int = 0
+    """Those of the rounds that have begun."""
+    played: int = 0
+    faults: int = 0
+    """Those with a fault."""
 
 
 class Standings(Struct):
@@ -90,5 +102,7 @@ class Standings(Struct):
     """How many games the machine may have decided."""
     brackets: list[Drawn] = []
     """Those of a knockout or a double elimination."""
+    play_off: PlayOffGames = PlayOffGames()
+    """They are not part of `due` and `played`."""
     stages: list["Standings"] = []
     """The standings of each stage that has begun, if there are several."""

@@ -33,7 +33,8 @@ from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
 from referee.harness.tournament.reports.standings_text import cells, headers, progress
 from referee.harness.tournament.store.ledger import Line
-from referee.harness.tournament.store.reader import read, replay
+from referee.harness.tournament.store.reader import read
+from referee.harness.tournament.store.reader import replay as kept_replay
 from referee.harness.web import page as viewer
 from referee.harness.web.replay_list import reason_of
 
@@ -89,8 +90,8 @@ def write(
     book = read(folder)
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
-    shown = _shown_to(reader, plan, all_standings(plan, book))
-    site = _Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
+    shown = shown_to(reader, plan, all_standings(plan, book))
+    site = Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
     site.history = history(plan, book)
     with writing(to):
         site.begin()
@@ -100,14 +101,14 @@ def write(
             site.pair(pair, games)
         past = frozen(folder)
         for table in past:
-            site.past(table, _shown_to(reader, table.plan, all_standings(table.plan, table.games(book))))
+            site.past(table, shown_to(reader, table.plan, all_standings(table.plan, table.games(book))))
         site.index(past)
         authors = site.authors() if reader is Reader.PUBLIC else {}
         site.remove_others()
     return Written(len(site.written), authors)
 
 
-def _shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
+def shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
     """Leaves out which bots are the same program, unless the organiser reads: that is between them and the authors."""
     if reader is not Reader.ORGANISER:
         alike = same_programs(plan)
@@ -115,8 +116,25 @@ def _shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
     return result
 
 
-class _Site:
-    """Writes the pages."""
+def page_templates(*folders: Path) -> jinja2.Environment:
+    """Returns the templates of the pages, with those of further folders."""
+    loader = jinja2.FileSystemLoader([*folders, Path(__file__).parent / "templates"])
+    pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    pages.filters |= {
+        "file": _file,
+        "bar": _bar,
+        "rating": rating,
+        "percent": "{:.0%}".format,
+        "shade": _shade,
+        "sentence": _sentence,
+        "date": _date,
+    }
+    pages.globals |= {"nav": "", "more_head": ""}
+    return pages
+
+
+class Site:
+    """Makes the pages, and writes them to files. A server overrides `add` and `has` to send them instead."""
 
     def __init__(
         self,
@@ -135,20 +153,8 @@ class _Site:
         self.written: set[str] = set()
         self.title = plan.heading
         self.labels = plan.labels
-        loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-        self._pages = jinja2.Environment(
-            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
-        )
-        self._pages.filters |= {
-            "file": _file,
-            "bar": _bar,
-            "rating": rating,
-            "percent": "{:.0%}".format,
-            "shade": _shade,
-            "sentence": _sentence,
-            "date": _date,
-            "ending": self._ending,
-        }
+        self._pages = page_templates()
+        self._pages.filters["ending"] = self._ending
         numbers = {name: number for number, name in enumerate(dict.fromkeys(entry.name for entry in plan.bots))}
 
         def pair_file(one: str, other: str) -> str | None:
@@ -188,7 +194,7 @@ class _Site:
     def past(self, table: PastTable, result: Standings) -> None:
         """Writes the page of a frozen table."""
         columns = headers(result)
-        self._write(
+        self.render(
             "table.html", f"{TABLES}/{table.name}.html", title=f"{table.name}, {self.title}", date=table.date,
             progress=progress(result), headers=columns, cells=[cells(row, columns) for row in result.rows], past=result,
         )  # fmt: skip
@@ -196,7 +202,7 @@ class _Site:
     def index(self, past: Sequence[PastTable]) -> None:
         """Writes the page with standings and crosstable."""
         columns = headers(self.result)
-        self._write(
+        self.render(
             "index.html",
             "index.html",
             title=self.title,
@@ -227,7 +233,7 @@ class _Site:
     def pair(self, pair: Pair, games: PairGames) -> None:
         """Writes the page of all games between two bots, in all their versions."""
         shown = [self._shown(key, None, False) for key in games.games]
-        self._write(
+        self.render(
             "pair.html", f"pairs/{self._pair_file(*pair)}", title=f"{' and '.join(pair)}, {self.title}", pair=pair,
             games=shown, count=games.count, idents={row.name: row.ident for row in self.result.rows},
         )  # fmt: skip
@@ -235,23 +241,27 @@ class _Site:
     def authors(self) -> dict[str, Path]:
         """Writes the authors' pages. Returns them by the bots' names. No other page contains their links."""
         own, pages = secret(self.folder), {}
-        self._add(f"{AUTHORS}/index.html", b"")  # a server that lists folders shows this instead of the links
+        self.add(f"{AUTHORS}/index.html", b"")  # a server that lists folders shows this instead of the links
         for row in self.result.rows:
             at = f"{AUTHORS}/{token(own, row.name)}"
             (self.to / at / "games").mkdir(parents=True, exist_ok=True)
-            versions = [row.ident, *self._older(row)]
-            keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
-            games = [self._shown(key, row.ident, False, at) for key in keys]
-            self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), author=True)
+            self.author(row, at)
             pages[row.name] = self.to / at / "index.html"
         return pages
+
+    def author(self, row: Row, at: str) -> None:
+        """Writes the page of a bot's author, with its faults and standard error, into the folder `at`."""
+        versions = [row.ident, *self._older(row)]
+        keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
+        games = [self._shown(key, row.ident, False, at) for key in keys]
+        self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), author=True)
 
     def _bot_page(
         self, row: Row, to: str, games: Sequence[_Shown], files: dict[str, str], author: bool = False
     ) -> None:
         versions = [row.ident, *self._older(row)]
         faults_of = versions if author else versions[:1]
-        self._write(
+        self.render(
             "bot.html",
             to,
             title=f"{row.name}, {self.title}",
@@ -292,18 +302,22 @@ class _Site:
         name, at = line.k.replace("/", "_"), f"{author_at}/games" if author_at else "games"
         replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
         own_seat = seat if author_at else None
-        if not self._has(f"{at}/{replay_file}", line.at):
-            self._add(f"{at}/{replay_file}", gzip.compress(self._replay(file, line, own_seat), 6, mtime=0), line.at)
-        if view and not self._has(f"{at}/{page}", line.at):
-            with TemporaryDirectory(prefix="referee-") as scratch:
-                path = Path(scratch, "game.jsonl")
-                path.write_bytes(self._replay(file, line, own_seat))
-                self._add(f"{at}/{page}", viewer.page(Replay(path)), line.at)
+        if not self.has(f"{at}/{replay_file}", line.at):
+            self.add(f"{at}/{replay_file}", gzip.compress(self.replay(file, line, own_seat), 6, mtime=0), line.at)
+        if view and not self.has(f"{at}/{page}", line.at):
+            self.add(f"{at}/{page}", self.viewer_page(file, line, own_seat), line.at)
         return _Shown(line, seat, replay_file, page if f"{at}/{page}" in self.written else None)
 
-    def _replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
-        """Returns the replay as the reader may see it."""
-        data = replay(self.folder, file, line)
+    def viewer_page(self, file: Path, line: Line, own_seat: int | None) -> bytes:
+        """Returns the page with the viewer for a game."""
+        with TemporaryDirectory(prefix="referee-") as scratch:
+            path = Path(scratch, "game.jsonl")
+            path.write_bytes(self.replay(file, line, own_seat))
+            return viewer.page(Replay(path))
+
+    def replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
+        """Returns the replay as the reader may see it; `own_seat`: of an author, who also sees the standard error."""
+        data = kept_replay(self.folder, file, line)
         assert data is not None
         return data if self.reader is Reader.ORGANISER else published(data, own_seat)
 
@@ -311,7 +325,7 @@ class _Site:
         names = [self.labels.get(ident, ident) for ident in line.b]
         return reason_of(self.plan.game, Result(line.r, line.p, line.why), names)
 
-    def _has(self, name: str, at: float) -> bool:
+    def has(self, name: str, at: float) -> bool:
         """Returns whether a game's file is there, from now or before. Its time is that of the game."""
         if name not in self.written:
             try:
@@ -323,7 +337,7 @@ class _Site:
             self.written.add(name)
         return True
 
-    def _add(self, name: str, content: bytes, at: float | None = None) -> None:
+    def add(self, name: str, content: bytes, at: float | None = None) -> None:
         """Writes a file if it changes. `at`: the time of the game that it shows."""
         path = self.to / name
         if at is not None or not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
@@ -332,8 +346,8 @@ class _Site:
             os.utime(path, ns=(_in_ns(at), _in_ns(at)))
         self.written.add(name)
 
-    def _write(self, template: str, to: str, **values: Any) -> None:
-        self._add(to, self._pages.get_template(template).render(values).encode())
+    def render(self, template: str, to: str, **values: Any) -> None:
+        self.add(to, self._pages.get_template(template).render(values).encode())
 
 
 def _in_ns(at: float) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Protocol
 
-from referee.harness.tournament.formats.schedules import BRACKETS
+from referee.harness.tournament.formats.schedules import BRACKETS, drawn_groups
+from referee.harness.tournament.formats.swiss import size_with_changes, swiss_so_far
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
@@ -28,7 +29,7 @@ from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row, Standings
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Rating
-from referee.harness.tournament.store.reader import Book, Kind
+from referee.harness.tournament.store.reader import Book, Kind, LedgerResults
 from referee.harness.tournament.ties import Tie
 
 Ratings = tuple[Rating, ...]
@@ -50,12 +51,16 @@ def standings(
     book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
+    if plan.groups > 1:
+        for number, group in enumerate(drawn_groups(plan.field.bots, plan.groups, plan.seed), start=1):
+            for bot in group:
+                rows[bot].group = number
     counts = _counts(plan, book)
     cells = counts.count_games(rows)
     for bot, use in models_used(plan, book).items():
         rows[bot].model = use
     total, (different, seatings) = book.count, counts.count_different(rows)
-    due = _due(plan, book)
+    due = _due(plan, book, play_off.results)
     if len(rows) <= CROSSTABLE:
         cells = {bot: cells[bot] for bot in sorted(cells)}
         if plan.seats == 2:
@@ -97,15 +102,20 @@ def standings(
             *past,
         ],
         fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
+        play_off=play_off.count(),
         brackets=[drawn(plan, book, plan.format)] if plan.format in BRACKETS and not plan.stages else [],
     )
 
 
-def _due(plan: Plan, book: Book) -> int | None:
-    """Returns the number of games in all: those of the bots that take part, and those that absent bots have played."""
+def _due(plan: Plan, book: Book, results: LedgerResults) -> int | None:
+    """Returns the number of games in all: those of the bots that take part, and those that absent bots have played.
+
+    `results` also has the games of void bots.
+    """
     due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
     if absent and plan.format == "swiss" and plan.pairing > 1:
-        return None  # a bot that left has not played all games of its rounds
+        void = {place for place, entry in enumerate(plan.bots) if entry.ident in plan.void}
+        return size_with_changes(plan.field, swiss_so_far(plan.field, results), void)
     if due is not None and absent and plan.format not in ("ladder", "groups"):
         due += sum(len(games) for each, games in book.line_ups.items() if not absent.isdisjoint(bots_of(each)))
     return due

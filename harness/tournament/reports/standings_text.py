@@ -11,9 +11,10 @@ from referee.harness.tournament.reports.class_list import BOM, CLASS, ClassList,
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 from referee.harness.tournament.ties import Tie
+from referee.protocol.text import counted
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
-RARE = ("forfeits", "byes")
+RARE = ("group", "forfeits", "byes")
 """Columns that appear only if a row has some."""
 HEADERS_OF_TIES = {
     Tie.BUCHHOLZ.value: "Buchholz",
@@ -67,7 +68,8 @@ def progress(standings: Standings) -> str:
     of = f" of {standings.due}" if standings.due else ""
     faults = sum(row.faults for row in standings.rows)
     games = f"{standings.played}{of} {'game' if (standings.due or standings.played) == 1 else 'games'}"
-    return f"{games}, {standings.different} different, {faults} with faults"
+    extra, words = standings.play_off, f"{games}, {standings.different} different, {faults} with faults"
+    return f"{words}; play-off: {extra.played} of {counted(extra.due, 'game')}" if extra.due else words
 
 
 def markdown(standings: Standings) -> str:

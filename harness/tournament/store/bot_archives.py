@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct
@@ -159,24 +160,28 @@ def store(found: Found, folder: Path) -> None:
     if found.image is not None:
         shutil.copyfile(found.image, new)
     elif found.content is not None:
-        _pack(found.entry, found.content, new)
+        pack(found.entry.name, found.content, found.entry.inside, new)
     new.replace(path)
 
 
-def _pack(entry: Entry, content: BotArchive, new: Path) -> None:
-    with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
-        if entry.inside != ".":
-            packed.comment = zip_archive.PLAYS + entry.inside.encode()
+def pack(name: str, content: BotArchive, inside: str, to: Path | IO[bytes]) -> None:
+    """Packs the files of the bot `name` as a zip file. `inside`: the bot's folder in them, `.` = the whole.
+
+    UsageError for what no archive can hold.
+    """
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as packed:
+        if inside != ".":
+            packed.comment = zip_archive.PLAYS + inside.encode()
         for file in content.files:
             source = content.folder / file.path
             if source.is_dir():
-                raise UsageError(f"{entry.name}: {file.path} is a link to a folder, which an archive cannot hold")
+                raise UsageError(f"{name}: {file.path} is a link to a folder, which an archive cannot hold")
             member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
             member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             data = source.read_bytes()
             if hashlib.sha256(data).hexdigest() != file.sha256:
-                raise UsageError(f"{entry.name}: {file.path} changed while it was read; repeat the command")
+                raise UsageError(f"{name}: {file.path} changed while it was read; repeat the command")
             packed.writestr(member, data)
 
 

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "frames.hpp"
+#include "server.hpp"
 
 namespace referee {
 
@@ -116,60 +116,13 @@ Clock read_clock(const Json& params) {
     return clock;
 }
 
-// Answers the referee until it says `exit` or goes away.
-class Server {
+// Plays matches, each with a new bot.
+class BotServer : public Server {
    public:
-    Server(const Identity& identity, NewBot new_bot)
-        : identity_(identity), new_bot_(new_bot), reader_(take_pipes().in) {}
-
-    int serve() {
-        try {
-            while (auto frame = reader_.next(encoding_)) {
-                const std::string method = frame->value("method", "");
-                if (method == "exit") return 0;
-                Json params = Json::object();
-                if (frame->contains("params")) params = std::move(frame->at("params"));
-                if (!frame->contains("id")) {
-                    attempt(method, [&] { return notice(method, params); });
-                } else if (!respond(frame->at("id"), attempt(method, [&] { return answer(method, params); }))) {
-                    return 0;
-                }
-                encoding_ = agreed_.value_or(Encoding::json);
-            }
-            return 0;
-        } catch (const Json::exception& error) {
-            std::fprintf(stderr, "not a frame of the protocol: %s\n", error.what());
-            return 1;
-        }
-    }
+    BotServer(const Identity& identity, NewBot new_bot) : identity_(identity), new_bot_(new_bot) {}
 
    private:
-    // `{"result": …}`, or `{"error": …}` with the words of whatever was thrown, which go to standard error too.
-    template <class Work>
-    static Json attempt(const std::string& method, Work work) {
-        int code = -32000;
-        std::string message;
-        try {
-            return {{"result", work()}};
-        } catch (const UnknownMethod& error) {
-            code = -32601;
-            message = error.what();
-        } catch (const std::exception& error) {
-            message = error.what();
-        } catch (...) {
-            message = "threw something that is no std::exception";
-        }
-        std::fprintf(stderr, "%s: %s\n", method.c_str(), message.c_str());
-        return {{"error", {{"code", code}, {"message", message}}}};
-    }
-
-    bool respond(const Json& id, Json frame) {
-        frame["jsonrpc"] = "2.0";
-        frame["id"] = id;
-        return write_all(take_pipes().out, encode(frame, encoding_));
-    }
-
-    Json answer(const std::string& method, Json& params) {
+    Json answer(const std::string& method, Json& params) override {
         if (method == "initialize") return initialize(params);
         if (!bot_) throw std::runtime_error(method + " came before initialize");
         bot_->clock = read_clock(params);
@@ -177,9 +130,8 @@ class Server {
         return bot_->answer(method, params);
     }
 
-    Json notice(const std::string& method, const Json& params) {
+    void notice(const std::string& method, const Json& params) override {
         if (bot_) bot_->notice(method, params);
-        return nullptr;
     }
 
     Json initialize(const Json& params) {
@@ -190,41 +142,82 @@ class Server {
         if (match.game != identity_.game) {
             throw std::runtime_error("this bot plays " + identity_.game + ", not " + match.game);
         }
-        const auto chosen = agreed_ ? *agreed_ : choose(params.value("encodings", std::vector<std::string>{"json"}));
+        const Encoding chosen = agreed_ ? *agreed_ : choose(params);
         bot_ = nullptr;  // the last match's bot ends before the next begins
         for (const auto follow : followers()) follow(match);
         bot_ = new_bot_(match);
         agreed_ = chosen;  // only now: a match that the bot's constructor refuses agrees on nothing
-        return {{"name", identity_.name},
-                {"version", identity_.version},
-                {"encoding", chosen == Encoding::json ? "json" : "msgpack"},
-                {"reuse", true}};
-    }
-
-    static Encoding choose(const std::vector<std::string>& offered) {
-        for (const auto& name : offered) {
-            if (name == "json") return Encoding::json;
-            if (name == "msgpack") return Encoding::msgpack;
-        }
-        throw std::runtime_error("this bot speaks json and msgpack, and was offered " + Json(offered).dump());
+        return {{"name", identity_.name}, {"version", identity_.version}, {"encoding", name(chosen)}, {"reuse", true}};
     }
 
     const Identity& identity_;
     const NewBot new_bot_;
-    Reader reader_;
     std::unique_ptr<Bot> bot_;
-    Encoding encoding_ = Encoding::json;  // of the frame at hand: the first answer is still JSON
-    std::optional<Encoding> agreed_;  // from the next frame on, as long as the process lives
 };
 
 }  // namespace
 
 void on_match(void (*follow)(const Match&)) { followers().push_back(follow); }
 
-int serve(const Identity& identity, NewBot new_bot) {
-    take_pipes();
+int serve(const Identity& identity, NewBot new_bot) { return BotServer(identity, new_bot).serve(); }
+
+Server::Server() : reader_(take_pipes().in) {
     std::cout.flush();  // to standard error, whatever it still held
-    return Server(identity, new_bot).serve();
+}
+
+int Server::serve() {
+    try {
+        while (auto frame = reader_.next(encoding_)) {
+            const std::string method = frame->value("method", "");
+            if (method == "exit") return 0;
+            Json params = Json::object();
+            if (frame->contains("params")) params = std::move(frame->at("params"));
+            if (!frame->contains("id")) {
+                attempt([&] { return notice(method, params), nullptr; }, method);
+            } else if (!respond(frame->at("id"), attempt([&] { return answer(method, params); }, method))) {
+                return 0;
+            }
+            encoding_ = agreed_.value_or(Encoding::json);
+        }
+        return 0;
+    } catch (const Json::exception& error) {
+        std::fprintf(stderr, "not a frame of the protocol: %s\n", error.what());
+        return 1;
+    }
+}
+
+// `{"result": …}`, or `{"error": …}` with the words of whatever was thrown, which go to standard error too.
+template <class Work>
+Json Server::attempt(Work work, const std::string& method) {
+    int code = -32000;
+    std::string message;
+    try {
+        return {{"result", work()}};
+    } catch (const Refusal& error) {
+        code = error.code;
+        message = error.what();
+    } catch (const std::exception& error) {
+        message = error.what();
+    } catch (...) {
+        message = "threw something that is no std::exception";
+    }
+    std::fprintf(stderr, "%s: %s\n", method.c_str(), message.c_str());
+    return {{"error", {{"code", code}, {"message", message}}}};
+}
+
+bool Server::respond(const Json& id, Json frame) {
+    frame["jsonrpc"] = "2.0";
+    frame["id"] = id;
+    return write_all(take_pipes().out, encode(frame, encoding_));
+}
+
+Encoding Server::choose(const Json& params) {
+    const auto offered = params.value("encodings", std::vector<std::string>{"json"});
+    for (const auto& name : offered) {
+        if (name == "json") return Encoding::json;
+        if (name == "msgpack") return Encoding::msgpack;
+    }
+    throw std::runtime_error("this program speaks json and msgpack, and was offered " + Json(offered).dump());
 }
 
 }  // namespace referee

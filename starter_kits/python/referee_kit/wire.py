@@ -67,8 +67,16 @@ def _begin(match: Match) -> None:
         follow(match)
 
 
-class UnknownMethod(Exception):
+class Refusal(Exception):
+    """An error that is no failure of the program: its `code` says what is refused, and no trace is printed."""
+
+    code = BOT_FAILED
+
+
+class UnknownMethod(Refusal):
     """A call that this bot does not know."""
+
+    code = METHOD_NOT_FOUND
 
 
 class Bot:
@@ -164,8 +172,8 @@ class Server:
                 return {}
             self.bot.clock = clock(params.pop("clock", None) or {})
             return {"result": plain(self.bot.call(message["method"], params))}
-        except UnknownMethod as error:
-            return {"error": {"code": METHOD_NOT_FOUND, "message": str(error)}}
+        except Refusal as error:
+            return {"error": {"code": error.code, "message": str(error)}}
         except Exception as error:
             traceback.print_exc()
             return {"error": {"code": BOT_FAILED, "message": str(error) or type(error).__name__}}

@@ -89,9 +89,15 @@ struct Clock {
     std::optional<std::int64_t> last_ms;  // what the previous call was charged
 };
 
+// An error with a code of its own.
+struct Refusal : std::runtime_error {
+    Refusal(int with_code, const std::string& message) : std::runtime_error(message), code(with_code) {}
+    int code;
+};
+
 // Thrown by `Bot::answer` for a method that the bot does not know.
-struct UnknownMethod : std::runtime_error {
-    explicit UnknownMethod(const std::string& method) : std::runtime_error("unknown method " + method) {}
+struct UnknownMethod : Refusal {
+    explicit UnknownMethod(const std::string& method) : Refusal(-32601, "unknown method " + method) {}
 };
 
 // A bot for one match, untyped. The games' headers derive typed ones from it; each match gets a new object.

@@ -1,0 +1,184 @@
+"""The process of a rules program: started once, in the sandbox of a bot, and asked by whoever holds a position.
+
+Positions are used everywhere: in matches, in checks, by pages. So a request is an ordinary function call that waits.
+The process lives in a thread with an event loop of its own, which starts it, holds it to its limits and ends it.
+"""
+
+import atexit
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+
+import trio
+
+from referee.harness.adapters.rules.messages import MEMORY_BYTES, STARTUP_S
+from referee.harness.errors import NoRoom, RunError
+from referee.harness.process.bot_process import BotProcess
+from referee.harness.process.limits import Limits
+from referee.harness.process.stall_clock import stall_clock
+from referee.harness.process.stderr import last_lines
+from referee.harness.programs.entrant import Entrant
+from referee.harness.seats.program import Bot
+from referee.harness.seats.roster import open_roster
+
+LIMITS = Limits(
+    startup_s=STARTUP_S,
+    memory_bytes=MEMORY_BYTES,
+    stderr_bytes=1 << 16,
+    exit_s=0.5,
+)
+"""The limits of the process. It has no limit of CPU time: one process serves all matches of a run."""
+READ_BYTES = 1 << 18
+START_S = 90.0
+"""How long the start of a process may take, the sandbox included, before we give up waiting for our own thread."""
+LEFT_OUT_S = 0.001
+"""A request that takes longer than this is left out of the clocks of other matches."""
+
+
+class Ended(Exception):
+    """The program has ended, or closed its standard output. The argument says how."""
+
+
+class Overdue(Exception):
+    """The program has not answered in time."""
+
+
+class Host:
+    """A running rules program. Not for two threads at a time."""
+
+    def __init__(self, entrant: Entrant) -> None:
+        """Starts the program. RunError if that fails."""
+        self._entrant = entrant
+        self._ready: Future[None] = Future()
+        self._stop: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=self._run, name=f"rules of {entrant.name}", daemon=True)
+        self._bot: Bot
+        self._process: BotProcess
+        self._token: trio.lowlevel.TrioToken
+        self._nursery: trio.Nursery
+        self._outbox = memoryview(b"")
+        self._thread.start()
+        try:
+            self._ready.result(START_S)
+        except TimeoutError as error:
+            raise RunError(f"{entrant.name} was not started within {START_S:g} s") from error
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._reads, self._both = select.poll(), select.poll()
+        self._reads.register(self._stdout, select.POLLIN)
+        self._both.register(self._stdout, select.POLLIN)
+        self._both.register(self._stdin, select.POLLOUT)
+        _open.add(self)
+
+    # Requests, from any thread but the host's own.
+
+    def exchange(self, frame: bytes, until: float, complete: Callable[[bytes], bool]) -> None:
+        """Sends a frame, and gives `complete` what comes until it returns True. Ended, or Overdue at `until`.
+
+        `until` is a time of `time.perf_counter`. The program may write before it has read everything.
+        """
+        started = time.perf_counter()
+        try:
+            rest = self._write(frame)
+            while True:
+                left_s = until - time.perf_counter()
+                if left_s <= 0:
+                    raise Overdue
+                for descriptor, event in (self._both if rest else self._reads).poll(left_s * 1000 + 1):
+                    if descriptor == self._stdin:
+                        rest = self._write(rest)
+                        continue
+                    if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                        try:
+                            data = os.read(descriptor, READ_BYTES)
+                        except BlockingIOError:
+                            continue
+                        if not data:
+                            raise Ended(self._why())
+                        if complete(data):
+                            return
+        except OSError as error:  # the process is gone, and its descriptors with it
+            raise Ended(self._why()) from error
+        finally:
+            took_s = time.perf_counter() - started
+            if took_s > LEFT_OUT_S and trio.lowlevel.in_trio_run():
+                stall_clock().leave_out(took_s)
+
+    def _write(self, frame: bytes | memoryview) -> bytes | memoryview:
+        try:
+            written = os.write(self._stdin, frame)
+        except BlockingIOError:
+            return frame
+        except BrokenPipeError as error:
+            raise Ended(self._why()) from error
+        return memoryview(frame)[written:] if written < len(frame) else b""
+
+    def _why(self) -> str:
+        """Returns how the program has ended, with its last line of standard error."""
+        found: Future[str] = Future()
+        with suppress(trio.RunFinishedError, TimeoutError, RuntimeError):
+            self._token.run_sync_soon(self._nursery.start_soon, self._explain, found)
+            return found.result(3.0)
+        return "its process has ended"
+
+    def last_line(self) -> str:
+        """Returns the last line that the program wrote to standard error; empty if there is none."""
+        lines = last_lines(self._process.log.end())
+        return lines[-1] if lines else ""
+
+    def close(self, patience_s: float = 5.0) -> None:
+        """Ends the program. Does nothing the second time."""
+        _open.discard(self)
+        with suppress(trio.RunFinishedError, RuntimeError):
+            self._token.run_sync_soon(self._stop)
+        self._thread.join(patience_s)
+
+    # The host's own thread.
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._live)
+        except BaseException as error:
+            failure = _first(error)
+            if not self._ready.done():
+                self._ready.set_exception(failure)
+
+    async def _live(self) -> None:
+        stop = trio.Event()
+        self._stop = stop.set
+        self._token = trio.lowlevel.current_trio_token()
+        async with open_roster(LIMITS) as roster, trio.open_nursery() as nursery:
+            self._nursery = nursery
+            self._bot = await roster.start(self._entrant)
+            assert isinstance(self._bot.program, BotProcess)
+            self._process = self._bot.program
+            self._process.start_match(lambda: None)
+            self._ready.set_result(None)
+            await stop.wait()
+            nursery.cancel_scope.cancel()
+
+    async def _explain(self, found: "Future[str]") -> None:
+        fault = self._bot.fault or await self._process.why_silent("output")
+        line = self.last_line()
+        found.set_result(f"{fault.detail}{f'; its last line was: {line}' if line else ''}")
+
+
+_open: set[Host] = set()
+
+
+@atexit.register
+def close_all() -> None:
+    """Ends every rules program of this process."""
+    for host in list(_open):
+        host.close()
+
+
+def _first(error: BaseException) -> BaseException:
+    """Returns the first error of a group that the user is told of, or the error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        told = error.split((RunError, NoRoom))[0]
+        error = (told or error).exceptions[0]
+    return error

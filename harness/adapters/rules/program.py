@@ -1,0 +1,305 @@
+"""The conversation with a rules program: SPEC.md, 18 to 29.
+
+A failure of the program is a RunError: a bug of the game is nobody's loss. The next request starts the program anew.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from referee.harness.adapters.rules.host import Ended, Host, Overdue
+from referee.harness.adapters.rules.messages import (
+    CALL_S,
+    FRAME_BYTES,
+    POSITION_BYTES,
+    REFUSED_OPTIONS,
+    RULES_VERSION,
+    STARTUP_S,
+    UNKNOWN_POSITION,
+    Failure,
+    Hello,
+    Limits,
+    Seen,
+    Turn,
+)
+from referee.harness.errors import RunError
+from referee.harness.programs.entrant import Entrant
+from referee.protocol.codec import MAX_DEPTH, codec
+from referee.protocol.errors import RemoteProtocolError
+from referee.protocol.framing import FrameSplitter
+from referee.protocol.messages import Encoding
+from referee.protocol.text import printable
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_MANY_DIGITS = re.compile(rb"\d{19}")
+"""A number with fewer digits is no integer beyond 64 bits, which msgspec would make a float."""
+_NO_BRACKETS = bytes(each for each in range(256) if each not in b"[]{}")
+UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, UnicodeEncodeError, RecursionError, OverflowError)
+
+
+class RefusedOptions(ValueError):
+    """The rules say that the options make no match. The text is theirs."""
+
+
+class UnknownPosition(Exception):
+    """The program has forgotten the position with that number."""
+
+
+class Reply(Struct, forbid_unknown_fields=True):
+    """An answer frame; its result is decoded by what was requested."""
+
+    id: int
+    result: Raw | UnsetType = UNSET
+    error: Failure | UnsetType | None = UNSET
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
+class Position(Struct, frozen=True):
+    """A position, as a value in its canonical form."""
+
+    canonical: bytes
+    """JSON without blanks, with sorted keys."""
+    value: Any
+    at: int | None = None
+    """The number under which the program also keeps it."""
+    known_to: object = None
+    """The process that gave that number."""
+
+
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+def depth_within(encoded: bytes | bytearray, most: int) -> bool:
+    """Returns whether valid JSON nests at most `most` arrays and objects. Takes little time, however long it is."""
+    if encoded.count(b"[") + encoded.count(b"{") <= most:
+        return True
+    brackets = _STRINGS.sub(b"", encoded).translate(None, _NO_BRACKETS)
+    for _ in range(most):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return True
+    return False
+
+
+def request_frame(encoding: Encoding, number: int, method: str, params: Any) -> bytes:
+    """Returns the frame of a request."""
+    if encoding is Encoding.MSGPACK:
+        return msgspec.msgpack.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    body = msgspec.json.encode(params)
+    return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}\n' % (number, method.encode(), body)
+
+
+class Conversation:
+    """One process and its frames. Ends with the process."""
+
+    def __init__(self, entrant: Entrant) -> None:
+        self.host = Host(entrant)
+        self.encoding = Encoding.JSON
+        self.numbers = object()
+        """Stands for this process wherever a number of a position is kept."""
+        self._next_id = 0
+        self._splitter: FrameSplitter = codec(Encoding.JSON).splitter(FRAME_BYTES, b"")
+        self.in_order = True
+        """Whether every request has its answer. An interrupt leaves one without."""
+
+    def speak(self, encoding: Encoding) -> None:
+        """Chooses the encoding from the next frame on."""
+        self.encoding = encoding
+        self._splitter = codec(encoding).splitter(FRAME_BYTES, b"")
+
+    def ask(self, method: str, params: Any, limit_s: float, kind: Any) -> Any:
+        """Makes a request and returns its result, of type `kind`. Wrong, Ended or Overdue if that fails."""
+        number, self._next_id = self._next_id, self._next_id + 1
+        frame = request_frame(self.encoding, number, method, params)
+        if len(frame) > FRAME_BYTES:
+            raise Wrong(f"the request would have {len(frame):,} bytes, and {FRAME_BYTES:,} are allowed")
+        answer: list[bytes | bytearray] = []
+        splitter = self._splitter
+        if splitter.rest:
+            raise Wrong("it wrote to standard output although no request was open")
+
+        def complete(data: bytes) -> bool:
+            splitter.feed(data)
+            found = splitter.next()
+            if found is not None:
+                answer.append(found)
+            return found is not None
+
+        self.in_order = False
+        try:
+            self.host.exchange(frame, time.perf_counter() + limit_s, complete)
+            self.in_order = True
+            return self._result(answer[0], number, kind)
+        except RemoteProtocolError as error:
+            raise Wrong(str(error)) from error
+
+    def _result(self, frame: bytes | bytearray, number: int, kind: Any) -> Any:
+        decode = msgspec.json.decode if self.encoding is Encoding.JSON else msgspec.msgpack.decode
+        try:
+            if self.encoding is Encoding.MSGPACK or _MANY_DIGITS.search(frame) or not depth_within(frame, MAX_DEPTH):
+                codec(self.encoding).decode(frame)  # checks every value
+            reply = decode(frame, type=Reply)
+            if reply.id != number:
+                raise Wrong(f"an answer with id {reply.id}, but the open request has id {number}")
+            if isinstance(failure := reply.error, Failure):
+                if failure.code == UNKNOWN_POSITION:
+                    raise UnknownPosition
+                if failure.code == REFUSED_OPTIONS:
+                    raise RefusedOptions(printable(failure.message, 2000))
+                raise Wrong(printable(failure.message, 2000) or f"error {failure.code}", by_itself=True)
+            if not isinstance(reply.result, Raw):
+                raise Wrong("an answer with neither result nor error")
+            return decode(reply.result, type=kind)
+        except UNDECODABLE as error:
+            codec(self.encoding).decode(frame)  # says what is wrong with a frame that no reader understands
+            raise Wrong(f"{error}: {printable(bytes(frame[:200]).decode(errors='replace'))}") from error
+
+
+class Wrong(Exception):
+    """The program has answered with something else than it should have."""
+
+    def __init__(self, problem: str, by_itself: bool = False) -> None:
+        """`by_itself`: the program reports its own failure, and may go on."""
+        super().__init__(problem)
+        self.by_itself = by_itself
+
+
+class RulesProgram:
+    """A rules program of one game, for all its positions. Threads may share it."""
+
+    def __init__(self, name: str, version: int, build: Callable[[], Entrant]) -> None:
+        """`build` builds it, and returns what is started. Called before the first request."""
+        self.name, self.version = name, version
+        self._build = build
+        self._entrant: Entrant | None = None
+        self._talk: Conversation | None = None
+        self._hello: Hello | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """Returns the optional requests that it answers. Starts it, if it does not run."""
+        with self._lock:
+            self._started()
+            assert self._hello is not None
+            return self._hello.requests
+
+    def start(self, options: Any, seats: int, luck: str) -> Turn:
+        """Requests the first position. RefusedOptions if there is none."""
+        return self._turn("start", {"options": options, "seats": seats, "luck": luck})
+
+    def turn(self, method: str, position: Position, **params: Any) -> Turn:
+        """Requests `step`, `forfeit`, `stop`, `deal` or `inject`."""
+        return self._turn(method, params, position)
+
+    def view(self, position: Position, seat: int | None) -> Seen:
+        """Requests what a seat may see; None = everything."""
+        seen: Seen = self._ask("view", {"seat": seat}, Seen, position)
+        return seen
+
+    def legal(self, position: Position, seat: int, most: int) -> list[Any] | None:
+        """Requests legal answers; None = they cannot be listed."""
+        found: list[Any] | None = self._ask("legal", {"seat": seat, "most": most}, list[Any] | None, position)
+        if found is not None and len(found) > most:
+            raise self.broken("legal", f"it returned {len(found)} answers, and {most} were requested at most")
+        return found
+
+    def sample(self, position: Position, seat: int, luck: str) -> Any:
+        """Requests a legal answer."""
+        return self._ask("sample", {"seat": seat, "luck": luck}, Any, position)
+
+    def position(self, turn: Turn, method: str = "step") -> Position:
+        """Returns the position of a turn. RunError if it is too large or no value."""
+        with self._failing(method):
+            try:
+                canonical = _canonical(turn.position)
+            except UNDECODABLE as error:
+                raise Wrong(f"the position is no value of JSON: {error}") from error
+            if len(canonical) > POSITION_BYTES:
+                raise Wrong(f"the position has {len(canonical):,} bytes; expected at most {POSITION_BYTES:,}")
+        numbers = None if self._talk is None else self._talk.numbers
+        return Position(canonical, turn.position, turn.at, numbers)
+
+    def broken(self, method: str, problem: str) -> RunError:
+        """Returns the error about a program that did something else than it should."""
+        return RunError(f"the rules of {self.name} failed in {method}: {problem}")
+
+    def close(self) -> None:
+        """Ends the process. The next request starts another."""
+        with self._lock:
+            talk, self._talk = self._talk, None
+            if talk is not None:
+                talk.host.close()
+
+    def restart(self) -> None:
+        """Does the same, also for a program that has changed: it is built again."""
+        with self._lock:
+            self.close()
+            self._entrant = None
+
+    def _turn(self, method: str, params: dict[str, Any], position: Position | None = None) -> Turn:
+        turn: Turn = self._ask(method, params, Turn, position)
+        return turn
+
+    def _ask(self, method: str, params: dict[str, Any], kind: Any, position: Position | None) -> Any:
+        with self._lock, self._failing(method):
+            talk = self._started()
+            if position is None:
+                return talk.ask(method, params, CALL_S, kind)
+            if position.at is not None and position.known_to is talk.numbers:
+                try:
+                    return talk.ask(method, {"at": position.at, **params}, CALL_S, kind)
+                except UnknownPosition:
+                    pass
+            sent = Raw(position.canonical) if talk.encoding is Encoding.JSON else position.value
+            try:
+                return talk.ask(method, {"position": sent, **params}, CALL_S, kind)
+            except UnknownPosition:
+                raise Wrong("it does not know a position that it was sent whole") from None
+
+    def _started(self) -> Conversation:
+        if self._talk is not None and not self._talk.in_order:
+            self.close()
+        if self._talk is None:
+            if self._entrant is None:
+                self._entrant = self._build()
+            self._talk = talk = Conversation(self._entrant)
+            with self._failing("initialize"):
+                offered = [encoding.value for encoding in Encoding]
+                params = {"rules": RULES_VERSION, "game": self.name, "version": self.version}
+                self._hello = talk.ask(
+                    "initialize", {**params, "encodings": offered, "limits": Limits()}, STARTUP_S, Hello
+                )
+                assert self._hello is not None
+                talk.speak(Encoding(self._hello.encoding))
+        return self._talk
+
+    @contextmanager
+    def _failing(self, method: str) -> Iterator[None]:
+        """Turns a failure of the program into a RunError, and ends a process that cannot be trusted any more."""
+        try:
+            yield
+        except (Wrong, Ended, Overdue, UnknownPosition) as error:
+            problem = str(error)
+            if isinstance(error, Overdue):
+                limit_s = STARTUP_S if method == "initialize" else CALL_S
+                problem = f"no answer within {limit_s:g} s"
+            if not (isinstance(error, Wrong) and error.by_itself):
+                self.close()
+            raise self.broken(method, problem) from error
+        except RefusedOptions as error:
+            if method != "start":
+                raise self.broken(method, str(error)) from error
+            raise
+
+
+def luck_of(state: int) -> str:
+    """Returns the 64 bits of luck that go with a state of the dice, derived one way."""
+    return blake2b(b"rules/%016x" % state, digest_size=8).hexdigest()

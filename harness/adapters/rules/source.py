@@ -1,0 +1,96 @@
+"""Games from folders with a `game.toml`: named by their path, or installed under their name.
+
+The rules of a game start only from such a folder. A replay or a tournament file holds a name, and that name must be
+installed here, or its folder must have been named in this run.
+"""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from referee.games.game import Game
+from referee.harness.errors import RunError, UsageError
+from referee.harness.paths import data_folder
+
+GAME_FILE = "game.toml"
+NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
+"""The names of games."""
+VARIABLE = "REFEREE_GAMES"
+"""The environment variable with the folders that were named in this run, for the processes that play its matches."""
+
+
+class Source:
+    """The games whose rules are programs (`referee.games.registry`)."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[Path, Game] = {}
+
+    def names(self) -> list[str]:
+        """Returns the names of the installed games, and of those that were named in this run; of sound ones only."""
+        folder, names = installed_folder(), []
+        installed = [each for each in (os.listdir(folder) if folder.is_dir() else ()) if NAME.fullmatch(each)]
+        for path in (*map(Path, _remembered()), *[folder / each for each in installed]):
+            with suppress(UsageError, RunError):
+                names.append(self._of_folder(path, str(path)).name)
+        return names
+
+    def game(self, name: str) -> Game | None:
+        """Returns the game of a folder, or the one that is named or installed by this name; None = there is none.
+
+        UsageError for a folder without a game.
+        """
+        if os.sep in name or name in (".", "..") or name.startswith("~"):
+            path = Path(os.path.expanduser(name))
+            game = self._of_folder(path, name)
+            _remember(str(path.resolve()))
+            return game
+        for named in reversed(_remembered()):
+            game = self._of_folder(Path(named), named)
+            if game.name == name:
+                return game
+        folder = installed_folder() / name
+        return self._of_folder(folder, name) if NAME.fullmatch(name) and (folder / GAME_FILE).is_file() else None
+
+    def folder(self, game: Game) -> Path | None:
+        """Returns the folder that a game was loaded from; None = it is no game of this source."""
+        return next((folder for folder, loaded in self._loaded.items() if loaded is game), None)
+
+    def forget(self) -> None:
+        """Ends the programs of all games, and forgets the games and the folders that were named."""
+        from referee.harness.adapters.rules.games import program  # takes a moment, which other games need not spend
+
+        for game in self._loaded.values():
+            program(game).close()
+        self._loaded.clear()
+        os.environ.pop(VARIABLE, None)
+
+    def _of_folder(self, path: Path, shown: str) -> Game:
+        from referee.harness.adapters.rules.games import load  # takes a moment, which other games need not spend
+
+        if not path.is_dir():
+            raise UsageError(f"no game at {shown!r}: there is no such folder")
+        folder = path.resolve()
+        if folder not in self._loaded:
+            self._loaded[folder] = load(folder, shown)
+        return self._loaded[folder]
+
+
+SOURCE = Source()
+
+
+def installed_folder() -> Path:
+    """Returns the folder of the installed games."""
+    return data_folder() / "games"
+
+
+def _remembered() -> list[str]:
+    return [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
+
+
+def _remember(folder: str) -> None:
+    """Notes a folder for this process and those that it starts."""
+    if os.pathsep in folder:
+        raise UsageError(f"{folder}: the path of a game's folder cannot have a {os.pathsep!r}")
+    others = [each for each in _remembered() if each != folder]
+    os.environ[VARIABLE] = os.pathsep.join([*others, folder])

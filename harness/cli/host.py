@@ -1,0 +1,115 @@
+"""`referee host`: a contest that runs itself, with teams that sign in and hand in."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.options import MORE, POSITIVE, Seed, SetupOptions
+from referee.harness.cli.prepare import write_report
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import err, out
+from referee.harness.cli.signals import run
+from referee.harness.cli.tournament_request import from_options
+from referee.harness.cli.view import web_extra
+from referee.harness.errors import UsageError
+from referee.harness.known_games import find_game
+from referee.harness.tournament import organise
+from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.plan import Plan
+
+if TYPE_CHECKING:
+    from referee.harness.host.settings import WebSettings
+
+
+def host(
+    folder: Path,
+    *,
+    game: str | None = None,
+    title: str | None = None,
+    seed: Seed = None,
+    setup: SetupOptions = SetupOptions(),
+    bind: str = "127.0.0.1:8000",
+    address: str | None = None,
+    jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    checks: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
+    organisers_from: Annotated[Sequence[str], MORE] = (),
+    git_host: Annotated[Sequence[str], MORE] = (),
+) -> int:
+    """Runs a contest: teams sign in and hand in, games are played at once, and the table moves.
+
+    The folder is that of a tournament: `referee tournament show`, `page`, `verify` and `referee view` work on it, also
+    meanwhile. Ctrl-C ends, and the same command goes on.
+
+    Args:
+        folder: CUP: the contest's folder, made if it is new.
+        game: GAME: the game's name, for a new contest.
+        title: The contest's name.
+        bind: ADDRESS:PORT: where to listen.
+        address: URL: where browsers reach it, such as https://cup.example.org with a proxy on this machine that
+            terminates TLS. Default: http:// and --bind.
+        jobs: Games at a time. Default: all physical cores but one.
+        checks: Checks of new versions at a time. Default: as many as there are physical cores without a game, at least
+            one.
+        organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
+            Default: any.
+        git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
+            Repeatable. Default: GitHub, GitLab, Codeberg and Bitbucket.
+    """
+    with web_extra("referee host"):
+        from referee.harness.host import contest, settings
+        from referee.harness.host.submissions import GIT_HOSTS
+    from referee.harness.web.server.limits import listen
+
+    cores = len(core_locks.physical())
+    games = jobs or max(1, cores - 1)
+    where, port = _bind(bind)
+    reached = settings.WebSettings(
+        address=(address or f"http://{bind}").rstrip("/"),
+        organisers_from=tuple(organisers_from),
+        behind_proxy=address is not None,
+        git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
+    )
+    settings.check_settings(reached)
+    plan = _plan(game, title, seed, setup)
+    options = () if game is None else setup.command(find_game(game))[3:]
+    listening = listen(where, port)
+    if address is None:
+        port = listening.getsockname()[1]
+        reached = msgspec.structs.replace(reached, address=f"http://{bind.rpartition(':')[0]}:{port}")
+    store = contest.opened(folder, plan, options)
+    _announce(folder, reached, contest.organisers_link(store, reached))
+    run(contest.run, store, listening, reached, games, checks or max(1, cores - games), write_report, _note)
+    return PLAYED
+
+
+def _bind(bind: str) -> tuple[str, int]:
+    host, colon, port = bind.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise UsageError(f"--bind {bind}: expected ADDRESS:PORT such as 127.0.0.1:8000")
+    return host.strip("[]"), int(port)
+
+
+def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOptions) -> Plan | None:
+    if game is None:
+        if setup != SetupOptions() or seed is not None or title is not None:
+            raise UsageError("rules, times, limits, seed and title are those of a new contest, which --game makes")
+        return None
+    request = from_options(find_game(game), (), setup, None, seed)
+    return organise.plan_without_bots(msgspec.structs.replace(request, format="ladder", title=title))
+
+
+def _announce(folder: Path, reached: "WebSettings", link: str) -> None:
+    out.print(f"contest    {reached.address}")
+    out.print(f"organiser  {link}")
+    out.print(
+        f"The organiser's link opens once. Ctrl-C ends; `referee host {shlex.quote(str(folder))}` goes on.", style="dim"
+    )
+
+
+def _note(text: str) -> None:
+    err.print(printable(text))

@@ -1,0 +1,286 @@
+"""The web application of a contest: all routes in one table, each with who may ask for it."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from gzip import compress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import referee.harness.web.app  # noqa: F401 - registers `number` for paths
+from referee.harness.errors import RunError, UsageError
+from referee.harness.host import organiser_pages as organiser
+from referee.harness.host import public_pages as public
+from referee.harness.host import team_pages as team
+from referee.harness.host import uploads, versions
+from referee.harness.host.access import (
+    HEADERS,
+    Access,
+    Contest,
+    Denied,
+    Page,
+    Rates,
+    answering,
+    check_access,
+    client_address,
+    identified,
+    problem,
+)
+from referee.harness.host.live import Live
+from referee.harness.host.orders import WATCHED_S, note_watched
+from referee.harness.host.settings import WebSettings
+from referee.harness.host.store import Store
+from referee.harness.tournament.reports.site import page_templates
+
+HERE = Path(__file__).parent
+LOOK_S = 0.5
+"""How often the ledger is looked at."""
+EVENTS_S = 15.0
+"""A stream of events says something at least this often, so that no proxy closes it."""
+STREAMS = 3000
+"""Open streams of events."""
+FILES = {"host.js": "text/javascript", "host.css": "text/css"}
+EVENTS = "text/event-stream"
+
+EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
+PAGES = (
+    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page),
+    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page),
+    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page),
+    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay),
+    Page("GET", "/news", EVERYBODY, public.news),
+    Page("GET", "/rules", EVERYBODY, public.rules),
+    Page("GET", "/kits", EVERYBODY, public.kits),
+    Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
+    Page("GET", "/join/{token}", EVERYBODY, public.join_page),
+    Page("POST", "/join/{token}", EVERYBODY, public.join),
+    Page("POST", "/sign-out", EVERYBODY, public.sign_out),
+    Page("GET", "/team", MEMBER, team.team_page),
+    Page("POST", "/team/link", MEMBER, team.new_join_link),
+    Page("POST", "/team/token", MEMBER, team.new_token),
+    Page("GET", "/team/versions/{version:number}", MEMBER, team.version_page),
+    Page("GET", "/team/versions/{version:number}/state", SUBMITTER, team.version_state),
+    Page("POST", "/team/versions/{version:number}/note", MEMBER, team.change_note),
+    Page("POST", "/team/versions/{version:number}/play", MEMBER, team.play_version),
+    Page("GET", "/team/bot", MEMBER, team.own_bot),
+    Page("GET", "/team/games/{name}.html", MEMBER, team.own_game),
+    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay),
+    Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
+    Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
+    Page("POST", "/organiser/invite", ORGANISER, organiser.invite),
+    Page("POST", "/organiser/invite-many", ORGANISER, organiser.invite_many),
+    Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
+    Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
+    Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
+    Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
+    Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
+    Page("POST", "/organiser/switches/{switch}/forget", ORGANISER, organiser.forget_switch),
+    Page("GET", "/organiser/table.csv", ORGANISER, organiser.export_table),
+    Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games),
+    Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site),
+)
+"""The pages that a thread makes. `Application.streams` has the others."""
+NAV = (
+    '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
+    '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
+    '<a href="/team">Your team</a></nav></header><span id="content"></span>'
+)
+HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
+log = logging.getLogger("referee.host")
+
+
+class Application:
+    """The ASGI application of a contest's folder."""
+
+    def __init__(self, store: Store, settings: WebSettings) -> None:
+        templates = page_templates(HERE / "pages")
+        frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
+        templates.globals |= frame
+        templates.filters |= {"time": _time, "size": _size}
+        live_head = Markup(HEAD + '<meta name="live" content="table">')
+        self.live = Live(store, lambda: {**frame, "more_head": live_head})
+        self.streams_open = 0
+        self._watched_at = -WATCHED_S
+        self._changed = asyncio.Event()
+        self._table = (b"", b"")
+
+        def render(template: str, status_code: int = 200, **values: Any) -> Response:
+            return HTMLResponse(templates.get_template(template).render(values), status_code)
+
+        self.contest = Contest(store, self.live, settings, Rates(), render)
+        self.app = with_headers(
+            Starlette(routes=self._routes(), exception_handlers={404: self._no_page, 405: self._no_page})
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        await self.app(scope, receive, send)
+
+    async def watch(self) -> None:
+        """Reads what is new and wakes the streams, until it is cancelled."""
+        while True:
+            try:
+                if await asyncio.to_thread(self.live.refresh):
+                    changed, self._changed = self._changed, asyncio.Event()
+                    changed.set()
+                if self.streams_open and time.monotonic() > self._watched_at + WATCHED_S / 3:
+                    self._watched_at = time.monotonic()
+                    await asyncio.to_thread(note_watched, self.contest.store)
+            except Exception:
+                log.exception("the table cannot be made")
+            await asyncio.sleep(LOOK_S)
+
+    @property
+    def streams(self) -> dict[tuple[str, str], tuple[Access, Callable[[Request], Awaitable[Response]]]]:
+        """The routes that no thread answers: method and path, who may ask, and what answers."""
+        upload = partial(uploads.receive, contest=self.contest)
+        return {
+            ("GET", "/"): (EVERYBODY, self._index),
+            ("GET", "/index.html"): (EVERYBODY, self._index),
+            ("GET", "/events"): (EVERYBODY, self._events),
+            ("GET", "/health"): (EVERYBODY, self._health),
+            ("GET", "/static/{file}"): (EVERYBODY, self._file),
+            ("POST", "/team/versions"): (SUBMITTER, upload),
+            ("GET", "/team/versions/{version:number}/events"): (MEMBER, self._version_events),
+        }
+
+    def _routes(self) -> list[Route]:
+        quick = [Route(path, answer, methods=[method]) for (method, path), (_, answer) in self.streams.items()]
+        return quick + [Route(each.path, answering(each, self.contest), methods=[each.method]) for each in PAGES]
+
+    async def _no_page(self, request: Request, error: Exception) -> Response:
+        return problem(self.contest, 404, "there is no such page", request)
+
+    async def _index(self, request: Request) -> Response:
+        """Sends the table from memory."""
+        headers = {"etag": self.live.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match", "").removeprefix("W/") == self.live.tag:
+            return Response(status_code=304, headers=headers)
+        table = self.live.table
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(table, media_type=public.HTML, headers=headers)
+        if self._table[0] is not table:
+            self._table = table, compress(table, 6, mtime=0)
+        return Response(self._table[1], media_type=public.HTML, headers={**headers, "content-encoding": "gzip"})
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["file"]
+        if name not in FILES:
+            return PlainTextResponse("there is no such file\n", 404)
+        content = await asyncio.to_thread((HERE / "static" / name).read_bytes)
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        headers = {"etag": tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match", "") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=FILES[name], headers=headers)
+
+    async def _health(self, request: Request) -> Response:
+        try:
+            await run_in_threadpool(self.contest.store.value, "SELECT 1")
+        except Exception:
+            log.exception("the database does not answer")
+            return PlainTextResponse("the database does not answer\n", 503)
+        return PlainTextResponse(f"{self.live.problem or 'ok'}\n", 503 if self.live.problem else 200)
+
+    async def _events(self, request: Request) -> Response:
+        """Streams a word whenever the table has changed. Browsers then ask for it, with its entity tag."""
+        if self.streams_open >= STREAMS:
+            return PlainTextResponse("too many pages are open; reload later\n", 503)
+        return StreamingResponse(self._table_events(), media_type=EVENTS, headers={"cache-control": "no-store"})
+
+    async def _table_events(self) -> AsyncIterator[bytes]:
+        self.streams_open += 1
+        try:
+            while True:
+                yield b"event: table\ndata: %d\n\n" % self.live.number
+                number, until = self.live.number, time.monotonic() + EVENTS_S
+                while self.live.number == number and (left := until - time.monotonic()) > 0:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), left)
+        finally:
+            self.streams_open -= 1
+
+    async def _version_events(self, request: Request) -> Response:
+        """Streams what becomes of a version: position, build log and verdict."""
+        contest = self.contest
+        try:
+            address = client_address(request, contest.settings)
+            person, _ = await run_in_threadpool(identified, request, contest)
+            check_access(MEMBER, person, address, contest.settings)
+            assert person is not None and person.team is not None
+            contest.rates.check(f"events {person.team}", 60, 60)
+            find = partial(versions.version, contest.store, person.team, request.path_params["version"])
+            if await run_in_threadpool(find) is None:
+                raise Denied(404, "your team has no such version")
+        except Denied as denied:
+            return problem(contest, denied.status, str(denied), request)
+        return StreamingResponse(self._states(find), media_type=EVENTS, headers={"cache-control": "no-store"})
+
+    async def _states(self, find: Callable[[], versions.Version | None]) -> AsyncIterator[bytes]:
+        last = b""
+        for _ in range(int(3600 / LOOK_S)):
+            one = await run_in_threadpool(find)
+            if one is None:
+                return
+            state = msgspec.json.encode(await run_in_threadpool(uploads.shown, self.contest, one))
+            if state != last:
+                last = state
+                yield b"event: state\ndata: %b\n\n" % state
+            if one.is_decided:
+                return
+            await asyncio.sleep(LOOK_S)
+
+
+def with_headers(app: ASGIApp) -> ASGIApp:
+    """Adds `HEADERS` to all responses that do not have them, and answers 500 for our own mistakes."""
+
+    async def headed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                present = {name for name, _ in message["headers"]}
+                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        try:
+            await app(scope, receive, sending)
+        except (RunError, UsageError) as error:
+            if begun:
+                raise
+            await PlainTextResponse(f"{error}\n", 503)(scope, receive, sending)
+        except Exception:
+            log.exception("%s failed", scope["method"])
+            if not begun:
+                await PlainTextResponse("this page failed; the organiser's log says why\n", 500)(
+                    scope, receive, sending
+                )
+
+    return headed
+
+
+def _time(at: float | None) -> str:
+    return "" if at is None else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
+
+
+def _size(size: int) -> str:
+    return f"{size / 1024:,.0f} KiB" if size < 10 << 20 else f"{size / (1 << 20):,.0f} MiB"

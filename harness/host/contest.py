@@ -1,0 +1,127 @@
+"""Runs a contest: the web process, the play process, and the queue of checks. Each goes on if another one ends.
+
+Everything that matters is in files at once: the database, the ledger, uploads and the tournament's plan. So ending the
+process, or killing it, loses nothing.
+"""
+
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+
+import msgspec
+import trio
+
+from referee.harness.errors import UsageError, writing
+from referee.harness.host import teams
+from referee.harness.host.settings import WebSettings
+from referee.harness.host.store import FILE, Store
+from referee.harness.host.submissions import OPTIONS, Queue
+from referee.harness.host.versions import Version
+from referee.harness.nurseries import ungrouped
+from referee.harness.tournament.intake.intake import Written
+from referee.harness.tournament.plan import Plan, read_plan, write_plan
+from referee.harness.tournament.store.ledger import PLAN, claimed
+
+HOST_LOCK = ".host-lock"
+AGAIN_S = (0.2, 1.0, 5.0, 30.0)
+"""How long to wait before a process is started again, the more often it has ended at once."""
+STEADY_S = 60.0
+WEB_END_S = 3.0
+PLAY_END_S = 15.0
+"""How long the play process may take for its last games."""
+PLAY = "referee.harness.host.play_process"
+WEB = "referee.harness.host.web_process"
+
+Note = Callable[[str], None]
+
+
+def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
+    """Opens the folder of a contest, or makes it for a plan without bots.
+
+    `options`: of the check, as `referee check` takes them without `--game`. UsageError if there is no contest and no
+    plan, or if another plan is there already.
+    """
+    known = (folder / PLAN).exists()
+    if known and plan is not None and (folder / FILE).exists():
+        raise UsageError(f"{folder} holds a contest already; `referee host {folder}` continues it, without options")
+    if not known and plan is None:
+        raise UsageError(f"{folder} holds no contest; name the game with --game to make one")
+    if plan is not None:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            with claimed(folder):
+                write_plan(plan, folder / PLAN)
+    before = read_plan(folder / PLAN)
+    if (before.format, before.games) != ("ladder", 0):
+        raise UsageError(f"{folder} holds a {before.formats}; expected a ladder without end, as --game makes it")
+    store = Store(folder)
+    if plan is not None:
+        with store.writing() as database:
+            value = msgspec.json.encode(options).decode()
+            database.execute("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (OPTIONS, value))
+    return store
+
+
+def organisers_link(store: Store, settings: WebSettings) -> str:
+    """Returns a new link for the organiser. One that was not opened ends."""
+    return f"{settings.address}/join/{teams.new_link(store, None, 'invitation', 'the referee')}"
+
+
+async def run(
+    store: Store,
+    listening: socket.socket,
+    settings: WebSettings,
+    games: int,
+    checks: int,
+    write: Written,
+    note: Note,
+) -> None:
+    """Runs a contest until it is cancelled. `games`, `checks`: at a time. `write`: writes a check for its author.
+
+    `note` receives lines for the organiser.
+    """
+
+    def decided(one: Version) -> None:
+        why = f": {one.reason}" if one.reason else ""
+        name = teams.team(store, one.team)
+        note(f"{name.name if name else one.team}, version {one.version}: {one.status}{why}")
+
+    folder = str(store.folder)
+    web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
+    queue = Queue(store, checks, write, decided)
+    with claimed(store.folder, HOST_LOCK, "host"), listening, ungrouped():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
+            nursery.start_soon(_keep, "play", [PLAY, folder, str(games)], [], PLAY_END_S, note)
+            nursery.start_soon(queue.run)
+
+
+async def _keep(name: str, command: list[str], fds: list[int], end_s: float, note: Note) -> None:
+    """Keeps a process running, which ends when its standard input does."""
+    quick = 0
+    while True:
+        began = trio.current_time()
+        process = await trio.lowlevel.open_process(
+            [sys.executable, "-m", *command], stdin=PIPE, stdout=DEVNULL, pass_fds=fds, start_new_session=True
+        )
+        try:
+            code = await process.wait()
+        finally:
+            with trio.CancelScope(shield=True):
+                assert process.stdin is not None
+                await process.stdin.aclose()
+                await _ended(process, end_s)
+        quick = 0 if trio.current_time() - began > STEADY_S else min(quick + 1, len(AGAIN_S) - 1)
+        note(f"the {name} process ended with exit code {code}, and is started again")
+        await trio.sleep(AGAIN_S[quick])
+
+
+async def _ended(process: trio.Process, within_s: float) -> None:
+    """Waits for the end of a process, and kills it if that takes too long."""
+    with trio.move_on_after(within_s):
+        await process.wait()
+        return
+    process.kill()
+    await process.wait()

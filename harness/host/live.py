@@ -1,0 +1,183 @@
+"""The tournament as the web process shows it: read again when the ledger has grown, and served from memory.
+
+The pages are those of `referee tournament page`. A page is made when somebody asks for it, once for everybody, until
+the tournament has changed.
+"""
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from referee.harness.errors import RunError, UsageError
+from referee.harness.host import switches
+from referee.harness.host.store import Store
+from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.reports.all_stages import all_standings
+from referee.harness.tournament.reports.history import history
+from referee.harness.tournament.reports.past_tables import past_table
+from referee.harness.tournament.reports.readers import Reader
+from referee.harness.tournament.reports.rows import Row
+from referee.harness.tournament.reports.site import Site, shown_to
+from referee.harness.tournament.reports.site_games import site_games
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import PLAN, Line
+from referee.harness.tournament.store.reader import Book, read
+from referee.harness.web import page as viewer
+
+SHARE = 10
+"""Reading the ledger and making the table takes at most a tenth of the time."""
+KEPT_GAMES = 40
+"""How many pages with the viewer stay in memory."""
+PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
+OWN = "own"
+"""The folder of a team's page."""
+
+
+class LiveSite(Site):
+    """The pages of one moment."""
+
+    def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
+        result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
+        viewed = 1 << 30 if viewer.is_there() else 0
+        super().__init__(
+            plan, folder, Path(), Reader.PUBLIC, result, site_games(plan, folder, book), viewed, organiser=""
+        )
+        self._pages.globals |= frame
+        self._made: dict[str, bytes] = {}
+        self._book = book
+        self._making = threading.RLock()
+
+    def add(self, name: str, content: bytes, at: float | None = None) -> None:
+        """Keeps a page."""
+        self._made[name] = content
+
+    def has(self, name: str, at: float) -> bool:
+        """Tells that a game's file is there. It is made when somebody asks for it."""
+        self.written.add(name)
+        return True
+
+    def page(self, name: str) -> bytes | None:
+        """Returns a public page; None if there is none of that name."""
+        if not PUBLIC.fullmatch(name):
+            return None
+        with self._making:
+            if name not in self._made:
+                self._make(name)
+            return self._made.get(name)
+
+    def own_page(self, bot: str) -> bytes | None:
+        """Returns the page of a bot for its team, with its standard error; None if it takes no part yet."""
+        row = next((row for row in self.result.rows if row.name == bot), None)
+        if row is None:
+            return None
+        with self._making:
+            self._with_history()
+            self.author(row, OWN)
+            return self._made.pop(f"{OWN}/index.html")
+
+    def line(self, name: str) -> tuple[Path, Line] | None:
+        """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""
+        return self.games.lines.get(name.replace("_", "/"))
+
+    def row_of(self, bot: str) -> Row | None:
+        """Returns a bot's row of the table; None if it takes no part yet."""
+        return next((row for row in self.result.rows if row.name == bot), None)
+
+    def _make(self, name: str) -> None:
+        part, _, file = name.rpartition("/")
+        if part == "bots":
+            row = next((row for row in self.result.rows if f"{row.ident.replace('~', '-')}.html" == file), None)
+            if row is not None:
+                self._with_history()
+                self.bot(row)
+        elif part == "pairs":
+            for pair, games in self.games.pairs.items():
+                if self._pair_file(*pair) == file:
+                    self.pair(pair, games)
+        else:
+            self.index([])
+
+    def _with_history(self) -> None:
+        if not self.history:
+            self.history = history(self.plan, self._book)
+
+
+class Live:
+    """The newest `LiveSite`, for the public and, while the table is frozen, one for the teams."""
+
+    def __init__(self, store: Store, frame: Callable[[], dict[str, str]]) -> None:
+        """`frame`: returns what stands around each page."""
+        self.folder, self.store, self._frame = store.folder, store, frame
+        self.number = 0
+        """Counts the changes."""
+        self.problem = ""
+        """Why the ledger cannot be read; empty if it can."""
+        self.public: LiveSite
+        self.whole: LiveSite
+        self.table, self.tag = b"", ""
+        """The public page with the table, and its entity tag."""
+        self._book, self._ends = Book(), dict[Path, int]()
+        self._seen: object = None
+        self._pause_until = 0.0
+        self._games: dict[tuple[str, int | None], bytes] = {}
+        self._viewing = threading.Lock()
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Reads what is new. Returns whether the pages have changed. Called by one thread at a time."""
+        if time.monotonic() < self._pause_until or (seen := self._signature()) == self._seen:
+            return False
+        began = time.monotonic()
+        try:
+            plan = read_plan(self.folder / PLAN)
+            read(self.folder, self._book, self._ends, plan)
+            self.problem = ""
+        except (RunError, UsageError) as error:
+            self.problem = str(error)
+            if self._seen is not None:
+                return False  # the last pages stay
+            raise
+        book = self._book.copy()
+        self.whole = LiveSite(plan, self.folder, book, self._frame())
+        self.public = self._frozen(plan, book) or self.whole
+        table = self.public.page("index.html")
+        assert table is not None
+        self._seen = seen
+        self._pause_until = time.monotonic() + SHARE * (time.monotonic() - began)
+        self.table, self.tag = table, f'"{hashlib.sha256(table).hexdigest()[:32]}"'
+        self.number += 1
+        return True
+
+    def game_page(self, site: LiveSite, name: str, seat: int | None) -> bytes | None:
+        """Returns the page with the viewer for a game. `seat`: of the team that reads; None: as the public sees it."""
+        found = site.line(name)
+        if found is None or found[1].z is None or not viewer.is_there():
+            return None
+        with self._viewing:  # one at a time: a game is played again for it
+            if (name, seat) not in self._games:
+                while len(self._games) >= KEPT_GAMES:
+                    del self._games[next(iter(self._games))]
+                self._games[name, seat] = site.viewer_page(*found, seat)
+            return self._games[name, seat]
+
+    def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
+        """Returns the pages of the moment at which the table was frozen; None if it is not."""
+        frozen = switches.setting_of(self.store, "table")
+        if frozen.value != "frozen":
+            return None
+        moment = datetime.fromtimestamp(frozen.at, UTC).isoformat()
+        past = past_table(self.folder, plan, book, moment)
+        site = LiveSite(past.plan, self.folder, past.games(book), self._frame())
+        site.title = f"{plan.heading}, frozen at {past.date}"
+        return site
+
+    def _signature(self) -> object:
+        """Returns a value that changes when the tournament does. Takes some microseconds."""
+        sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(self.folder))
+        status = (self.folder / PLAN).stat()
+        frozen = switches.setting_of(self.store, "table")
+        return sizes, status.st_mtime_ns, status.st_ino, frozen.at, frozen.value

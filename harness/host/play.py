@@ -1,0 +1,339 @@
+"""Plays a hosted contest without end: rated games by the ladder's rules, practice games beside them.
+
+It runs in a process of its own. Orders come through the tournament's inbox and the contest's database. It can be killed
+at any time: what is in the ledger was played, and everything else is decided anew.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, closing
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from referee.harness import threads
+from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.host.orders import Orders, Request, State
+from referee.harness.host.practice_games import PracticeGames
+from referee.harness.nurseries import ungrouped
+from referee.harness.programs.entrant import Entrant
+from referee.harness.tournament.execution.runner import DEATHS, WAIT_S, End
+from referee.harness.tournament.execution.stop_signals import stop_on_signals
+from referee.harness.tournament.execution.tournament_games import (
+    Changed,
+    RunResults,
+    TournamentGames,
+    contest_of,
+    forfeit,
+)
+from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
+from referee.harness.tournament.execution.worker_pool import WorkerPool
+from referee.harness.tournament.inbox import SetAside, hand_in, settle, settle_if_free
+from referee.harness.tournament.plan import Entry, Plan, read_plan
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.bot_archives import check_travel, program
+from referee.harness.tournament.store.ledger import PLAN, Ledger, Line, claimed
+from referee.harness.tournament.store.reader import Book, Touch
+
+FAILURES = 5
+"""After so many games with a fault in a row, a version is set aside."""
+TOP = 10
+"""So many of the first bots play twice as much while somebody watches, and never more than half of all."""
+ENOUGH_GAMES = 100
+"""When all versions have so many games, further ones come `PACE_S` apart: quick games would fill the disk."""
+PACE_S = 0.2
+ENTER_S = 0.5
+"""How long bots that were built may wait for others, so that workers hear of many at once."""
+T = TypeVar("T")
+Opened = Callable[[Contest, Plan], AbstractAsyncContextManager[WorkerPool]]
+"""Opens the workers."""
+
+
+class HostResults(RunResults):
+    """The results of a hosted contest, and how many of the first bots play more."""
+
+    def __init__(self, games: "HostGames") -> None:
+        super().__init__(games.keys, games.book, games.given)
+        self._games = games
+
+    def watched(self) -> int:
+        """Returns how many of the first bots play twice as much as others."""
+        return min(TOP, len(self._games.plan.field.present) // 2) if self._games.state.watched else 0
+
+
+class HostGames(TournamentGames):
+    """The games of a hosted contest."""
+
+    def __init__(
+        self, plan: Plan, ledger: Ledger, book: Book, orders: Orders, builds: bool = True, failures: int = FAILURES
+    ) -> None:
+        """`builds`: bots are built on this machine before they play. Otherwise the workers of a cluster do that."""
+        self.state = State()
+        self.orders, self.failures, self._builds = orders, failures, builds
+        self._ready: dict[str, Entrant] = {}
+        """The programs of the bots that can play, by ident."""
+        self._entered: set[str] = set()
+        """The idents of the bots that workers know."""
+        self._failed: dict[str, int] = {}
+        """By ident, the games with a fault in a row. A game that the machine may have decided is none of them."""
+        self._failing: dict[str, str] = {}
+        """By ident, why a version is set aside."""
+        self.practice = PracticeGames(ledger.folder)
+        self._games_of = dict[str, int]()
+        self._last_given = -inf
+        self._reporting = trio.Lock()
+        super().__init__(plan, ledger, book)
+        self.goes_on = True
+        self.changed = lambda plan: (plan, self.contest(plan))
+        for game in self.results.in_order():
+            if (played := self.results.played(game)) is not None:
+                idents = tuple(self.keys.idents[bot] for bot in game.seats)
+                self._count_failures(idents, played.kind.faults, played.kind.touch, played.kind.forfeit)
+        self._failing.clear()  # a version may have been taken back since: its next game decides
+
+    def _follow(self, plan: Plan) -> None:
+        super()._follow(plan)
+        self.results = HostResults(self)
+
+    def _playing(self) -> Plan:
+        """Returns the plan without the bots that are not built yet."""
+        plan = super()._playing()
+        if not self._builds:
+            return plan
+        ready = self._ready.keys() & self._entered
+        bots = (msgspec.structs.replace(each, absent=each.absent or each.ident not in ready) for each in plan.bots)
+        return plan.replaced(bots=tuple(bots))
+
+    def assignments(self) -> Iterator[Assignment | None]:
+        rated = super().assignments()
+        while True:
+            game = self.practice.next_if_due(sum(1 for _ in self.given()))
+            if game is None and self.state.rated and not self._rests():
+                game = next(rated, None)
+                self._last_given = trio.current_time() if game else self._last_given
+            yield game or self.practice.next()
+
+    def _rests(self) -> bool:
+        """Whether quick games come too fast."""
+        if trio.current_time() > self._last_given + PACE_S:
+            return False
+        return min((self._games_of.get(ident, 0) for ident in self._present), default=0) >= ENOUGH_GAMES
+
+    def still_open(self, games: list[Assignment]) -> list[Assignment]:
+        """Leaves out rated games that need not be played any more."""
+        return [game for game in games if self.practice.is_open(game.key)] or super().still_open(games)
+
+    # Games that were played.
+
+    def take(self, games: Sequence[PlayedGame]) -> None:
+        rated = []
+        for game in games:
+            if not self.practice.is_practice(game.key):
+                rated.append(game)
+            elif not game.void:
+                self.practice.end(game)
+        super().take(rated)
+
+    def _count(self, line: Line) -> None:
+        super()._count(line)
+        self.practice.rated_s(line.ms / 1000)
+        if (game := self.book.game(line.k)) is not None:
+            self._count_failures(line.b, game.kind.faults, game.kind.touch, line.forfeit)
+
+    def _count_failures(self, idents: Sequence[str], faults: int, touch: Touch, is_forfeit: bool) -> None:
+        for ident in set(idents):
+            self._games_of[ident] = self._games_of.get(ident, 0) + 1
+        if is_forfeit:
+            return
+        for seat, ident in enumerate(idents):
+            if not faults >> seat & 1:
+                self._failed[ident] = 0
+            elif touch is not Touch.DECIDED:
+                count = self._failed[ident] = self._failed.get(ident, 0) + 1
+                if count >= self.failures:
+                    self._failing[ident] = f"it was at fault in {count} games in a row"
+
+    def give_up(self, game: Assignment) -> None:
+        """A game has killed several workers: nobody gets points for it."""
+        why = f"{self.describe(game)} has killed {DEATHS} workers; it is not tried again"
+        self.on_note(why)
+        if self.practice.is_practice(game.key):
+            self.practice.refuse(game.key, f"the game has ended {DEATHS} workers of the referee")
+        else:
+            line = forfeit(game, set(game.bots), self.ledger.host)
+            self.take([PlayedGame(game.key, line)])
+
+    def describe(self, game: Assignment) -> str:
+        return f"the game {game.key}" if self.practice.is_practice(game.key) else super().describe(game)
+
+    # Orders.
+
+    async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
+        """Plays until `stop` is set."""
+        async with trio.open_nursery() as nursery:
+            if self._builds:
+                nursery.start_soon(self._keep_ready, pool)
+            nursery.start_soon(self._keep_practising, pool)
+            end = await super().play(pool, stop, max_s)
+            nursery.cancel_scope.cancel()
+        await self._report()
+        return end
+
+    async def take_in_changes(self, pool: WorkerPool) -> None:
+        self.state = await self._ask(self.orders.look)
+        await self._report()
+        await super().take_in_changes(pool)
+
+    async def _ask(self, question: Callable[[], T]) -> T:
+        return await threads.run(question) if self.orders.blocks else question()
+
+    async def _report(self) -> None:
+        """Tells the database what happened: practice games that ended, versions that are set aside."""
+        async with self._reporting:
+            for tell in self.practice.reports():
+                await self._ask(partial(tell, self.orders))
+            while self._failing:
+                await self._set_aside(*self._failing.popitem())
+
+    async def _set_aside(self, ident: str, why: str) -> None:
+        entry = next((entry for entry in self.plan.bots if entry.ident == ident and not entry.absent), None)
+        if entry is None:
+            return
+        older = self._older(entry)
+        follows = f"the version before it ({older.ident[:6]}) plays on" if older else "no version plays now"
+        self.on_note(f"{entry.name}: version {ident[:6]} is set aside: {why}; {follows}")
+        await self._ask(partial(self.orders.set_aside, entry, f"{why}; {follows}", older))
+        change = SetAside(ident, older.ident if older else "")
+        try:
+            hand_in(self.ledger.folder, change)
+        except UsageError as error:  # it has left the plan meanwhile
+            self.on_note(str(error))
+
+    def _older(self, entry: Entry) -> Entry | None:
+        """Returns the last version before this one that did not fail itself."""
+        before = self.plan.bots[: self.plan.bots.index(entry)]
+        for each in reversed(before):
+            if each.name == entry.name and not each.void and self._failed.get(each.ident, 0) < self.failures:
+                return each
+        return None
+
+    # Programs.
+
+    async def with_programs(self, changed: Changed, plan: Plan) -> tuple[Plan, Contest]:
+        return changed(plan)  # bots are built later, one after another
+
+    def contest(self, plan: Plan) -> Contest:
+        """Returns what workers have to know."""
+        if not self._builds:
+            check_travel(plan.bots)
+        self._entered |= self._ready.keys()
+        return contest_of(plan, dict(self._ready), "all", self.ledger.folder)
+
+    def bots_for_workers(self, plan: Plan) -> Sequence[Entry]:
+        """Returns the bots of the plan, and those of practice games."""
+        known = {entry.ident: entry for entry in plan.bots if not entry.absent}
+        return [*(known | self.practice.bots()).values()]
+
+    async def _enter(self, pool: WorkerPool) -> None:
+        await pool.enter(self.contest(self.plan), self.bots_for_workers(self.plan))
+
+    async def _keep_ready(self, pool: WorkerPool) -> None:
+        """Builds bots one after another, the newest first, while others play."""
+        while True:
+            until = time.monotonic() + ENTER_S
+            while (entry := self._next_to_build()) and time.monotonic() < until:
+                await self._build(entry)
+            if self._ready.keys() - self._entered:
+                async with self._changing:
+                    await self._enter(pool)
+                    self.begin_anew()
+            else:
+                await trio.sleep(WAIT_S)
+
+    def _next_to_build(self) -> Entry | None:
+        waiting = (
+            entry
+            for entry in reversed(self.plan.bots)
+            if not entry.absent and entry.ident not in self._ready and entry.ident not in self._failing
+        )
+        return next(waiting, None)
+
+    async def _build(self, entry: Entry) -> None:
+        folder, plan = self.ledger.folder, self.plan
+        try:
+            found = await threads.run(lambda: program(entry, folder, plan.game, plan.limits), abandon=True)
+        except NotIsolated:
+            raise  # the machine lacks something, and no bot
+        except (RunError, UsageError) as error:
+            self._failing[entry.ident] = f"it cannot be started here: {error}"
+        else:
+            self._ready[entry.ident] = found
+
+    # Practice.
+
+    async def _keep_practising(self, pool: WorkerPool) -> None:
+        """Keeps some practice games ready for workers."""
+        while True:
+            request = None
+            if self.state.practice != "off" and self.practice.wants_more:
+                request = await self._ask(self.orders.next_practice)
+            if request is None:
+                await trio.sleep(WAIT_S)
+            else:
+                await self._make_ready(request, pool)
+
+    async def _make_ready(self, request: Request, pool: WorkerPool) -> None:
+        try:
+            game = await threads.run(lambda: self.practice.prepared(request, self.plan, self.state))
+            for entry in {entry.ident: entry for entry in game.bots}.values():
+                if self._builds and entry.ident not in self._ready:
+                    await self._build(entry)
+                    if problem := self._failing.pop(entry.ident, None):
+                        raise UsageError(f"{entry.name}: {problem}")
+        except UsageError as error:
+            why = str(error)
+            await self._ask(partial(self.orders.practice_failed, request.id, why))
+        else:
+            is_new = not self.practice.knows(game)
+            self.practice.add(game)
+            if is_new:
+                async with self._changing:
+                    await self._enter(pool)
+
+
+def run(
+    folder: Path,
+    orders: Orders,
+    opened: Opened,
+    builds: bool = True,
+    failures: int = FAILURES,
+    on_note: Callable[[str], None] = lambda text: None,
+) -> End:
+    """Plays the contest in a folder until it is stopped. Raises UsageError for a folder with another tournament."""
+    plan = read_plan(folder / PLAN)
+    if plan.format != "ladder" or plan.games:
+        raise UsageError(f"{folder} holds {plan.formats}; a hosted contest is a ladder without end")
+    with claimed(folder):
+        plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
+        with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
+            games = HostGames(plan, ledger, reader.read(folder), orders, builds, failures)
+            games.on_note = on_note
+            orders.begin(games.practice.ended)
+            end = trio.run(_run, games, opened)
+    settle_if_free(folder)
+    return end
+
+
+async def _run(games: HostGames, opened: Opened) -> End:
+    stop, end = trio.Event(), End.INTERRUPTED
+    with ungrouped():
+        async with trio.open_nursery() as nursery:
+            await nursery.start(stop_on_signals, stop, nursery.cancel_scope)
+            async with opened(games.contest(games.plan), games.plan) as pool:
+                end = await games.play(pool, stop)
+            nursery.cancel_scope.cancel()
+    return end

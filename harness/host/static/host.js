@@ -1,0 +1,54 @@
+// Pages work without this. With it, the table moves, the build log grows, and files can be dropped.
+"use strict";
+
+function followTable() {
+  let known = null;
+  const events = new EventSource("/events");
+  events.addEventListener("table", async (event) => {
+    if (known === null || known === event.data) {
+      known = event.data;
+      return;
+    }
+    known = event.data;
+    await new Promise((resolve) => setTimeout(resolve, 1000 * Math.random())); // not all readers at once
+    const response = await fetch(location.pathname);
+    if (response.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      document.querySelector("main").replaceWith(page.querySelector("main"));
+    }
+  });
+  addEventListener("pagehide", () => events.close());
+}
+
+function followVersion(box) {
+  const [state, log] = [box.querySelector("[data-state]"), box.querySelector("[data-log]")];
+  const events = new EventSource(box.dataset.events);
+  events.addEventListener("state", (event) => {
+    const told = JSON.parse(event.data);
+    const waits = told.before === 0 ? "next in the queue" : `${told.before} before it`;
+    state.textContent = told.status === "waiting" ? `waiting: ${waits}` : told.status;
+    log.textContent = told.log;
+    if (told.status === "accepted" || told.status === "refused") {
+      events.close();
+      location.reload();
+    }
+  });
+}
+
+function takeDrops(form) {
+  const input = form.querySelector("input[type=file]");
+  form.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    form.classList.add("over");
+  });
+  form.addEventListener("dragleave", () => form.classList.remove("over"));
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    form.classList.remove("over");
+    input.files = event.dataTransfer.files;
+  });
+}
+
+if (document.querySelector("meta[name=live]") && ["/", "/index.html"].includes(location.pathname)) followTable();
+document.querySelectorAll("[data-events]").forEach(followVersion);
+document.querySelectorAll("form.drop").forEach(takeDrops);

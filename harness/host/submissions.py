@@ -1,0 +1,251 @@
+"""What teams hand in: where it is kept, and the queue of checks, which `referee host` runs beside the games.
+
+A check is that of `referee tournament prepare`: a build in the sandbox, then the basic rules of `referee check`.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.host import teams, versions
+from referee.harness.host.store import Store
+from referee.harness.host.versions import Quota, Version
+from referee.harness.known_games import find_game
+from referee.harness.tournament.inbox import Submit, hand_in
+from referee.harness.tournament.intake.author_report import author_text
+from referee.harness.tournament.intake.intake import Intake, Written, checked, report_path
+from referee.harness.tournament.intake.layouts import remedy, shown
+from referee.harness.tournament.intake.record import REPORTS
+from referee.harness.tournament.intake.submissions import Submission
+from referee.harness.tournament.plan import Entry, read_plan
+from referee.harness.tournament.store.ledger import PLAN
+from referee.harness.web.guard import new_token
+
+UPLOADS = "uploads"
+"""The folder of what teams have uploaded, in the contest's folder."""
+GIT_HOSTS = ("https://github.com", "https://gitlab.com", "https://codeberg.org", "https://bitbucket.org")
+"""Where repositories may be. Any other address could be one of the organiser's own network."""
+OPTIONS = "check_options"
+"""The setting with the options of the check, as JSON."""
+FILE_BYTES = 120
+"""The most bytes of a file's name."""
+NOTE_LETTERS = 200
+LOOK_S = 0.25
+TRIES = 3
+"""How often a check begins that the machine does not let finish."""
+LOG_BYTES = 256 << 10
+"""How much of a build log is shown."""
+COMMIT = re.compile(r"[0-9a-f]{40}|[\w][\w./-]{0,99}")
+
+
+# Where uploads are kept.
+
+
+def upload_name(file: str) -> str:
+    """Returns the name under which an upload is kept. UsageError for one that can be no submission."""
+    name = shown(PurePath(file.replace("\\", "/")).name)
+    if why := remedy(name):
+        raise UsageError(why)
+    suffix = PurePath(name).suffix
+    stem = name.removesuffix(suffix).encode()[: FILE_BYTES - len(suffix.encode())].decode(errors="ignore")
+    return f"{stem}{suffix}"
+
+
+def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, quota: Quota) -> Version:
+    """Keeps an upload that has come whole, and puts it into the queue. UsageError if that is too much."""
+    assert one.team is not None
+    name, place = upload_name(file), f"{UPLOADS}/{one.team}/{new_token()[:16]}"
+    folder = store.folder / place
+    with writing(folder):
+        folder.mkdir(parents=True)
+        with content.open("rb") as whole:
+            os.fsync(whole.fileno())
+        os.replace(content, folder / name)
+        os.chmod(folder / name, 0o644)
+    size = (folder / name).stat().st_size
+    try:
+        return versions.hand_in(store, one.team, one.member, name, f"{place}/{name}", tidy(note), size, quota=quota)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def tidy(note: str) -> str:
+    """Returns the note of a version as one line."""
+    return " ".join(note.split())[:NOTE_LETTERS]
+
+
+def from_repository(
+    store: Store,
+    one: teams.Person,
+    address: str,
+    commit: str,
+    note: str,
+    quota: Quota,
+    hosts: Iterable[str] = GIT_HOSTS,
+) -> Version:
+    """Puts a commit of a repository into the queue. UsageError for an address that is not allowed."""
+    assert one.team is not None
+    address, commit = address.strip(), commit.strip()
+    if not any(address.startswith(f"{host}/") for host in hosts) or re.search(r"[\s@\x00-\x1f]", address):
+        raise UsageError(f"a repository may be at {', '.join(hosts)}; hand in a zip, or ask the organiser")
+    if commit and (not COMMIT.fullmatch(commit) or ".." in commit):
+        raise UsageError("expected the 40 digits of a commit, or the name of a branch or tag")
+    last = shown(address.rstrip("/").rpartition("/")[2].removesuffix(".git"))
+    return versions.hand_in(store, one.team, one.member, last, address, tidy(note), git_commit=commit, quota=quota)
+
+
+def remove_strays(store: Store) -> None:
+    """Removes uploads that no version names: the web process ended while they came."""
+    known = {store.folder / each.path for each in store.rows(_Path, "SELECT path FROM submission")}
+    for folder in (store.folder / UPLOADS).glob("*/*"):
+        if not any(file in known for file in folder.glob("*")):
+            shutil.rmtree(folder, ignore_errors=True)
+    for part in (store.folder / UPLOADS).glob("*.part"):
+        part.unlink(missing_ok=True)
+
+
+class _Path(Struct, frozen=True):
+    path: str
+
+
+# Which version plays.
+
+
+def enter(store: Store, entry: Entry) -> None:
+    """Tells the tournament that a version plays."""
+    hand_in(store.folder, Submit((entry,)))
+
+
+def play_again(store: Store, one: Version) -> None:
+    """Goes back to an older version, which plays on with the games that it has. UsageError unless it was accepted."""
+    if one.status != "accepted":
+        raise UsageError(f"version {one.version} was not accepted, so that it cannot play")
+    with store.writing() as database:
+        versions.set_current(database, one)
+    enter(store, one.tournament_entry)
+
+
+def enter_missing(store: Store) -> int:
+    """Enters versions that a kill kept from the tournament's plan. Returns how many."""
+    plan, count = read_plan(store.folder / PLAN), 0
+    plays = {(entry.name, entry.hash) for entry in plan.bots if not entry.absent}
+    for each in versions.playing(store):
+        if (each.bot, each.hash) not in plays and each.set_aside_at is None:
+            enter(store, each.tournament_entry)
+            count += 1
+    return count
+
+
+# The queue.
+
+
+class Queue:
+    """Checks versions in the order in which they came, as many at a time as `jobs`."""
+
+    def __init__(
+        self, store: Store, jobs: int, write: Written, on_decision: Callable[[Version], None] = lambda version: None
+    ) -> None:
+        """`write`: writes a check as text for its author. `on_decision`: called with each version that is decided."""
+        self.store, self.write, self.on_decision = store, write, on_decision
+        self._free = trio.CapacityLimiter(jobs)
+        plan = read_plan(store.folder / PLAN)
+        options = msgspec.json.decode(store.setting(OPTIONS) or "[]", type=tuple[str, ...])
+        self._intake = Intake(find_game(plan.game), store.folder, plan.limits, options, plan.seed, jobs=jobs)
+
+    async def run(self) -> None:
+        """Checks until it is cancelled. Versions whose check that ends are checked again by the next run."""
+        remove_strays(self.store)
+        (self.store.folder / REPORTS).mkdir(exist_ok=True)
+        versions.check_again(self.store)
+        enter_missing(self.store)
+        async with trio.open_nursery() as nursery:
+            while True:
+                while self._free.available_tokens and (one := versions.next_to_check(self.store)):
+                    await nursery.start(self._one, one)
+                await trio.sleep(LOOK_S)
+
+    async def _one(self, one: Version, task_status: trio.TaskStatus[None]) -> None:
+        async with self._free:
+            task_status.started()
+            await self._decide(one)
+        if (decided := versions.by_id(self.store, one.id)) is not None and decided.is_decided:
+            self.on_decision(decided)
+
+    async def _decide(self, one: Version) -> None:
+        store, team = self.store, teams.team(self.store, one.team)
+        assert team is not None
+        log = log_file(store, one)
+        log.unlink(missing_ok=True)
+        try:
+            outcome = await checked(self._intake, submission(store, one, team.name), None, report(one), self.write, log)
+        except RunError as error:
+            return self._again(one, str(error))
+        if outcome.undecided:
+            self._again(one, outcome.reason)
+        elif outcome.accepted and outcome.entry is not None:
+            entry = outcome.entry
+            versions.accept(store, one, entry)
+            await trio.to_thread.run_sync(enter, store, entry)
+        else:
+            versions.refuse(store, one, outcome.reason)
+        return None
+
+    def _again(self, one: Version, why: str) -> None:
+        """Lets a version wait for another check, since the machine ended this one; at last gives up."""
+        if one.tries + 1 < TRIES:
+            versions.check_again(self.store, one)
+        else:
+            reason = f"not decided, through no fault of the bot: {why}; hand it in again, or ask the organiser"
+            versions.refuse(self.store, one, reason)
+
+
+def submission(store: Store, one: Version, bot: str) -> Submission:
+    """Returns a version as the intake takes it."""
+    is_git = "://" in one.path
+    source = one.path if is_git else str(store.folder / one.path)
+    return Submission(bot, source, one.file, one.file, is_named=True, commit=one.git_commit or "HEAD")
+
+
+def report(one: Version) -> str:
+    """Returns the beginning of the names of a version's files."""
+    return f"{one.team}-{one.version}"
+
+
+def log_file(store: Store, one: Version) -> Path:
+    """Returns the file that gets what the build prints."""
+    return report_path(store.folder, report(one), "log")
+
+
+def log_text(store: Store, one: Version) -> str:
+    """Returns the build log so far, with the names of files as the team knows them."""
+    return _text(log_file(store, one), store, one)
+
+
+def report_text(store: Store, one: Version) -> str:
+    """Returns the report of a check; empty before the end."""
+    return _text(report_path(store.folder, report(one), "txt"), store, one)
+
+
+def _text(path: Path, store: Store, one: Version) -> str:
+    try:
+        with path.open("rb") as file:
+            text = file.read(LOG_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    return author_text(text, () if "://" in one.path else (store.folder / one.path,), one.file)
+
+
+def seconds(one: Version) -> float | None:
+    """Returns how long the check of a version has taken, or takes."""
+    if one.started_at is None:
+        return None
+    return (one.decided_at or time.time()) - one.started_at

@@ -1,0 +1,90 @@
+"""The web process of a contest: `python -m referee.harness.host.web_process FOLDER LISTENING SETTINGS`.
+
+No game is played here. It ends when its standard input does, which is when `referee host` ends.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn import Config, Server
+
+from referee.harness.host.app import Application
+from referee.harness.host.settings import WebSettings
+from referee.harness.host.store import Store
+from referee.harness.host.submissions import UPLOADS
+from referee.harness.isolation.self_protection import allow_descriptors, guarded
+from referee.harness.web.server.connection import ClientConnection, Connections
+from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
+from referee.harness.web.server.web_clock import WebClock
+
+LIMITS = RequestLimits(connections=4000)
+
+
+class Served:
+    """Counts the requests of each connection, so that idle ones can be closed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        connection: ClientConnection = scope["state"]["connection"]
+        connection.request_begins()
+        connection.answers = True
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            connection.request_ends()
+
+
+async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
+    """Serves until standard input ends."""
+    (folder / UPLOADS).mkdir(exist_ok=True)
+    tempfile.tempdir = str(folder / UPLOADS)  # where uploads go while they come: /tmp may be memory
+    app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
+    connections = Connections(LIMITS, WebClock())
+    config = Config(
+        Served(app),
+        http=connections.make,  # type: ignore[arg-type]
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=LIMITS.idle_s,
+        timeout_graceful_shutdown=1,
+    )
+    server, loop = Server(config), asyncio.get_running_loop()
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    connections.clock.run()
+
+    def ended() -> None:
+        if not os.read(0, 4096):
+            loop.remove_reader(0)
+            server.should_exit = True
+
+    loop.add_reader(0, ended)
+    others: list[asyncio.Future[Any]] = [
+        asyncio.ensure_future(each) for each in (connections.close_idle(), app.watch())
+    ]
+    await server.serve([socket.socket(fileno=listening_fd)])
+    for each in others:
+        each.cancel()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a malformed request is not worth a line
+    allow_descriptors(OPEN_FILES)
+    with guarded():
+        asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), msgspec.json.decode(sys.argv[3], type=WebSettings)))

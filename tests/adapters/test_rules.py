@@ -1,0 +1,326 @@
+"""Games whose rules are a program: SPEC.md, 18 to 31."""
+
+import json
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rules_games import COUNTDOWN, STEADY, write_game
+
+from referee.games import registry
+from referee.games.contract import Fault, FaultKind, Notice, Result, Ruling, Setup
+from referee.games.dice import Dice
+from referee.games.game import Game
+from referee.harness.adapters.rules.program import request_frame
+from referee.harness.adapters.rules.source import SOURCE
+from referee.harness.cli.main import main
+from referee.harness.errors import RunError, UsageError
+from referee.protocol.messages import Encoding
+
+SERVE = "\nserve(start=start, step=step, legal=legal)\n"
+
+
+@pytest.fixture(autouse=True)
+def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    yield
+    SOURCE.forget()
+
+
+def countdown(tmp_path: Path, encoding: str = "json") -> Game:
+    folder = tmp_path / "countdown"
+    folder.mkdir()
+    for file in COUNTDOWN.iterdir():
+        if file.is_file():
+            text = file.read_text().replace('"countdown.py"]', f'"countdown.py", "{encoding}"]')
+            (folder / file.name).write_text(text.replace('"python3"', json.dumps(sys.executable)))
+    return registry.game(str(folder))
+
+
+def begun(game: Game, seed: int = 7, **options: Any) -> Any:
+    return game.new(Setup(seed, ("a", "b"), game.options(**options)))
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_a_match_follows_from_options_luck_and_answers(tmp_path: Path, encoding: Encoding) -> None:
+    game = countdown(tmp_path, encoding.value)
+    state = begun(game, **{"from": 4})
+    assert [event.method for event in state.opening()] == ["began"]
+    assert list(state.legal(0)) == [1, 2, 3]
+    assert state.apply({0: 3}) == [Notice("taken", _taken(game, 0, 3), (0, 1))]
+    assert state.calls()[0].params.left == 1
+    state.apply({1: 1})
+    assert state.result == Result((2, 1), (0.0, 1.0), "last")
+    assert not state.awaited
+
+
+def _taken(game: Game, seat: int, count: int) -> Any:
+    return game.methods["taken"].params(seat, count)
+
+
+def test_both_encodings_lead_to_the_same_keys(tmp_path: Path) -> None:
+    keys = []
+    for encoding in Encoding:
+        (tmp_path / encoding).mkdir()
+        state = begun(countdown(tmp_path / encoding, encoding.value))
+        keys.append([state.key()])
+        while state.awaited:
+            (player,) = state.awaited
+            state.apply({player: state.sample(player, Dice(5))})
+            keys[-1].append(state.key())
+        SOURCE.forget()
+    assert keys[0] == keys[1]
+
+
+def test_luck_decides_what_the_options_leave_open(tmp_path: Path) -> None:
+    game = countdown(tmp_path)
+    assert len({str(begun(game, seed)) for seed in range(20)}) > 3
+    assert begun(game, 5).key() == begun(game, 5).key()
+
+
+def test_copies_pickles_and_positions_from_views_go_on_alike(tmp_path: Path) -> None:
+    game = countdown(tmp_path)
+    state = begun(game)
+    state.apply({0: 1})
+    view = msgspec.json.decode(msgspec.json.encode(state.view(None)))
+    twins = [state.copy(), pickle.loads(pickle.dumps(state)), game.position(state.setup, view)]
+    for twin in twins:
+        assert twin.key() == state.key()
+        twin.apply({1: 2})
+    state.apply({1: 2})
+    assert {twin.key() for twin in twins} == {state.key()}
+
+
+def test_an_answer_is_typed_strictly_and_judged_by_the_rules(tmp_path: Path) -> None:
+    state = begun(countdown(tmp_path), **{"from": 7})
+    before = state.key()
+    assert state.check(0, 2) is None
+    for answer in ("2", 2.0, True, None, [2]):
+        fault = state.check(0, answer)
+        assert fault is not None and fault.kind is FaultKind.ILLEGAL and fault.answer is answer
+    assert state.check(0, 4) == Fault(FaultKind.ILLEGAL, "cannot take 4 of 7; expected 1 to 3", 4)
+    assert state.key() == before
+    (ruling,) = state.apply({0: 4})
+    assert ruling == Ruling(0, Fault(FaultKind.ILLEGAL, "cannot take 4 of 7; expected 1 to 3", 4), "loses")
+
+
+def test_a_fault_reaches_the_rules_and_a_dead_bot_is_out(tmp_path: Path) -> None:
+    game = countdown(tmp_path)
+    for kind in (FaultKind.TIMEOUT, FaultKind.CRASH):
+        state = begun(game)
+        (ruling,) = state.apply({0: Fault(kind, "why")})
+        assert ruling == Ruling(0, Fault(kind, "why"), "loses", kind is FaultKind.CRASH)
+        assert state.result == Result((2, 1), (0.0, 1.0), kind.value)
+
+
+def test_without_requests_of_its_own_a_forfeit_loses_and_a_stop_is_a_draw(tmp_path: Path) -> None:
+    game = countdown(tmp_path)
+    state = begun(game)
+    assert state.forfeit({1: Fault(FaultKind.CRASH, "gone")}) == [
+        Ruling(1, Fault(FaultKind.CRASH, "gone"), "loses", True)
+    ]
+    assert state.result == Result((1, 2), (1.0, 0.0), "crash")
+    state = begun(game)
+    state.stop("enough")
+    assert state.result == Result((1, 1), (0.5, 0.5), "enough")
+
+
+def test_options_that_the_rules_refuse_are_the_users_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = countdown(tmp_path)
+    with pytest.raises(ValueError, match="from is 1001; expected 0 to 1000"):
+        begun(game, **{"from": 1001})
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--set", "from=1001"]) == 2
+    assert "options of countdown: from is 1001; expected 0 to 1000" in capsys.readouterr().err
+
+
+def test_the_bytes_of_a_request_are_those_of_the_vectors() -> None:
+    for path in (COUNTDOWN.parents[3] / "protocol" / "vectors" / "rules").glob("*.json"):
+        vector = json.loads(path.read_text("utf-8"))
+        asked = vector["request"]
+        frame = request_frame(Encoding.JSON, asked["id"], asked["method"], asked["params"])
+        assert frame == vector["request_frame"]["json"].encode()
+        if packed := vector["request_frame"].get("msgpack"):
+            assert request_frame(Encoding.MSGPACK, asked["id"], asked["method"], asked["params"]).hex() == packed
+
+
+# What rules may not do: a match ends without a result, and nobody has lost.
+
+
+WRONG = {
+    "a position of more than 1 MiB": ("awaits('x' * (1 << 20))", "the position has 1,048,578 bytes"),
+    "no calls and no result": ("{'position': 1, 'calls': {}}", "nobody, and there is no result"),
+    "a seat that is not there": ("awaits(1, 2)", 'it names seat "2"'),
+    "a method that is not there": ("{'position': 1, 'calls': {'0': {'method': 'jump'}}}", 'it calls "jump"'),
+    "a member that is not there": ("awaits(1, notice=[])", "unknown field `notice`"),
+    "a notice that is not there": ("awaits(1, notices=[{'method': 'boo'}])", 'it sends "boo"'),
+    "ranks for three": ("over(1, (1, 2, 2))", "the result has 3 ranks; expected 2"),
+    "nobody first": ("over(1, (2, 2))", "the ranks are [2, 2]"),
+    "a ruling about nobody": (
+        "awaits(1, rulings=[{'seat': 1, 'penalty': 'x', 'detail': 'y'}])",
+        "which gave no answer",
+    ),
+    "two rulings": ("awaits(1, rulings=[{'seat': 0, 'penalty': 'x', 'detail': 'y'}] * 2)", "two rulings about seat 0"),
+    "no position": ("{'calls': {}}", "missing required field `position`"),
+    "a list": ("[]", "Expected `object`, got `array`"),
+    "a number beyond 64 bits": ("awaits(1 << 70)", "beyond -2^63 .. 2^64-1"),
+    "a deep position": ("awaits(json.loads('[' * 300 + ']' * 300))", "nested deeper than 256 levels"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_turn_ends_the_match_as_a_failed_run(tmp_path: Path, name: str) -> None:
+    turn, words = WRONG[name]
+    program = (
+        STEADY
+        + f"""
+ruling = {{"seat": 0, "penalty": "x", "detail": "y"}}
+def step(position, answers, faults, luck):
+    return {turn}
+"""
+        + SERVE
+    )
+    game = registry.game(str(write_game(tmp_path / "small", program)))
+    state = begun(game)
+    with pytest.raises(RunError, match="the rules of small failed in step: ") as caught:
+        state.apply({0: 3})
+    assert words in str(caught.value)
+    again = begun(game)  # the next match starts the program anew
+    assert again.awaited and list(again.legal(0)) == [3]
+
+
+def test_a_fault_without_a_ruling_is_a_bug_of_the_rules(tmp_path: Path) -> None:
+    program = STEADY + "\ndef step(position, answers, faults, luck):\n    return awaits(1)\n" + SERVE
+    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+    with pytest.raises(RunError, match="there is no ruling about the fault of seat 0"):
+        state.apply({0: Fault(FaultKind.TIMEOUT, "late")})
+
+
+def test_an_answer_that_is_huge_or_deep_never_reaches_the_rules(tmp_path: Path) -> None:
+    methods = {"move": {"doc": "Move.", "result": {}}}
+    program = STEADY + "\ndef step(position, answers, faults, luck):\n    return over(1, rulings=["
+    program += "{'seat': 0, 'penalty': json.dumps(faults)[:200]}])\n" + SERVE
+    game = registry.game(str(write_game(tmp_path / "small", program, methods=methods)))
+    for answer, words in (
+        ("x" * 70_000, "more than 65,536 bytes"),
+        (json.loads("[" * 80 + "]" * 80), "deeper than 64"),
+    ):
+        (ruling,) = begun(game).apply({0: answer})
+        assert words in ruling.fault.detail
+        assert '"answer": null' in ruling.penalty
+
+
+def test_a_program_that_crashes_is_named_with_its_last_line(tmp_path: Path) -> None:
+    program = (
+        STEADY + "\ndef step(**_):\n    print('no ant left', file=sys.stderr, flush=True)\n    os._exit(3)\n" + SERVE
+    )
+    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+    with pytest.raises(RunError, match=r"failed in step: exited with code 3.*no ant left"):
+        state.apply({0: 3})
+
+
+# Files of strangers.
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "Small"}, "name is 'Small'; expected lower-case letters"),
+        ({"name": "tictactoe"}, "which is the name of another game"),
+        ({"seats": [0, 2]}, "seats is [0, 2]"),
+        ({"colour": "red"}, "unknown field `colour`"),
+        ({"painter": "../painter.js"}, "painter is '../painter.js', which leads out of the game's folder"),
+        ({"rules_page": "rules.md"}, "which is not there"),
+        ({"options": {"width": {"type": "integer"}}}, "options.width has no default"),
+        ({"options": {"width": {"type": "integer", "maximum": 3, "default": 4}}}, "Expected `int` <= 3 - at `$.width`"),
+        (
+            {"methods": {"move": {"doc": "", "result": {"type": "string", "pattern": "(a+)+$"}}}},
+            "pattern is no keyword",
+        ),
+        ({"methods": {"move": {"doc": "", "params": "/etc/passwd"}}}, "leads out of the game's folder"),
+        ({"methods": {"move": {"doc": "", "params": {"type": "integer"}}}}, "expected a schema with type object"),
+        ({"methods": {"exit": {"doc": ""}}}, "exit is a name of the protocol"),
+        ({"time": {"call": "soon"}}, "time.call is 'soon'"),
+    ],
+)
+def test_a_wrong_game_file_is_refused_in_a_line(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    folder = write_game(tmp_path / "small", STEADY + SERVE, **{"name": "small", **change})
+    with pytest.raises(UsageError) as caught:
+        registry.game(str(folder))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_schema_that_contains_itself_is_refused(tmp_path: Path) -> None:
+    folder = write_game(tmp_path / "small", STEADY, methods={"move": {"doc": "", "params": "types.json#/$defs/A"}})
+    tree = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}}
+    (folder / "types.json").write_text(json.dumps({"$defs": {"A": tree}}))
+    with pytest.raises(UsageError, match="A contains itself"):
+        registry.game(str(folder))
+
+
+# Folders and names.
+
+
+def test_a_replay_names_the_files_of_the_rules_and_never_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7"]) == 0
+    (replay,) = (tmp_path / "replays").glob("*.jsonl")
+    header = json.loads(replay.read_text().splitlines()[0])
+    assert (header["game"], header["game_version"], header["game_sha256"]) == ("countdown", 1, game.sha256)
+    assert str(tmp_path / "countdown") not in replay.read_text()
+    SOURCE.forget()
+    assert main(["replay", "verify", str(replay)]) == 2
+    assert "name its folder: --game FOLDER" in capsys.readouterr().err
+    assert main(["replay", "verify", str(replay), "--game", "countdown"]) == 0
+    SOURCE.forget()
+    (tmp_path / "countdown" / "notes.txt").write_text("another file")
+    assert main(["replay", "verify", str(replay), "--game", "countdown"]) == 0
+    assert "files differ" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_fork_goes_on_with_the_rules_that_the_user_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7", "--replay", "a.jsonl"]) == 0
+    SOURCE.forget()
+    seats = ["--seat", "0=@random", "--seat", "1=@random"]
+    words = ["fork", "a.jsonl", "--turn", "2", *seats, "--replay", "b.jsonl"]
+    assert main(words) == 2
+    assert main([*words, "--game", "countdown"]) == 0
+    assert main(["replay", "verify", "b.jsonl"]) == 0
+
+
+def test_an_installed_game_is_known_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    countdown(tmp_path)
+    SOURCE.forget()
+    monkeypatch.chdir(tmp_path)
+    assert main(["games", "install", "./countdown"]) == 0
+    assert "countdown" in registry.names()
+    assert main(["--game", "countdown", "@random", "@random"]) == 0
+    assert main(["games"]) == 0
+    assert main(["games", "remove", "countdown"]) == 0
+    assert "countdown" not in registry.names()
+    assert main(["games", "remove", ".."]) == 2
+    assert "no game '..' is installed" in capsys.readouterr().err
+
+
+def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "data" / "referee" / "games" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "game.toml").write_text("name = 7")
+    assert main(["games"]) == 0
+    assert main(["games", "tictactoe"]) == 0
+    assert main(["games", "broken"]) == 2
+    assert "Expected `str`, got `int` - at `$.name`" in capsys.readouterr().err

@@ -1,0 +1,181 @@
+"""Who may see or do what: every route for every role, as `authorisation.txt` says."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from contests import environment
+from hosting import wait_for
+
+from referee.harness.host import submissions, teams, versions
+from referee.harness.host.app import PAGES, Application
+from referee.harness.host.contest import opened
+from referee.harness.host.settings import WebSettings
+from referee.harness.host.store import Store
+from referee.harness.tournament import organise
+from referee.harness.tournament.plan import Entry
+from referee.harness.web.server.limits import listen
+
+pytestmark = pytest.mark.slow
+
+ROLES = ("stranger", "member", "other", "organiser", "ended", "program")
+ADDRESS = "http://127.0.0.1"
+TABLE = Path(__file__).with_name("authorisation.txt")
+HASH = "cd" * 32
+ENTRY = Entry("Blue", HASH[:10], HASH, "@random")
+FORMS = {
+    "invite-many": {"table": "Green, green@example.org"},
+    "announce": {"title": "Lunch", "text": "at noon"},
+    "state": {"state": "active"},
+    "switches/{switch}": {"value": "open"},
+    "/join/{token}": {"name": "Eve"},
+}
+numbers = count()
+
+
+def rows() -> list[tuple[str, str, tuple[int, ...]]]:
+    """Returns method, path and statuses of each line of the table."""
+    lines = [line.split() for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
+    return [(method, path, tuple(map(int, statuses))) for method, path, *statuses in lines]
+
+
+def team(store: Store, name: str) -> int:
+    return teams.invite(store, name, "", "organiser Ada")[0].id
+
+
+class Cup:
+    """A contest with the teams Blue and Red, and a web process."""
+
+    def __init__(self, folder: Path) -> None:
+        request = organise.Request("tictactoe", (), format="ladder", seed=7)
+        self.store = opened(folder / "cup", organise.plan_without_bots(request), ())
+        self.blue, self.red, self.third = (team(self.store, name) for name in ("Blue", "Red", "Third"))
+        self._headers: dict[str, dict[str, str]] = {}
+        member = teams.person(self.store, self.session(self.blue))
+        assert member is not None
+        one = versions.hand_in(self.store, self.blue, member.member, "bot.zip", "uploads/none/bot.zip")
+        versions.accept(self.store, one, ENTRY)
+        submissions.enter(self.store, ENTRY)
+        self.listening = listen("127.0.0.1")
+        self.address = f"{ADDRESS}:{self.listening.getsockname()[1]}"
+
+    def session(self, number: int | None) -> str:
+        """Signs somebody of a team in, or an organiser."""
+        token = teams.new_link(self.store, number, "join", "x")
+        return teams.open_link(self.store, token, f"person {next(numbers)}")
+
+    def headers(self, role: str) -> dict[str, str]:
+        """Returns what a session of this role sends."""
+        if role not in self._headers:
+            self._headers[role] = self._signed_in(role)
+        return self._headers[role]
+
+    def forget(self, role: str) -> None:
+        """Signs in anew for the next request of this role."""
+        self._headers.pop(role, None)
+
+    def _signed_in(self, role: str) -> dict[str, str]:
+        if role == "stranger":
+            return {}
+        session = self.session({"other": self.red, "organiser": None}.get(role, self.blue))
+        if role == "program":
+            person = teams.person(self.store, session)
+            assert person is not None
+            return {"authorization": f"Bearer {teams.new_program_token(self.store, person)}"}
+        if role == "ended":
+            teams.end_session(self.store, session)
+        return {"cookie": f"referee={session}"}
+
+    def path(self, path: str) -> str:
+        """Fills the parameters of a route."""
+        values = {
+            "file": "host.css" if path.startswith("/static") else "none.html",
+            "name": "a_b_0_0",
+            "lang": "python",
+            "token": teams.new_link(self.store, self.third, "join", "x") if "{token}" in path else "",
+            "version:number": "1",
+            "team:number": str(self.third),
+            "announcement:number": "1",
+            "switch": "uploads",
+        }
+        return re.sub(r"\{([^}]+)\}", lambda found: values[found[1]], path)
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    made = Cup(tmp_path_factory.mktemp("authorisation"))
+    settings = msgspec.json.encode(WebSettings(made.address, quota=versions.Quota(1000, 1000)))
+    command = [sys.executable, "-m", "referee.harness.host.web_process", str(made.store.folder)]
+    command += [str(made.listening.fileno()), settings.decode()]
+    env = environment(made.store.folder.parent)
+    descriptors = [made.listening.fileno()]
+    with (
+        made.listening,
+        httpx.Client(base_url=made.address, trust_env=False, verify=False) as client,
+        subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=descriptors, env=env) as process,
+    ):
+        wait_for(lambda: client.get("/health").status_code == 200)
+        yield made
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+
+def status(cup: Cup, method: str, path: str, role: str) -> int:
+    """Returns the status of a request of a role."""
+    headers = cup.headers(role) | {"origin": cup.address, "accept": "text/html"}
+    form = next((fields for end, fields in FORMS.items() if path.endswith(end)), {})
+    form = form | ({"name": f"new {next(numbers)}"} if path.endswith("/invite") else {})
+    if "table" in form:
+        form = {"table": f"many {next(numbers)}"}
+    file = {"file": ("bot.zip", b"PK")} if path == "/team/versions" else None
+    with httpx.Client(base_url=cup.address, trust_env=False, verify=False, timeout=60) as client:
+        data = form if method == "POST" else None
+        with client.stream(method, cup.path(path), headers=headers, data=data, files=file) as response:
+            if path in ("/sign-out", "/team/token"):
+                cup.forget(role)
+            return response.status_code
+
+
+def test_every_route_is_in_the_table_and_no_other(tmp_path: Path) -> None:
+    request = organise.Request("tictactoe", (), format="ladder")
+    store = opened(tmp_path / "cup", organise.plan_without_bots(request), ())
+    application = Application(store, WebSettings(ADDRESS))
+    routes = {(each.method, each.path) for each in PAGES} | application.streams.keys()
+    assert {(method, path) for method, path, _ in rows()} == routes
+    assert len(rows()) == len(routes)
+
+
+@pytest.mark.parametrize("place", range(len(ROLES)), ids=ROLES)
+def test_each_role_gets_what_the_table_says(place: int, cup: Cup) -> None:
+    found = {(method, path): status(cup, method, path, ROLES[place]) for method, path, _ in rows()}
+    assert found == {(method, path): statuses[place] for method, path, statuses in rows()}
+
+
+def test_the_pages_of_somebody_else_send_no_forms(cup: Cup) -> None:
+    form = {"title": "Free money"}
+    cookie = cup.headers("organiser")
+    with httpx.Client(base_url=cup.address, trust_env=False, verify=False) as client:
+        for origin in ("https://evil.example", "null", ADDRESS, None):
+            headers = cookie | ({} if origin is None else {"origin": origin})
+            assert client.post("/organiser/announce", headers=headers, data=form).status_code == 403, origin
+        assert "Free money" not in client.get("/news").text
+
+
+def test_a_cookie_is_no_token_and_a_token_is_no_cookie(cup: Cup) -> None:
+    session, token = cup.headers("member")["cookie"][8:], cup.headers("program")["authorization"][7:]
+    with httpx.Client(base_url=cup.address, trust_env=False, verify=False) as client:
+        swapped = [{"authorization": f"Bearer {session}"}, {"cookie": f"referee={token}"}]
+        assert [client.get("/team/versions/1/state", headers=each).status_code for each in swapped] == [401, 401]
+
+
+def test_the_organisers_pages_may_be_closed_to_other_networks() -> None:
+    settings = WebSettings(ADDRESS, organisers_from=("192.168.1.0/24", "::1/128"))
+    addresses = ("192.168.1.7", "192.168.2.7", "::1", "", "x")
+    assert [settings.may_organise(each) for each in addresses] == [True, False, True, False, False]

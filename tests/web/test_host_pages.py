@@ -1,0 +1,105 @@
+"""A hosted contest in a browser: accessible pages, a table that moves, a build log that grows, hostile texts."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hosting import Browser as Http
+from hosting import hosted, wait_for
+from playwright.sync_api import Browser, BrowserContext, Page
+from submissions import RUN, zipped
+from test_looks import barriers
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = '<img src=x onerror="document.title=1">'
+PUBLIC = ("/", "/news", "/rules", "/kits", "/nothing")
+SIZES = (390, 1280)
+TOO_WIDE = """
+document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")]
+  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll, table"))
+  .map((each) => each.outerHTML.slice(0, 90))
+"""
+"""What makes a page wider than the window; tables may be scrolled by themselves."""
+
+
+def signed_in(browser: Browser, http: Http, errors: list[str], width: int = 1280) -> BrowserContext:
+    """Returns a window with the session of somebody."""
+    window = browser.new_context(viewport={"width": width, "height": 860})
+    cookies = [{"name": name, "value": value, "url": http.address} for name, value in http.http.cookies.items()]
+    window.add_cookies(cookies)  # type: ignore[arg-type]
+    window.on("weberror", lambda error: errors.append(str(error.error)))
+    window.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    return window
+
+
+def looked_at(page: Page, name: str, pictures: Path) -> None:
+    """Checks a page for barriers in both themes, and keeps pictures of it at both sizes."""
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        assert barriers(page) == [], (name, theme)
+        for width in SIZES:
+            page.set_viewport_size({"width": width, "height": 860})
+            assert page.evaluate(TOO_WIDE) == [], (name, theme, width)
+            page.screenshot(path=pictures / f"{name.strip('/').replace('/', '-') or 'table'}-{theme}-{width}.png")
+            page.set_viewport_size({"width": 1280, "height": 860})
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = Path(os.environ.get("REFEREE_PICTURES", tmp_path / "pictures"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
+    browser: Browser, tmp_path: Path, pictures: Path
+) -> None:
+    errors: list[str] = []
+    slow = f'{RUN}build = """for i in 1 2 3; do echo step $i \'{HOSTILE}\'; sleep 1; done"""\n'
+    with hosted(tmp_path / "cup", "--game", "tictactoe", "--title", f"Cup {HOSTILE}") as contest:
+        organiser = contest.organiser()
+        blue, red = contest.team(organiser, HOSTILE), contest.team(organiser, "Red")
+        organiser.post("/organiser/announce", title=HOSTILE, text=HOSTILE)
+        red.hand_in(zipped(tmp_path / "files" / "red.zip", 1))
+
+        # Blue hands in with the mouse and the keyboard, and sees the log grow and the verdict come.
+        window = signed_in(browser, blue, errors)
+        page = window.new_page()
+        page.goto(f"{contest.address}/team")
+        page.get_by_label("A zip of the bot's folder").set_input_files(zipped(tmp_path / "files" / "blue.zip", 2, slow))
+        page.get_by_label("Note, for your team").first.fill(HOSTILE)
+        page.get_by_role("button", name="Hand in").first.click()
+        page.get_by_text("step 1").wait_for()
+        assert page.get_by_text("step 3").count() == 0
+        page.get_by_text("accepted", exact=True).wait_for(timeout=60_000)
+        assert HOSTILE in page.inner_text("pre >> nth=-1")
+
+        wait_for(lambda: "bots/" in blue.get("/") and "/team/games" not in blue.get("/team"))
+        wait_for(lambda: "games" in blue.get("/team"))
+        bot = f"/{organiser.get('/').split('href=')[4].split('>')[0].strip(chr(34))}"
+        paths = [*PUBLIC, "/team", "/team/versions/1", "/team/bot"]
+        paths += [path for path in (bot,) if path.startswith("/bots/")]
+        for path in paths:
+            page.goto(f"{contest.address}{path}")
+            assert page.locator("img").count() == 0 and page.title() != "1", path
+            looked_at(page, path, pictures)
+        window.close()
+
+        window = signed_in(browser, organiser, errors)
+        page = window.new_page()
+        for path in ("/organiser", "/organiser/audit"):
+            page.goto(f"{contest.address}{path}")
+            looked_at(page, path, pictures)
+        window.close()
+
+        # A stranger's table moves without a reload.
+        page = browser.new_page()
+        page.goto(contest.address)
+        page.evaluate("window.same = true")
+        before = page.inner_text("main")
+        page.wait_for_function("(before) => document.querySelector('main').innerText !== before", arg=before)
+        assert page.evaluate("window.same") is True
+        page.close()
+    expected = ("status of 404", "net::ERR", "ERR_")
+    assert [each for each in errors if not any(part in each for part in expected)] == []
