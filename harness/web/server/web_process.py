@@ -11,7 +11,6 @@ If the process with the matches ends, every open stream gets a last event that s
 import asyncio
 import gc
 import ipaddress
-import logging
 import socket
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,6 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from uvicorn import Config, Server
 from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
@@ -54,6 +52,7 @@ from referee.harness.web.server.observer import Observer
 from referee.harness.web.server.pages import Pages
 from referee.harness.web.server.shards import candidates
 from referee.harness.web.server.upload import UploadBody, is_upload
+from referee.harness.web.server.uvicorn_server import make_server
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
@@ -398,21 +397,7 @@ async def main(listening_fd: int, *link_fds: int) -> None:
     limits = order.limits
     connections = Connections(limits, clock)
     observer = Observer(lambda: len(connections), lambda: clock.offset_s, order.access_log)
-    config = Config(
-        Application(links, limits, order.pages, observer),
-        http=connections.make,  # type: ignore[arg-type]
-        ws=connections.upgrade,  # type: ignore[arg-type]
-        ws_max_size=limits.body_bytes,
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=limits.idle_s,
-        timeout_graceful_shutdown=1,
-    )
-    server = Server(config)
+    server = make_server(Application(links, limits, order.pages, observer), connections)
     clock.run()
     for link in links:
         link.clock = clock
@@ -442,7 +427,6 @@ async def main(listening_fd: int, *link_fds: int) -> None:
 
 
 if __name__ == "__main__":
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a malformed request is not worth a line
     allow_descriptors(OPEN_FILES)
     with guarded():
         asyncio.run(main(*map(int, sys.argv[1:])))
