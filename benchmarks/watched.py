@@ -2,9 +2,10 @@
 
 `python -m referee.benchmarks.watched [--rounds N] [--draw-after N] [--nobody]` plays ReAntics between instant C++ bots:
 unwatched; with the gate at which a page may pause the match, and nothing else (nobody looks); under `--watch` without a
-page, with a page that reads everything as it comes, with a page that asked for everything and never reads. The variants
-take turns, and a ratio is the median of the rounds' ratios. The pages are plain sockets in a process of their own.
-JSON, with what the viewer's process holds in memory after each quarter of the rounds.
+page, with a page that reads everything as it comes, with a page that asked for everything and never reads, with a
+thousand that read until the match is over. The variants take turns, and a ratio is the median of the rounds' ratios.
+The pages are plain sockets in a process of their own. JSON, with the memory of the viewer's process and of its web
+process after each quarter of the rounds.
 
 Where the viewer shares a core with the referee it costs the caches too; many short matches give the finest ratios.
 """
@@ -12,13 +13,15 @@ Where the viewer shares a core with the referee it costs the caches too; many sh
 import argparse
 import http.client
 import json
+import selectors
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -41,7 +44,9 @@ ROUNDS = 20
 DRAW_AFTER = 10_000
 """Turns of a match in which nothing happens: long enough that a page comes while it is played."""
 ALONE = "unwatched"
-READS, NEVER = "reads", "never"
+READS, NEVER, CROWD = "reads", "never", "crowd"
+READERS = 1000
+"""Of the crowd."""
 Round = Callable[[], Awaitable[float]]
 """Plays, and returns microseconds of CPU time per call."""
 
@@ -76,9 +81,13 @@ def page(link: str) -> None:
     token = parts.fragment.removeprefix("token=")
     for line in sys.stdin:
         kind, number, path = line.split()
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 0)
         while not Path(path).exists() or not Path(path).stat().st_size:
             time.sleep(0.001)
+        if kind == CROWD:
+            crowd(parts.hostname or "", parts.port or 0, f"/matches/{number}", token)
+            print("left", flush=True)
+            continue
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 0)
         connection.request("GET", f"/matches/{number}", headers={"X-Referee-Token": token})
         if kind == READS:
             answer = connection.getresponse()
@@ -87,6 +96,25 @@ def page(link: str) -> None:
         sys.stdin.readline()
         connection.close()
         print("left", flush=True)
+
+
+def crowd(host: str, port: int, path: str, token: str) -> None:
+    """Reads one stream over many connections, until a line comes from standard input."""
+    request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nX-Referee-Token: {token}\r\n\r\n".encode()
+    with selectors.DefaultSelector() as selector, ExitStack() as stack:
+        selector.register(sys.stdin, selectors.EVENT_READ)
+        for _ in range(READERS):
+            reader = stack.enter_context(socket.create_connection((host, port)))
+            reader.sendall(request)
+            reader.setblocking(False)
+            selector.register(reader, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if not isinstance(key.fileobj, socket.socket):
+                    sys.stdin.readline()
+                    return
+                if not key.fileobj.recv(1 << 16):
+                    selector.unregister(key.fileobj)
 
 
 class Watched:
@@ -105,6 +133,7 @@ class Watched:
             "--watch, no page": self.no_page,
             "--watch, a page that reads": self.reads,
             "--watch, a page that never reads": self.never_reads,
+            f"--watch, {READERS:,} pages that read": self.crowd,
         }
 
     async def alone(self) -> float:
@@ -121,6 +150,9 @@ class Watched:
 
     async def never_reads(self) -> float:
         return await self._round(self.end.pace, shown=True, kind=NEVER)
+
+    async def crowd(self) -> float:
+        return await self._round(self.end.pace, shown=True, kind=CROWD)
 
     async def _round(
         self, pace: PauseControl | None, as_ever: bool = False, shown: bool = False, kind: str = ""
@@ -158,14 +190,15 @@ async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> d
         watched = Watched(match, roster, end, pages, folder)
         variants = watched.unwatched() if nobody else watched.unwatched() | watched.shown_to_pages()
         figures: dict[str, list[float]] = {name: [] for name in variants}
-        memory: list[float] = []
+        memory: list[list[float]] = []
+        tree = [viewer, *viewer.children()]
         for number in range(rounds + 1):
             for name, variant in sorted(variants.items(), reverse=number % 2 == 1):
                 figure = await variant()
                 if number:  # the first round warms up
                     figures[name].append(figure)
             if number and number % max(1, rounds // 4) == 0:
-                memory.append(round(viewer.memory_info().rss / 2**20, 1))
+                memory.append([round(each.memory_info().rss / 2**20, 1) for each in tree])
     rows = {
         name: {
             "us": round(statistics.median(us), 1),
@@ -173,7 +206,7 @@ async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> d
         }
         for name, us in figures.items()
     }
-    return {"calls": rows, "viewer, MiB": memory}
+    return {"calls": rows, "viewer and web process, MiB": memory}
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.roster import MakeSeat, in_processes
 from referee.harness.web.server.host_names import read_aliases
 
+MAX_JOBS = 64
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 
 
@@ -38,6 +39,7 @@ def serve(
     test: bool = False,
     replay: Path | None = None,
     access_log: Path | None = None,
+    jobs: int = 1,
     users: Path | None = None,
     secret: Path | None = None,
     token_time: str = "12h",
@@ -57,24 +59,29 @@ def serve(
         test: Arena: let requests set the time, for the original's own tests. Never use it in a contest.
         replay: The folder for the replays, one per match; none: write no replays. Default: a new folder in ./replays.
         access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds.
+        jobs: Arena: how many processes play battles. One plays hundreds; use more where its core is full.
         users: AIBG: the file of users, which `referee user` writes.
         secret: AIBG: a file of at least 64 bytes that signs tokens, so that they outlast this process. Default: random.
         token_time: AIBG: how long a token is valid.
     """
     foreign = (
-        {"compat": compat, "allow": allow, "coordinator": coordinator, "test": test}
+        {"compat": compat, "allow": allow, "coordinator": coordinator, "test": test, "jobs": jobs != 1}
         if server == "aibg"
         else {"users": users, "secret": secret, "token-time": token_time != "12h"}
     )
     for name, value in foreign.items():
         if value:
             raise UsageError(f"--{name} is not an option of `referee serve {server}`; leave it out")
+    if not 1 <= jobs <= MAX_JOBS:
+        raise UsageError(f"--jobs {jobs}: expected 1 to {MAX_JOBS}")
+    if test and jobs > 1:
+        raise UsageError("--jobs cannot be combined with --test: requests set the time of one process")
     address, names = bind or BIND[server], tuple(read_aliases(alias))
     keeper = _keeper(users, secret, token_time) if server == "aibg" else None
     kept = None if replay == NO_REPLAY else replay
     with claim_folder(server) if replay is None else nullcontext(kept) as folder:
         if server == "arena":
-            run(_arena, address, names, compat or "seed", frozenset(allow), coordinator, test, folder, access_log)
+            run(_arena, address, names, compat or "seed", frozenset(allow), coordinator, test, folder, access_log, jobs)
         else:
             run(_aibg, address, names, keeper, folder, access_log)
     return PLAYED
@@ -134,6 +141,7 @@ async def _arena(
     test: bool,
     folder: Path | None,
     log: Path | None,
+    jobs: int,
 ) -> None:
     with web_extra("referee serve"):
         from referee.harness.servers.arena.arena_routes import open_arena
@@ -147,7 +155,7 @@ async def _arena(
     except CallFailed as error:
         raise UsageError(f"--coordinator {coordinator}: {error}") from None
     settings = Settings(Settings().allow | allow, known, token, folder)
-    async with open_arena(bind, settings, compat, names, test, log) as (address, arena):
+    async with open_arena(bind, settings, compat, names, test, log, jobs) as (address, arena):
         _announce(address, "".join(f" /{name}" for name in arena.games), folder)
         await trio.sleep_forever()
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn import Config, Server
 
 from referee.harness.host.app import Application
 from referee.harness.host.settings import WebSettings
@@ -23,6 +22,7 @@ from referee.harness.host.submissions import UPLOADS
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
+from referee.harness.web.server.uvicorn_server import make_server
 from referee.harness.web.server.web_clock import WebClock
 
 LIMITS = RequestLimits(connections=4000, address_connections=2000)
@@ -67,20 +67,7 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     tempfile.tempdir = str(folder / UPLOADS)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
     connections = Connections(LIMITS, WebClock())
-    config = Config(
-        Served(app),
-        http=connections.make,  # type: ignore[arg-type]
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=LIMITS.idle_s,
-        timeout_graceful_shutdown=1,
-    )
-    server, loop = Server(config), asyncio.get_running_loop()
+    server, loop = make_server(Served(app), connections, has_sockets=False), asyncio.get_running_loop()
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     connections.clock.run()
 
@@ -100,7 +87,6 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a malformed request is not worth a line
     allow_descriptors(OPEN_FILES)
     with guarded():
         asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), msgspec.json.decode(sys.argv[3], type=WebSettings)))

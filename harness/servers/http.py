@@ -4,7 +4,7 @@ import gc
 import json
 import socket
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -180,16 +180,19 @@ async def serving(
     names: Iterable[str],
     pages: Mapping[str, Page] = MappingProxyType({}),
     access_log: Path | None = None,
+    others: Sequence[socket.socket] = (),
 ) -> AsyncIterator[tuple[str, WebLink]]:
     """Serves at `bind` while the block runs, and yields the address, such as `127.0.0.1:8080`, and the link.
 
     `names` are host names under which clients may call the server, besides localhost and any address. The
-    web process sends `pages` itself. `access_log` is the file for a line about each request. Raises UsageError and
-    RunError.
+    web process sends `pages` itself. `access_log` is the file for a line about each request. `others` are as in
+    `open_link`. Raises UsageError and RunError.
     """
     listening, known = listening_at(bind), read_aliases(names)
     address = address_of(listening)
-    async with open_link(Gate(app, known), listening, LIMITS, Pages(dict(pages), known), access_log) as link:
+    async with open_link(
+        Gate(app, known), listening, LIMITS, Pages(dict(pages), known), access_log, others=others
+    ) as link:
         with few_collections():
             yield address, link
 

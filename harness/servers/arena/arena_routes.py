@@ -16,10 +16,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.games.game import Game
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
+from referee.harness.servers.arena.jobs import jobs, running
 from referee.harness.servers.arena.runs import Arena, Settings
 from referee.harness.servers.http import ON_ERROR, members, own_pages, reply, serving, until_gone
 from referee.harness.servers.match_host import open_match_host
+from referee.harness.web.server.host_names import read_aliases
 from referee.harness.web.server.request import arrived_at, is_cut, sent_at
+from referee.harness.web.server.shards import Shard
 
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 """Pages of any origin may play: the battle's id is the only credential."""
@@ -128,7 +131,7 @@ class Endpoints:
         game, team_url = self.game(request), (await members(request)).get("teamUrl")
         if not isinstance(team_url, str) or not team_url:
             return reply(400, {"error": "missing teamUrl"})
-        run = await self.arena.evaluate(game, str(uuid4()), team_url, None)
+        run = await self.arena.evaluate(game, self.arena.shard.new_ident(), team_url, None)
         path = request.url.path.removesuffix("tryout") + f"result/{run.ident}"
         return reply(200, {"resultUrl": str(request.url.replace(path=path)), "errors": run.errors})
 
@@ -218,15 +221,25 @@ async def open_arena(
     names: Iterable[str] = (),
     test: bool = False,
     access_log: Path | None = None,
+    count: int = 1,
 ) -> AsyncIterator[tuple[str, Arena]]:
     """Serves the Arena while the block runs, and yields its address and itself. Raises UsageError.
 
-    With `test`, requests set the time of day and can hold opponents back.
+    With `test`, requests set the time of day and can hold opponents back. `count` processes play the battles.
     """
     terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
-    async with open_match_host(settings.seed) as host:
-        arena = Arena(host, terms, settings)
-        async with serving(app(arena, test), bind, names, access_log=access_log) as (address, link):
-            if not test:
-                terms.now, terms.latest = link.clock.now, link.latest
-            yield address, arena
+    known = read_aliases(names)
+    with running(jobs(settings, compat, known, count)) as further:
+        async with open_match_host(settings.seed) as host:
+            arena = Arena(host, terms, settings, Shard(0, count))
+            links = [each.control for each in further]
+            async with (
+                serving(app(arena, test), bind, known, access_log=access_log, others=links) as (address, link),
+                trio.open_nursery() as nursery,
+            ):
+                for each in further:
+                    nursery.start_soon(each.report_end)
+                if not test:
+                    terms.now, terms.latest = link.clock.now, link.latest
+                yield address, arena
+                nursery.cancel_scope.cancel()

@@ -20,6 +20,7 @@ class Coordinator:
 
     def __init__(self, url: str) -> None:
         """Raises CallFailed if that is no plain http address."""
+        self.url = url
         self._url = plain_url(url)
 
     def has(self, url: str) -> bool:

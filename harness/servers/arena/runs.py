@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
-from uuid import uuid4
 
 import trio
 from msgspec import Struct, field
@@ -28,6 +27,7 @@ from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, Coordina
 from referee.harness.servers.arena.judge import JUDGE_PLANS, Case, JudgePlan
 from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost
+from referee.harness.web.server.shards import Shard
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
 """The original's name of a game in addresses, where it differs from ours."""
@@ -151,11 +151,12 @@ class Settings(Struct, frozen=True):
 class Arena:
     """All runs and their battles."""
 
-    def __init__(self, host: MatchHost, terms: Terms, settings: Settings) -> None:
+    def __init__(self, host: MatchHost, terms: Terms, settings: Settings, shard: Shard = Shard()) -> None:  # noqa: B008
         self.games = {path_of(game): game for game in games()}
         """The games with a scored run, by the name in addresses."""
         self.terms = terms
         self.settings = settings
+        self.shard = shard
         self.runs: dict[str, Run] = {}
         self.battles: dict[str, ArenaBattle] = {}
         self.pause = PauseControl()
@@ -207,7 +208,7 @@ class Arena:
 
     def _new_battle(self, game: Game, case: Case) -> ArenaBattle:
         rival_seat = OPPONENTS[case.name].seats[game.name]
-        client = ArenaSeat(str(uuid4()), self.terms, self.pause)
+        client = ArenaSeat(self.shard.new_ident(), self.terms, self.pause)
         return ArenaBattle(client.ident, game, case, 1 if rival_seat == 0 else 0, client)
 
     async def _play(self, run: Run, battle: ArenaBattle) -> None:

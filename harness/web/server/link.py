@@ -11,7 +11,7 @@ Needs the extra `web`.
 import logging
 import socket
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -57,23 +57,37 @@ END_S = 3.0
 log = logging.getLogger("referee.web")
 
 
+class Lent:
+    """Our end of a link to a web process that another process has started."""
+
+    process = None
+    code = 0
+
+    def __init__(self, descriptor: int) -> None:
+        self.socket = socket.socket(fileno=descriptor)
+
+    def end(self) -> None:
+        """Closes the link."""
+        self.socket.close()
+
+
+NextWeb = Callable[[], Awaitable[Started | Lent | None]]
+"""Returns the next web process; None: there will be none."""
+
+
 class WebLink(trio.abc.Instrument):
     """The link to the web process. Made by `open_link`.
 
     It is an instrument of the loop, to write what all tasks have sent at once, before the loop waits.
     """
 
-    def __init__(
-        self, app: ASGIApp, listening: socket.socket, order: Serve, nursery: trio.Nursery, web: Started | None = None
-    ) -> None:
+    def __init__(self, app: ASGIApp, next_web: NextWeb, order: Serve, nursery: trio.Nursery) -> None:
         self.app = app
         self.clock = WebClock()
         """Reads as the clock of the web process does."""
         self.process: subprocess.Popen[bytes] | None = None
-        """The web process; None before the first."""
-        self._listening = listening
-        self._web = web
-        """The first web process, if it was started already."""
+        """The web process; None before the first, and if another process has started it."""
+        self._next_web = next_web
         self._order = order
         self.nursery = nursery
         self._up = trio.Event()
@@ -115,6 +129,10 @@ class WebLink(trio.abc.Instrument):
         """Waits until requests are read."""
         await self._up.wait()
 
+    async def ended(self) -> None:
+        """Waits until there will be no further web process."""
+        await self._ended.wait()
+
     async def run(self) -> None:
         """Keeps a web process running until `end`, even if it is cancelled. Raises RunError if that cannot be done."""
         quick = 0
@@ -123,8 +141,10 @@ class WebLink(trio.abc.Instrument):
                 while True:
                     began = trio.current_time()
                     code = await self._serve()
-                    if self._ends:
+                    if self._ends or code is None:
                         return
+                    if self.process is None:
+                        continue  # the process that has started it says so, and starts the next one
                     quick = 1 if trio.current_time() - began > STEADY_S else quick + 1
                     log.warning(
                         "the web process ended with exit code %s; the clocks stand until the next one runs", code
@@ -142,10 +162,11 @@ class WebLink(trio.abc.Instrument):
                 await trio.sleep(0.01)
         await trio.lowlevel.checkpoint()  # the last messages are written meanwhile
         self._ends = True
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
-        with trio.move_on_after(END_S):
-            await self._ended.wait()
+        if self._up.is_set():
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_WR)
+            with trio.move_on_after(END_S):
+                await self._ended.wait()
         self._running.cancel()
         await self._ended.wait()
 
@@ -168,9 +189,11 @@ class WebLink(trio.abc.Instrument):
 
     # Internal.
 
-    async def _serve(self) -> int:
-        """Runs one web process to its end, and returns its exit code."""
-        web, self._web = self._web or Started(self._listening), None
+    async def _serve(self) -> int | None:
+        """Runs one web process to its end, and returns its exit code; None: there will be no other."""
+        web = await self._next_web()
+        if web is None:
+            return None
         self.process = web.process
         web.socket.setblocking(False)
         self._socket, self._end, self._unsent = web.socket, LinkEnd(FromWeb), bytearray()
@@ -183,7 +206,7 @@ class WebLink(trio.abc.Instrument):
                 nursery.start_soon(self._write_on)
                 await self._read()
                 nursery.cancel_scope.cancel()
-            if self._ends:
+            if self._ends and web.process is not None:
                 with trio.move_on_after(END_S):
                     await trio.to_thread.run_sync(web.process.wait, abandon_on_cancel=True)
         except RemoteProtocolError:
@@ -191,7 +214,7 @@ class WebLink(trio.abc.Instrument):
         finally:
             self._lose()
             web.end()
-        return web.process.returncode
+        return web.code
 
     async def _read(self) -> None:
         """Handles messages until the other end is closed."""
@@ -280,28 +303,62 @@ async def open_link(
     pages: Pages = Pages(),  # noqa: B008
     access_log: Path | None = None,
     web: Started | None = None,
+    others: Sequence[socket.socket] = (),
 ) -> AsyncIterator[WebLink]:
     """Serves an application while the block runs, on a socket from `listen`, which it takes over.
 
     `web` is the web process if it was started already. It sends `pages` itself. `access_log` is the file for a line
-    about each request. Raises RunError, and UsageError if that file cannot be written.
+    about each request. `others` lead to further processes with matches, in `open_lent_link`. Raises RunError, and
+    UsageError if that file cannot be written.
     """
     if access_log is not None:
         check_log(access_log)
     order = Serve(limits, 0.0, pages, None if access_log is None else str(access_log.absolute()))
+    first = [] if web is None else [web]
+
+    async def next_web() -> Started:
+        started = first.pop() if first else Started(listening, 1 + len(others))
+        for other, link in zip(others, started.others, strict=True):
+            with link, suppress(OSError):  # that process has ended, and its matches with it
+                socket.send_fds(other, [b"w"], [link.fileno()])
+        return started
+
     with listening, ungrouped():
-        async with trio.open_nursery() as nursery:
-            link = WebLink(app, listening, order, nursery, web)
-            trio.lowlevel.add_instrument(link)
-            nursery.start_soon(link.run)
-            try:
-                with trio.move_on_after(START_S) as patience:
-                    await link.started()
-                if patience.cancelled_caught:
-                    raise RunError(f"the web process did not start within {START_S:g} s; try again")
-                yield link
-            finally:
-                with trio.CancelScope(shield=True):
-                    await link.end()
-                trio.lowlevel.remove_instrument(link)
-                nursery.cancel_scope.cancel()
+        async with trio.open_nursery() as nursery, _open(WebLink(app, next_web, order, nursery)) as link:
+            with trio.move_on_after(START_S) as patience:
+                await link.started()
+            if patience.cancelled_caught:
+                raise RunError(f"the web process did not start within {START_S:g} s; try again")
+            yield link
+
+
+@asynccontextmanager
+async def open_lent_link(app: ASGIApp, control: socket.socket) -> AsyncIterator[WebLink]:
+    """Serves an application behind the web process of another process, which sends the links through a socket.
+
+    The link ends when that process does.
+    """
+
+    async def next_web() -> Lent | None:
+        await trio.lowlevel.wait_readable(control)
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        return Lent(descriptors[0]) if descriptors else None
+
+    order = Serve(RequestLimits(), 0.0)
+    with control, ungrouped():
+        async with trio.open_nursery() as nursery, _open(WebLink(app, next_web, order, nursery)) as link:
+            yield link
+
+
+@asynccontextmanager
+async def _open(link: WebLink) -> AsyncIterator[WebLink]:
+    """Runs a link while the block runs."""
+    trio.lowlevel.add_instrument(link)
+    link.nursery.start_soon(link.run)
+    try:
+        yield link
+    finally:
+        with trio.CancelScope(shield=True):
+            await link.end()
+        trio.lowlevel.remove_instrument(link)
+        link.nursery.cancel_scope.cancel()

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 for needed in ("httptools", "prometheus_client", "starlette", "uvicorn", "websockets"):
     if importlib.util.find_spec(needed) is None:
@@ -16,12 +16,13 @@ for needed in ("httptools", "prometheus_client", "starlette", "uvicorn", "websoc
 
 
 class Started:
-    """A web process, and our end of the link to it."""
+    """A web process, and our ends of the links to it: one for each process with matches, the first for this one."""
 
-    def __init__(self, listening: socket.socket) -> None:
-        self.socket, theirs = socket.socketpair()
-        with theirs:
-            fds = [theirs.fileno(), listening.fileno()]
+    def __init__(self, listening: socket.socket, count: int = 1) -> None:
+        pairs = [socket.socketpair() for _ in range(count)]
+        self.socket, *self.others = [ours for ours, _ in pairs]
+        with ExitStack() as theirs:
+            fds = [listening.fileno(), *(theirs.enter_context(each).fileno() for _, each in pairs)]
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "referee.harness.web.server.web_process", *map(str, fds)],
                 pass_fds=fds,
@@ -30,9 +31,15 @@ class Started:
                 start_new_session=True,  # Ctrl-C is for us, and we end the web process
             )
 
+    @property
+    def code(self) -> int | None:
+        """The exit code, after `end`."""
+        return self.process.returncode
+
     def end(self) -> None:
         """Ends it, if it still runs."""
-        self.socket.close()
+        for each in (self.socket, *self.others):
+            each.close()
         self.process.kill()
         self.process.wait()
 

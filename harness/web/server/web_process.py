@@ -1,8 +1,8 @@
 """The web process: serves HTTP/1.1 and WebSockets with Uvicorn, and hands whole requests to the process with matches.
 
-`python -m referee.harness.web.server.web_process LINK LISTENING` takes two descriptors: a socket to that process
-(`referee.harness.web.server.link`) and the socket that listens. No thread or task of a match runs here, so a request is
-read when it comes.
+`python -m referee.harness.web.server.web_process LISTENING LINK …` takes descriptors: the socket that listens, and
+sockets to the processes with matches (`referee.harness.web.server.link`), of which the first has started this one. No
+thread or task of a match runs here, so a request is read when it comes.
 
 If the process with the matches ends, every open stream gets a last event that says so, every open request the status
 503, and every WebSocket is closed.
@@ -11,14 +11,13 @@ If the process with the matches ends, every open stream gets a last event that s
 import asyncio
 import gc
 import ipaddress
-import logging
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from uvicorn import Config, Server
 from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
@@ -51,7 +50,9 @@ from referee.harness.web.server.messages import (
 )
 from referee.harness.web.server.observer import Observer
 from referee.harness.web.server.pages import Pages
+from referee.harness.web.server.shards import candidates
 from referee.harness.web.server.upload import UploadBody, is_upload
+from referee.harness.web.server.uvicorn_server import make_server
 from referee.harness.web.server.web_clock import WebClock
 
 BEAT_S = 0.025
@@ -60,6 +61,8 @@ STALL_AFTER_S = 0.075
 METRICS = "/metrics"
 HEALTH_S = 2.0
 """How long the matches may take to say that they are well."""
+BEGIN_S = 10.0
+"""How long the processes with matches may take to say that they serve."""
 UNREAD_S = 2.0
 """How long clients may take for the rest of what they were sent when the server ends."""
 ENDED = "the server has ended, and this goes no further"
@@ -80,6 +83,11 @@ class Link(asyncio.Protocol):
         self._transport: asyncio.Transport
         self._count = 0
         self._unsent: list[bytes] = []
+
+    @property
+    def has_ended(self) -> bool:
+        """Tells whether that process has ended."""
+        return self.ended.is_set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -150,8 +158,8 @@ class Link(asyncio.Protocol):
 class Application:
     """The ASGI application: checks a request, reads it whole, hands it over, and sends what comes back."""
 
-    def __init__(self, link: Link, limits: RequestLimits, pages: Pages, observer: Observer) -> None:
-        self.link = link
+    def __init__(self, links: Sequence[Link], limits: RequestLimits, pages: Pages, observer: Observer) -> None:
+        self.links = links
         self.limits = limits
         self.pages = pages
         self.observer = observer
@@ -192,13 +200,25 @@ class Application:
             return await answer.respond(*page)
         if scope["path"] == METRICS and _is_local(scope["client"]) and self.pages.is_named(scope):
             return await answer.respond(*self.observer.metrics())
-        if scope["path"] != HEALTH:
-            return await self._exchange(scope, connection, body, answer)
+        if scope["path"] == HEALTH:
+            return await answer.text(*await self._health(scope, connection))
+        return await self._exchange(scope, connection, body, answer)
+
+    async def _health(self, scope: Any, connection: ClientConnection) -> tuple[int, str]:
+        """Asks every process with matches whether it answers, and returns status and text."""
+        exchanges = [(link, *link.begin(scope, connection, b"", False)) for link in self.links]
         try:
             async with asyncio.timeout(HEALTH_S):
-                return await self._exchange(scope, connection, body, answer)
+                for _, _, exchange in exchanges:
+                    if await exchange.next() is None:
+                        return 503, ENDED
         except TimeoutError:
-            return await answer.text(503, f"the matches have not answered for {HEALTH_S:g} s")
+            return 503, f"the matches have not answered for {HEALTH_S:g} s"
+        finally:
+            for link, number, _ in exchanges:
+                link.send(Gone(number))
+                del link.exchanges[number]
+        return 200, "ok"
 
     async def _body(self, receive: Any) -> bytes | None:
         """Returns the body, no further than is certain to be too long; None if the client left."""
@@ -236,7 +256,25 @@ class Application:
         answer: Answer,
         upload: UploadBody | None = None,
     ) -> None:
-        link, connection.answers = self.link, upload is None
+        """Lets a process with matches answer; another one if that does not know what is asked for."""
+        connection.answers = upload is None
+        *others, last = candidates(self.links, scope, body)
+        for link in others:
+            if await self._exchange_with(link, scope, connection, body, answer, upload, passes_on=True):
+                return
+        await self._exchange_with(last, scope, connection, body, answer, upload)
+
+    async def _exchange_with(
+        self,
+        link: Link,
+        scope: Any,
+        connection: ClientConnection,
+        body: bytes,
+        answer: Answer,
+        upload: UploadBody | None,
+        passes_on: bool = False,
+    ) -> bool:
+        """Returns whether the client has its answer. With `passes_on`, it is not sent a 404."""
         number, exchange = link.begin(scope, connection, body, upload is not None)
 
         def leave() -> None:
@@ -248,9 +286,10 @@ class Application:
         else:
             connection.on_lost[number] = leave
         try:
-            await self._answer(number, exchange, connection, answer, upload)
+            return await self._answer(link, number, exchange, connection, answer, upload, passes_on)
         except ClientDisconnected:
             leave()
+            return True
         except asyncio.CancelledError:
             leave()
             raise
@@ -263,25 +302,29 @@ class Application:
 
     async def _answer(
         self,
+        link: Link,
         number: int,
         exchange: Exchange,
         connection: ClientConnection,
         answer: Answer,
         upload: UploadBody | None,
-    ) -> None:
-        clock, begun = self.link.clock, False
+        passes_on: bool,
+    ) -> bool:
+        clock, begun = link.clock, False
         while True:
             message = await exchange.next()
             if isinstance(message, bytes):
                 await answer.piece(message)
-                continue
-            if message is None and (connection.lost or not self.link.ended.is_set()):
-                return None  # the client has left
-            if message is None:
-                return await (answer.cut(ENDED) if begun else answer.text(503, ENDED))
-            if isinstance(message, Respond):
-                return await answer.respond(message.status, message.headers, message.body)
-            if isinstance(message, Begin):
+            elif message is None:
+                if not connection.lost and link.has_ended:
+                    await (answer.cut(ENDED) if begun else answer.text(503, ENDED))
+                return True
+            elif isinstance(message, Respond):
+                if message.status == 404 and passes_on:
+                    return False
+                await answer.respond(message.status, message.headers, message.body)
+                return True
+            elif isinstance(message, Begin):
                 begun = True
                 await answer.begin(message.status, message.headers)
             elif isinstance(message, Piece):
@@ -289,20 +332,22 @@ class Application:
                 at, waits = clock.now(), connection.is_full
                 await answer.piece(message.body)
                 if not connection.lost:
-                    self.link.send(Sent(number, clock.now() if waits else at))
+                    link.send(Sent(number, clock.now() if waits else at))
             elif isinstance(message, Follow):
-                exchange.follow(self.link.channels.setdefault(message.channel, Channel()))
+                exchange.follow(link.channels.setdefault(message.channel, Channel()))
             elif isinstance(message, More):
                 assert upload is not None
                 piece = await upload.next()
                 if isinstance(piece, tuple):
-                    self.link.send(Gone(number))
-                    return await answer.text(*piece)
+                    link.send(Gone(number))
+                    await answer.text(*piece)
+                    return True
                 if piece is not None:  # otherwise the client has left, which is the next message
                     connection.answers = upload.is_whole
-                    self.link.send(Body(number, piece, upload.is_whole))
+                    link.send(Body(number, piece, upload.is_whole))
             else:
-                return await (answer.cut(FAILED) if message.is_cut else answer.end())
+                await (answer.cut(FAILED) if message.is_cut else answer.end())
+                return True
 
 
 def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
@@ -327,58 +372,47 @@ def _is_local(client: tuple[str, int] | None) -> bool:
     return client is not None and ipaddress.ip_address(client[0].partition("%")[0]).is_loopback
 
 
-async def beat(link: Link) -> None:
+async def beat(links: Sequence[Link], clock: WebClock) -> None:
     """Notices when this process did not run, and leaves that time out of the clock."""
     stop = monotonic() + STALL_AFTER_S
     while True:
         await asyncio.sleep(BEAT_S)
         now = monotonic()
         if now > stop:
-            link.clock.follow(link.clock.offset_s + now - stop)
-            link.send(Stalled(link.clock.offset_s))
+            clock.follow(clock.offset_s + now - stop)
+            for link in links:
+                link.send(Stalled(clock.offset_s))
         stop = now + STALL_AFTER_S
 
 
-async def main(link_fd: int, listening_fd: int) -> None:
-    """Serves until the other process ends."""
+async def main(listening_fd: int, *link_fds: int) -> None:
+    """Serves until the process that has started this one ends."""
     loop, listening = asyncio.get_running_loop(), socket.socket(fileno=listening_fd)
-    _, link = await loop.create_connection(Link, sock=socket.socket(fileno=link_fd))
-    try:
-        order = await link.serve
-    except asyncio.CancelledError:
+    links = [(await loop.create_connection(Link, sock=socket.socket(fileno=each)))[1] for each in link_fds]
+    await asyncio.wait([link.serve for link in links], timeout=BEGIN_S)
+    orders = [link.serve.result() for link in links if link.serve.done() and not link.serve.cancelled()]
+    if not links[0].serve.done() or links[0].serve.cancelled():
         return
+    order, clock = links[0].serve.result(), WebClock(max(each.clock_s for each in orders))
     limits = order.limits
-    connections = Connections(limits, link.clock)
-    observer = Observer(lambda: len(connections), lambda: link.clock.offset_s, order.access_log)
-    config = Config(
-        Application(link, limits, order.pages, observer),
-        http=connections.make,  # type: ignore[arg-type]
-        ws=connections.upgrade,  # type: ignore[arg-type]
-        ws_max_size=limits.body_bytes,
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=limits.idle_s,
-        timeout_graceful_shutdown=1,
-    )
-    server = Server(config)
-    link.clock = connections.clock = WebClock(order.clock_s)
-    link.clock.run()
-    link.send(Ready(link.clock.offset_s))
+    connections = Connections(limits, clock)
+    observer = Observer(lambda: len(connections), lambda: clock.offset_s, order.access_log)
+    server = make_server(Application(links, limits, order.pages, observer), connections)
+    clock.run()
+    for link in links:
+        link.clock = clock
+        link.send(Ready(clock.offset_s))
     gc.collect()
     gc.freeze()
     access_log = observer.access_log
-    others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(link))]
+    others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(links, clock))]
     if access_log is not None:
         others.append(asyncio.ensure_future(access_log.run()))
     serving = asyncio.ensure_future(server.serve([listening]))
-    await asyncio.wait((serving, asyncio.ensure_future(link.ended.wait())), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((serving, asyncio.ensure_future(links[0].ended.wait())), return_when=asyncio.FIRST_COMPLETED)
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_S):
-            while link.exchanges:
+            while links[0].exchanges:
                 await asyncio.sleep(0.01)
     with suppress(TimeoutError):
         async with asyncio.timeout(UNREAD_S):
@@ -393,7 +427,6 @@ async def main(link_fd: int, listening_fd: int) -> None:
 
 
 if __name__ == "__main__":
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # a malformed request is not worth a line
     allow_descriptors(OPEN_FILES)
     with guarded():
         asyncio.run(main(*map(int, sys.argv[1:])))
