@@ -11,8 +11,9 @@ starts another one if it ends. `start.started` starts it earlier, while the appl
 
 - **Requests** arrive whole, within `RequestLimits`: head, body, time, connections, connections of an address.
   `request.arrived_at` tells when the last byte was read, by a clock that leaves out what was no client's fault.
-- **Uploads**: list the starts of their paths in `RequestLimits.uploads`, with `upload_bytes`. The application may then
-  check who asks before it reads, by `request.stream()` or by `web.uploads.saved`, which writes a file with a limit.
+- **Uploads** do not cross the link: an application that takes them and plays no matches runs in a web process of its
+  own, as that of `referee host` does. `uvicorn_server.make_server` gives it the same server and the same limits of
+  connections; it reads bodies by `request.stream()`, writes them to disk as they come, and limits them itself.
 - **Host, Origin and security headers**: wrap the application into `web.guard.Guarded`, or call `guard.is_foreign` where
   only the `Origin` is to be checked. `guard.HEADERS` are the headers; a response's own ones take precedence.
 - **Tokens and sessions**: `guard.new_token`, and `guard.bearer` to compare in constant time. The web process knows

@@ -3,12 +3,12 @@
 import asyncio
 from collections import deque
 
-from referee.harness.web.server.messages import Begin, End, Follow, More, Piece, Respond
+from referee.harness.web.server.messages import Begin, End, Follow, Piece, Respond
 
 WOKEN = 16
 """How many followers are sent a text before what clients have sent is read again, so that nobody is charged for it."""
 
-FromApp = Respond | Begin | Piece | Follow | More | End
+FromApp = Respond | Begin | Piece | Follow | End
 
 
 class Channel:

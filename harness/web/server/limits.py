@@ -19,11 +19,6 @@ class RequestLimits(Struct, frozen=True):
     body_bytes: int = 64 << 10
     body_s: float = 10.0
     """From the end of the head to the end of the body."""
-    uploads: tuple[str, ...] = ()
-    """The starts of paths to which bodies may be posted that are longer. The application reads them in pieces."""
-    upload_bytes: int = 0
-    upload_s: float = 300.0
-    """For the whole of such a body. Each piece has `body_s`."""
     idle_s: int = 15
     """How long a connection may take for the head of its next request."""
     connections: int = 2000

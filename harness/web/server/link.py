@@ -28,7 +28,6 @@ from referee.harness.web.server.limits import GRACE_S, RequestLimits
 from referee.harness.web.server.messages import (
     HEALTH,
     Asked,
-    Body,
     FromMatches,
     FromWeb,
     Gone,
@@ -260,8 +259,6 @@ class WebLink(trio.abc.Instrument):
             exchange = self._exchanges[message.id]
             exchange.sent_at = message.at
             exchange.changed()
-        elif isinstance(message, Body):
-            self._exchanges[message.id].take(message)
         elif isinstance(message, Gone):
             self._exchanges[message.id].leave()
         elif isinstance(message, Synced):

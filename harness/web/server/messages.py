@@ -66,12 +66,6 @@ class End(Struct, frozen=True, tag="end"):
     """The application has not ended it, and never will."""
 
 
-class More(Struct, frozen=True, tag="more"):
-    """Asks for the next piece of an upload's body."""
-
-    id: int
-
-
 class Publish(Struct, frozen=True, tag="publish"):
     """The newest text of a channel."""
 
@@ -114,7 +108,7 @@ class Stalled(Struct, frozen=True, tag="stalled"):
 
 
 class Asked(Struct, frozen=True, tag="asked"):
-    """A request that has arrived whole, an upload's without its body. Begins the exchange."""
+    """A request that has arrived whole. Begins the exchange."""
 
     id: int
     at: float
@@ -129,16 +123,6 @@ class Asked(Struct, frozen=True, tag="asked"):
     body: bytes
     is_websocket: bool = False
     """The client opens a WebSocket. The web process throws away what it sends there."""
-    is_upload: bool = False
-    """The body comes in pieces: a `Body` after each `More`."""
-
-
-class Body(Struct, frozen=True, tag="body"):
-    """A piece of an upload's body."""
-
-    id: int
-    body: bytes
-    is_last: bool
 
 
 class Sent(Struct, frozen=True, tag="sent"):
@@ -163,8 +147,8 @@ class Synced(Struct, frozen=True, tag="synced"):
     """By the web process's clock."""
 
 
-FromMatches = Serve | Respond | Begin | Piece | End | More | Publish | Follow | Forget | Sync
-FromWeb = Ready | Stalled | Asked | Body | Sent | Gone | Synced
+FromMatches = Serve | Respond | Begin | Piece | End | Publish | Follow | Forget | Sync
+FromWeb = Ready | Stalled | Asked | Sent | Gone | Synced
 
 
 class State(IntEnum):
@@ -173,8 +157,6 @@ class State(IntEnum):
     NEW = auto()
     WAITING = auto()
     """The request has no response yet."""
-    READING = auto()
-    """The same, and the application waits for a piece of the body."""
     OPEN = auto()
     """The response has begun."""
     WRITING = auto()
@@ -190,25 +172,19 @@ class State(IntEnum):
 
 TRANSITIONS: Final[Mapping[State, Mapping[str, State]]] = {
     State.NEW: {"Asked": State.WAITING},
-    State.WAITING: {"Respond": State.OVER, "Begin": State.OPEN, "More": State.READING, "Gone": State.LEFT},
-    State.READING: {"Respond": State.OVER, "Begin": State.OPEN, "Body": State.WAITING, "Gone": State.LEFT},
+    State.WAITING: {"Respond": State.OVER, "Begin": State.OPEN, "Gone": State.LEFT},
     State.OPEN: {"Piece": State.WRITING, "Follow": State.FOLLOWING, "End": State.OVER, "Gone": State.LEFT_OPEN},
     State.WRITING: {"Sent": State.OPEN, "End": State.OVER, "Gone": State.LEFT_OPEN},
     State.FOLLOWING: {"End": State.OVER, "Gone": State.LEFT_OPEN},
-    State.LEFT: {"Respond": State.OVER, "Begin": State.LEFT_OPEN, "More": State.LEFT},
+    State.LEFT: {"Respond": State.OVER, "Begin": State.LEFT_OPEN},
     State.LEFT_OPEN: {"Piece": State.LEFT_OPEN, "Follow": State.LEFT_OPEN, "End": State.OVER},
 }
 """What may be said in each state, by either end, and the state that follows.
 
-Both ends may speak at once. In the states of `CROSSING`, a message may cross another one that makes it pointless. The
-sender drops it if it knows of that already, and otherwise the receiver does.
+Both ends may speak at once. `Gone` and `Sent` may cross the message that ends the exchange. The sender drops them if it
+knows of that end already, and otherwise the receiver does.
 """
-LATE = frozenset({State.OVER, State.LEFT, State.LEFT_OPEN})
-CROSSING: Final[Mapping[str, frozenset[State]]] = {
-    "Gone": LATE,
-    "Sent": LATE,
-    "Body": LATE | {State.OPEN, State.WRITING, State.FOLLOWING},
-}
+CROSSING = ("Gone", "Sent")
 
 _Messages = FromMatches | FromWeb
 
@@ -252,7 +228,7 @@ class LinkEnd:
         state = self._states.get(number, State.NEW if kind == "Asked" else State.OVER)
         next_state = TRANSITIONS.get(state, {}).get(kind)
         if next_state is None:
-            if state in CROSSING.get(kind, ()):
+            if kind in CROSSING and state in (State.OVER, State.LEFT, State.LEFT_OPEN):
                 return False
             raise LocalProtocolError(f"{kind} about exchange {number} in state {state.name}")
         if next_state is State.OVER:

@@ -4,17 +4,15 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import trio
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.types import Message, Scope
 
 from referee.harness.web.server.messages import (
     Asked,
     Begin,
-    Body,
     End,
     Follow,
     Forget,
-    More,
     Piece,
     Publish,
     Respond,
@@ -74,8 +72,6 @@ class Exchange:
         """The client's connection was lost because the web process ended."""
         self._link = link
         self._was_read = False
-        self._piece: Body | None = None
-        """The next piece of an upload."""
         self._changed = trio.Event()
         self._begun: tuple[int, Any] | None = None
         """Status and headers of a response that waits for its body."""
@@ -95,19 +91,12 @@ class Exchange:
         if not self.is_cut:
             self._link.send(Follow(self.request.id, channel.number))
 
-    def take(self, piece: Body) -> None:
-        """Takes a piece of an upload."""
-        self._piece = piece
-        self.changed()
-
     async def run(self) -> None:
         """Lets the application answer. If that is cancelled, the web process tells the client at its end."""
         request = self.request
         send = self._send_to_socket if request.is_websocket else self._send
         try:
             await self._link.app(_scope(request) | {EXCHANGE: self}, self._receive, send)
-        except ClientDisconnect:
-            pass  # during an upload
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
         self._finish()
@@ -116,18 +105,14 @@ class Exchange:
         """Ends a response that the application has not ended."""
         if not self.is_cut:
             state = self._link.state(self.request.id)
-            if state in (State.WAITING, State.READING, State.LEFT):
+            if state in (State.WAITING, State.LEFT):
                 self._link.send(Respond(self.request.id, 500, [(b"content-length", b"0")], b""))
             elif state is not State.OVER:
                 self._link.send(End(self.request.id, is_cut=True))
         self._link.forget(self)
 
     async def _receive(self) -> Message:
-        if self.request.is_upload and not self._was_read:
-            if (piece := await self._next_piece()) is not None:
-                self._was_read = piece.is_last
-                return {"type": "http.request", "body": piece.body, "more_body": not piece.is_last}
-        elif not self._was_read:
+        if not self._was_read:
             self._was_read = True
             if self.request.is_websocket:
                 return {"type": "websocket.connect"}
@@ -137,18 +122,6 @@ class Exchange:
         return (
             {"type": "websocket.disconnect", "code": 1006} if self.request.is_websocket else {"type": "http.disconnect"}
         )
-
-    async def _next_piece(self) -> Body | None:
-        """Returns the next piece of an upload; None if the response has begun or the client has left."""
-        while self._piece is None and not self.has_left:
-            state = self._link.state(self.request.id)
-            if state is State.WAITING:
-                self._link.send(More(self.request.id))
-            elif state is not State.READING:
-                return None
-            await self._changed.wait()
-        piece, self._piece = self._piece, None
-        return piece
 
     async def _send(self, message: Message) -> None:
         if self.is_cut:

@@ -29,7 +29,6 @@ from referee.harness.web.server.messages import (
     HEALTH,
     Asked,
     Begin,
-    Body,
     End,
     Follow,
     Forget,
@@ -37,7 +36,6 @@ from referee.harness.web.server.messages import (
     FromWeb,
     Gone,
     LinkEnd,
-    More,
     Piece,
     Publish,
     Ready,
@@ -51,7 +49,6 @@ from referee.harness.web.server.messages import (
 from referee.harness.web.server.observer import Observer
 from referee.harness.web.server.pages import Pages
 from referee.harness.web.server.shards import candidates
-from referee.harness.web.server.upload import UploadBody, is_upload
 from referee.harness.web.server.uvicorn_server import make_server
 from referee.harness.web.server.web_clock import WebClock
 
@@ -115,8 +112,8 @@ class Link(asyncio.Protocol):
         self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
 
-    def begin(self, scope: Any, connection: ClientConnection, body: bytes, is_upload: bool) -> tuple[int, Exchange]:
-        """Begins an exchange: hands a request over."""
+    def begin(self, scope: Any, connection: ClientConnection, body: bytes) -> tuple[int, Exchange]:
+        """Begins an exchange: hands a whole request over."""
         self._count = number = self._count + 1
         exchange = self.exchanges[number] = Exchange()
         self.send(
@@ -132,7 +129,6 @@ class Link(asyncio.Protocol):
                 scope["client"],
                 body,
                 scope["type"] == "websocket",
-                is_upload,
             )
         )
         if self.ended.is_set():
@@ -140,7 +136,7 @@ class Link(asyncio.Protocol):
         return number, exchange
 
     def _handle(self, message: Any) -> None:
-        if isinstance(message, Respond | Begin | Piece | Follow | More | End):
+        if isinstance(message, Respond | Begin | Piece | Follow | End):
             if (exchange := self.exchanges.get(message.id)) is not None:
                 exchange.put(message)
         elif isinstance(message, Publish):
@@ -174,9 +170,6 @@ class Application:
             refusal = _refusal(scope, self.limits)
             if scope["type"] == "websocket":
                 return await self._websocket(scope, connection, receive, Socket(send), refusal)
-            if refusal is None and is_upload(scope, self.limits):
-                upload = UploadBody(receive, self.limits)
-                return await self._exchange(scope, connection, b"", Response(send), upload)
             if refusal is None:
                 try:
                     async with asyncio.timeout(self.limits.body_s):
@@ -206,7 +199,7 @@ class Application:
 
     async def _health(self, scope: Any, connection: ClientConnection) -> tuple[int, str]:
         """Asks every process with matches whether it answers, and returns status and text."""
-        exchanges = [(link, *link.begin(scope, connection, b"", False)) for link in self.links]
+        exchanges = [(link, *link.begin(scope, connection, b"")) for link in self.links]
         try:
             async with asyncio.timeout(HEALTH_S):
                 for _, _, exchange in exchanges:
@@ -254,15 +247,14 @@ class Application:
         connection: ClientConnection,
         body: bytes,
         answer: Answer,
-        upload: UploadBody | None = None,
     ) -> None:
         """Lets a process with matches answer; another one if that does not know what is asked for."""
-        connection.answers = upload is None
+        connection.answers = True
         *others, last = candidates(self.links, scope, body)
         for link in others:
-            if await self._exchange_with(link, scope, connection, body, answer, upload, passes_on=True):
+            if await self._exchange_with(link, scope, connection, body, answer, passes_on=True):
                 return
-        await self._exchange_with(last, scope, connection, body, answer, upload)
+        await self._exchange_with(last, scope, connection, body, answer)
 
     async def _exchange_with(
         self,
@@ -271,11 +263,10 @@ class Application:
         connection: ClientConnection,
         body: bytes,
         answer: Answer,
-        upload: UploadBody | None,
         passes_on: bool = False,
     ) -> bool:
         """Returns whether the client has its answer. With `passes_on`, it is not sent a 404."""
-        number, exchange = link.begin(scope, connection, body, upload is not None)
+        number, exchange = link.begin(scope, connection, body)
 
         def leave() -> None:
             link.send(Gone(number))
@@ -286,7 +277,7 @@ class Application:
         else:
             connection.on_lost[number] = leave
         try:
-            return await self._answer(link, number, exchange, connection, answer, upload, passes_on)
+            return await self._answer(link, number, exchange, connection, answer, passes_on)
         except ClientDisconnected:
             leave()
             return True
@@ -297,8 +288,6 @@ class Application:
             connection.on_lost.pop(number, None)
             exchange.close()
             del link.exchanges[number]
-            if upload is not None and not upload.is_whole:
-                connection.refuse()
 
     async def _answer(
         self,
@@ -307,7 +296,6 @@ class Application:
         exchange: Exchange,
         connection: ClientConnection,
         answer: Answer,
-        upload: UploadBody | None,
         passes_on: bool,
     ) -> bool:
         clock, begun = link.clock, False
@@ -335,16 +323,6 @@ class Application:
                     link.send(Sent(number, clock.now() if waits else at))
             elif isinstance(message, Follow):
                 exchange.follow(link.channels.setdefault(message.channel, Channel()))
-            elif isinstance(message, More):
-                assert upload is not None
-                piece = await upload.next()
-                if isinstance(piece, tuple):
-                    link.send(Gone(number))
-                    await answer.text(*piece)
-                    return True
-                if piece is not None:  # otherwise the client has left, which is the next message
-                    connection.answers = upload.is_whole
-                    link.send(Body(number, piece, upload.is_whole))
             else:
                 await (answer.cut(FAILED) if message.is_cut else answer.end())
                 return True
@@ -358,8 +336,7 @@ def _refusal(scope: Any, limits: RequestLimits) -> tuple[int, str] | None:
     if size > limits.head_bytes:
         return 431, "the head is too long"
     length = named.get(b"content-length", b"0")
-    most = limits.upload_bytes if is_upload(scope, limits) else limits.body_bytes
-    if len(length) > 15 or int(length) > most:
+    if len(length) > 15 or int(length) > limits.body_bytes:
         return 413, "the body is too long"
     hosts = sum(name == b"host" for name, _ in headers)
     if hosts > 1 or (not hosts and scope["http_version"] == "1.1"):
