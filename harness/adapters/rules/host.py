@@ -24,6 +24,7 @@ from referee.harness.process.stderr import last_lines
 from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
+from referee.protocol.framing import FrameSplitter
 
 LIMITS = Limits(
     startup_s=STARTUP_S,
@@ -73,12 +74,18 @@ class Host:
         self._both.register(self._stdin, select.POLLOUT)
         _open.add(self)
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     # Requests, from any thread but the host's own.
 
-    def exchange(self, frame: bytes, until: float, complete: Callable[[bytes], bool]) -> None:
-        """Sends a frame, and gives `complete` what comes until it returns True. Ended, or Overdue at `until`.
+    def exchange(self, frame: bytes, until: float, splitter: FrameSplitter) -> bytes | bytearray:
+        """Sends a frame and returns the next one that comes, by `splitter`. Ended, or Overdue at `until`.
 
         `until` is a time of `time.perf_counter`. The program may write before it has read everything.
+        RemoteProtocolError for bytes that are no frame.
         """
         started = time.perf_counter()
         try:
@@ -98,8 +105,9 @@ class Host:
                             continue
                         if not data:
                             raise Ended(self._why())
-                        if complete(data):
-                            return
+                        splitter.feed(data)
+                        if (answer := splitter.next()) is not None:
+                            return answer
         except OSError as error:  # the process is gone, and its descriptors with it
             raise Ended(self._why()) from error
         finally:
