@@ -17,8 +17,8 @@ public final class RandomGame {
     /**
      * Plays a game, and returns all turns.
      *
-     * @throws AssertionError for what {@code referee check} would find too: a legal answer that is ruled, a step that does
-     *     not follow from what it is given, a result that does not rank all seats, a match without end
+     * @throws AssertionError for what {@code referee check} would find too: a legal answer that is ruled, a step that
+     *     does not follow from what it is given, a result that does not rank all seats, a match without end
      */
     public static <P> List<Turn<P>> play(Rules<P> rules, Map<String, ?> options, int seats, long seed)
         throws Exception {

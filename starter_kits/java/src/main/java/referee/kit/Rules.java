@@ -7,8 +7,8 @@ import java.util.Map;
 /**
  * The rules of a game as a program, for {@code referee --game ./folder} (protocol/SPEC.md, part two).
  *
- * <p>Rules are pure functions. The referee sends a position, the answers and the luck; the rules return the next position
- * and what follows from it. They keep nothing in between, and read no clock, file or random numbers.
+ * <p>Rules are pure functions. The referee sends a position, the answers and the luck; the rules return the next
+ * position and what follows from it. They keep nothing in between, and read no clock, file or random numbers.
  *
  * <p>A game's {@code main} is {@code Rules.run(new MyGame())}. {@link RandomGame} is for its tests.
  *

@@ -7,12 +7,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /** The rules' side of the protocol. */
 final class RulesWire<P> extends Server {
@@ -71,14 +71,17 @@ final class RulesWire<P> extends Server {
 
     /** Whether the game overrides a method of {@link Rules}. */
     private boolean isDefined(String name) {
-        return Stream.of(Rules.class.getDeclaredMethods()).filter(each -> each.getName().equals(name)).anyMatch(
-            each -> {
+        for (Method method : Rules.class.getDeclaredMethods()) {
+            if (method.getName().equals(name)) {
                 try {
-                    return rules.getClass().getMethod(name, each.getParameterTypes()).getDeclaringClass() != Rules.class;
+                    Method found = rules.getClass().getMethod(name, method.getParameterTypes());
+                    return found.getDeclaringClass() != Rules.class;
                 } catch (NoSuchMethodException impossible) {
                     throw new IllegalStateException(impossible);
                 }
-            });
+            }
+        }
+        return false;
     }
 
     private P position(ObjectNode params) throws JsonProcessingException {
@@ -98,7 +101,8 @@ final class RulesWire<P> extends Server {
         params.get("faults").fields().forEachRemaining(each -> {
             JsonNode fault = each.getValue();
             String kind = fault.get("kind").asText();
-            faults.put(Integer.valueOf(each.getKey()), new Fault(kind, fault.get("detail").asText(), fault.get("answer")));
+            String detail = fault.get("detail").asText();
+            faults.put(Integer.valueOf(each.getKey()), new Fault(kind, detail, fault.get("answer")));
         });
         return faults;
     }
