@@ -104,8 +104,8 @@ PAGES = (
 """The pages that a thread makes. `Application.streams` has the others."""
 NAV = (
     '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
-    '<a href="/finals">Finals</a> <a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
-    '<a href="/team">Your team</a></nav></header><span id="content"></span>'
+    '<a href="/finals">Finals</a> <a href="/news">Announcements</a> <a href="/rules">Rules</a> '
+    '<a href="/kits">First bot</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 log = logging.getLogger("referee.host")

@@ -11,9 +11,10 @@ from referee.harness.host import finals, switches
 from referee.harness.host.access import Asked, see
 from referee.harness.host.finals import FINALS, Final
 from referee.harness.tournament.formats.schedules import BRACKETS
-from referee.harness.tournament.plan import TWO_SEATS, Plan, read_plan
+from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.standings_text import cells, headers
+from referee.harness.tournament.stage_settings import TWO_SEATS
 from referee.harness.tournament.store import ledger, reader
 from referee.harness.tournament.store.ledger import PLAN
 
