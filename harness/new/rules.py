@@ -11,6 +11,8 @@ from referee.harness.paths import KITS
 
 TEMPLATES = KITS / "new_rules"
 """A folder for each language, and `all`."""
+IGNORED = ".gitignore"
+"""The same for bots and games."""
 
 
 def languages() -> list[str]:
@@ -58,6 +60,7 @@ def _files(name: str, lang: str, kit: Kit, rules: RulesKit) -> Iterator[tuple[Pa
     for name_of_file in rules.shared:
         text = (KITS / lang / "new" / name_of_file).read_text("utf-8")
         yield Path(name_of_file), filled(text, markers).encode()
+    yield Path(IGNORED), (KITS / "new" / IGNORED).read_bytes()
     for folder in (TEMPLATES / "all", TEMPLATES / lang):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:  # pip compiles Python files that it installs
