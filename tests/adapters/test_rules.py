@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import modules
 import msgspec
 import pytest
+import trio
 from jinja2.exceptions import SecurityError
 from rules_games import COUNTDOWN, STEADY, write_game
 from scripted import PREAMBLE
@@ -23,6 +25,7 @@ from referee.harness.adapters.rules.program import request_frame
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.stall_clock import stall_clock
 from referee.harness.web.page import painters
 from referee.protocol.messages import Encoding
 from referee.tools.kits.files import LANGUAGES, binding_files
@@ -372,3 +375,39 @@ def test_every_kit_has_bindings_from_the_schemas(tmp_path: Path, language: str) 
 def test_a_template_for_prompts_reaches_nothing_of_ours() -> None:
     with pytest.raises(SecurityError):
         Prompts("{% block system %}{% endblock %}", "{% block system %}{{ ''.__class__.__mro__ }}{% endblock %}", {})
+
+
+def module_game(folder: Path, content: bytes) -> Game:
+    write_game(folder, "", run=["rules.wasm"])
+    (folder / "rules.wasm").write_bytes(content)
+    return registry.game(str(folder))
+
+
+TURN = '{"position":1,"calls":{"0":{"method":"move"}},"text":"one"}'
+
+
+def test_rules_may_be_a_module_which_fuel_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = begun(module_game(tmp_path / "small", modules.bot(TURN)))
+    for _ in range(3):
+        state.apply({0: 7})
+    assert str(state) == "one" and list(state.awaited) == [0]
+    SOURCE.forget()
+    monkeypatch.setattr("referee.harness.adapters.rules.program.CALL_S", 0.05)
+    game = module_game(tmp_path / "endless", modules.bot(TURN, work=modules.SPIN))
+    with pytest.raises(RunError, match=r"failed in start: no answer within 0\.05 s"):
+        begun(game)
+
+
+def test_the_clocks_of_other_matches_leave_out_what_rules_take(tmp_path: Path) -> None:
+    program = STEADY + "\nsteady = step\ndef step(*a, **b):\n    time.sleep(0.3)\n    return steady(*a, **b)\n" + SERVE
+    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+
+    async def asked() -> tuple[float, float]:
+        clock = stall_clock()
+        before, away_s = clock.now(), clock.away_s
+        state.apply({0: 3})
+        return clock.now() - before, clock.away_s - away_s
+
+    passed_s, away_s = trio.run(asked)
+    assert passed_s < 0.2
+    assert abs(away_s) < 0.001
