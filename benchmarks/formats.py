@@ -1,7 +1,8 @@
 """Measures what formats find out about the order of bots, with simulated bots and a simulated clock.
 
-It prints Kendall's tau between the true order and that of the ratings after 10, 20 and 40 games a bot, for each format;
-how many of random pairs' games the ladder needs for the same tau; and how busy a ladder keeps 64 workers.
+It prints Kendall's tau between the true order and that of the ratings after 10, 20 and 40 games a bot, for each format
+and for a hosted contest, whose whole play process schedules the games; how many of random pairs' games the ladder needs
+for the same tau; and how busy a ladder keeps 64 workers.
 
 `python -m referee.benchmarks.formats [--bots N …] [--runs R]`. Strengths are normal with a deviation of 250 Elo, games
 take 1 to 60 seconds, and 16 workers play.
@@ -13,15 +14,19 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
+import msgspec
 import trio
 from trio.testing import MockClock
 
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
+from referee.harness.host.orders import Orders
+from referee.harness.host.play import HostGames
 from referee.harness.tournament.execution.tournament_games import TournamentGames
 from referee.harness.tournament.execution.worker_messages import Assignment
 from referee.harness.tournament.formats.designs import LineUp
@@ -29,7 +34,7 @@ from referee.harness.tournament.formats.games import Field, Outcome, Results, Sc
 from referee.harness.tournament.formats.schedules import FORMATS
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.statistics.rating import Game, Tally
-from referee.harness.tournament.store.ledger import Ledger
+from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book
 
 ELO = 400 / math.log(10)
@@ -84,13 +89,18 @@ class Contest:
 
     def tau(self) -> float:
         """Returns Kendall's tau between the true order and the order of the ratings."""
-        tally, groups = Tally(len(self.elo)), defaultdict[tuple[LineUp, int], list[Game]](list)
-        for game, outcome in self.outcomes.items():
-            pair = min(game.seats), max(game.seats)
-            groups[pair, game.seed_group].append(Game(game.seats, outcome.ranks))
-        for games in groups.values():
-            tally.add(games, [(0,) * len(games)])
-        return kendall(self.elo, [each.elo.value for each in tally.ratings(draws=0)])
+        return tau_of(self.elo, ((game, outcome.ranks) for game, outcome in self.outcomes.items()))
+
+
+def tau_of(elo: Sequence[float], played: Iterable[tuple[ScheduledGame, tuple[int, ...]]]) -> float:
+    """Returns Kendall's tau between the true order and the order of the ratings after these games and ranks."""
+    tally, groups = Tally(len(elo)), defaultdict[tuple[LineUp, int], list[Game]](list)
+    for game, ranks in played:
+        pair = min(game.seats), max(game.seats)
+        groups[pair, game.seed_group].append(Game(game.seats, ranks))
+    for games in groups.values():
+        tally.add(games, [(0,) * len(games)])
+    return kendall(elo, [each.elo.value for each in tally.ratings(draws=0)])
 
 
 def kendall(one: Sequence[float], two: Sequence[float]) -> float:
@@ -128,6 +138,43 @@ def curve(name: str, bots: int, runs: int, most: int = MARKS[-1]) -> dict[int, f
         for games, tau in taus(name, bots, seed, most):
             found[games].append(tau)
     return {games: mean(values) for games, values in found.items()}
+
+
+def hosted(bots: int, seed: int, marks: Sequence[int] = MARKS) -> dict[int, float]:
+    """Returns tau by games a bot, as a hosted contest with simulated workers finds it."""
+    luck = random.Random(seed)
+    elo = [luck.gauss(0, SPREAD) for _ in range(bots)]
+    entries = identified([Entry(f"b{n}", "", f"{n:064x}"[::-1], "@random") for n in range(bots)])
+    places = {entry.ident: place for place, entry in enumerate(entries)}
+    plan = Plan("tictactoe", "ladder", seed, entries, games=0, version=registry.game("tictactoe").version)
+    played: list[tuple[ScheduledGame, tuple[int, ...]]] = []
+    enough = trio.Event()
+
+    def ending(game: Assignment) -> Ending:
+        one, two = (elo[places[ident]] for ident in game.bots)
+        wins = luck.random() < 1 / (1 + math.exp((two - one) / ELO))
+        return ((1, 2) if wins else (2, 1)), ()
+
+    def note(lines: list[bytes]) -> None:
+        for line in msgspec.json.decode(b"[" + b",".join(lines) + b"]", type=list[Line]):
+            seats = tuple(places[ident] for ident in line.b)
+            played.append((ScheduledGame(seats, int(line.k.split("/")[2])), line.r))
+        if 2 * len(played) >= marks[-1] * bots:
+            enough.set()
+
+    with TemporaryDirectory() as folder, closing(Ledger(Path(folder), {})) as ledger:
+        games = HostGames(plan, ledger, Book(), Orders(), builds=False)
+        games.on_lines = note
+        pool = SimulatedWorkers(WORKERS, ending, lambda game: luck.uniform(1, 60))
+
+        async def play() -> None:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(pool.run)
+                await games.play(pool, enough)
+                nursery.cancel_scope.cancel()
+
+        trio.run(play, clock=MockClock(autojump_threshold=0))
+    return {mark: tau_of(elo, played[: mark * bots // 2]) for mark in marks}
 
 
 def games_for(tau: float, by_games: dict[int, float]) -> float:
@@ -174,7 +221,9 @@ def main() -> None:
     for bots in arguments.bots:
         curves = {name: curve(name, bots, arguments.runs) for name in COMPARED}
         print(f"{bots} bots: tau after {' / '.join(map(str, MARKS))} games a bot, mean of {arguments.runs} runs")
-        for name, by_games in curves.items():
+        contests = [hosted(bots, seed) for seed in range(arguments.runs)]
+        rows = curves | {"hosted": {games: mean(each[games] for each in contests) for games in MARKS}}
+        for name, by_games in rows.items():
             print(f"  {name:13} {' / '.join(f'{by_games[games]:.2f}' for games in MARKS)}")
         for games in MARKS:
             needed = games_for(curves["random pairs"][games], curves["ladder"])

@@ -135,7 +135,8 @@ class Game(Struct, frozen=True, eq=False):
     starters: str = ""
     """A folder with one for each language that `referee new` has a bot in: `python/bot.py` and its binding."""
     opponents: Mapping[str, str] = {}
-    """Built-in bots that the package brings: the name, `@` apart, and the module that `python -m` runs."""
+    """Built-in bots that the package brings: the name, `@` apart, and the module that `python -m` runs. Or the absolute
+    path of a bot, of games that no package brings."""
     encoding: str = ""
     """The module whose `ENCODING` turns positions into arrays for training (`referee.rl`). The referee's own games need
     no name."""

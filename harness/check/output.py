@@ -11,6 +11,7 @@ import msgspec
 
 from referee.harness import installed
 from referee.harness.check.findings import (
+    GAME_RULES,
     NOT_TRIED,
     RULES,
     UNDECIDED,
@@ -19,6 +20,7 @@ from referee.harness.check.findings import (
     Level,
     RuleResult,
     Status,
+    rule_named,
 )
 from referee.harness.errors import writing
 from referee.harness.markdown import escaped
@@ -81,13 +83,14 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
 
     `bot`: the relative path of the file or folder that was checked. `prefix`: the path that leads to its files.
     """
+    known = GAME_RULES if any(check.rule in GAME_RULES for check in report.checks) else RULES
     rules = [
         {
             "id": name,
             "shortDescription": {"text": rule.title},
             "help": {"text": f"{rule.advice}{'' if rule.section is None else f' ({rule.section})'}"},
         }
-        for name, rule in RULES.items()
+        for name, rule in known.items()
     ]
     results = [_result(finding, bot, prefix) for check in report.checks for finding in check.findings]
     driver: dict[str, Any] = {"name": "referee check", "version": installed.version(), "rules": rules}
@@ -113,7 +116,7 @@ def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
     whole = {"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}
     return {
         "ruleId": finding.rule,
-        "ruleIndex": list(RULES).index(finding.rule),
+        "ruleIndex": list(GAME_RULES if finding.rule in GAME_RULES else RULES).index(finding.rule),
         "level": finding.level,
         "message": {"text": in_full(finding)},
         "locations": locations[:1] or [whole],
@@ -142,7 +145,7 @@ def summary(report: CheckReport) -> str:
     lines += ["| rule | | what |", "| --- | --- | --- |"]
     tried = [check for check in report.checks if was_tried(check)]
     for check in tried:
-        what = RULES[check.rule].title + (f": {check.note}" if check.note else "")
+        what = rule_named(check.rule).title + (f": {check.note}" if check.note else "")
         lines.append(f"| {check.rule} | {check.status} | {escaped(what)} |")
     if len(tried) < len(report.checks):
         why = "the machine was busy" if report.undecided else "fix the findings above first"
@@ -168,7 +171,7 @@ _PROPERTY = {**_MESSAGE, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 def in_full(finding: Finding) -> str:
     """Returns a finding with its place, advice, and the last lines of output, as lines of printable characters."""
-    rule = RULES[finding.rule]
+    rule = rule_named(finding.rule)
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
     if finding.level is not Level.NOTE:  # a note needs no advice
         lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from referee.games.game import Game
 from referee.harness.check import output
 from referee.harness.check.checks import check, not_built
-from referee.harness.check.findings import RULES, CheckReport, Level, RuleResult
+from referee.harness.check.findings import GAME_RULES, RULES, CheckReport, Level, RuleResult
 from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
@@ -34,7 +34,7 @@ from referee.harness.programs.zip_archive import bot_in
 
 
 def check_bot(
-    bot: str,
+    bot: str | None = None,
     *,
     game: GameName,
     seed: Seed = None,
@@ -49,11 +49,15 @@ def check_bot(
 ) -> int:
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
+    Without a bot, it checks the rules of a game that are a program: whether they are a pure function of position,
+    answers and luck, accept what they list, rule every fault, hide what may not be seen, and end.
+
     Exit codes: 0 passed, 1 refused (also if the bot is missing or does not build), 2 usage error, 3 the check itself
     failed, for example because of a missing compiler, 4 not decided: the machine was busy.
 
     Args:
-        bot: As for a match, and a zip file of a bot's folder as it is handed in. NAME= before it names the bot.
+        bot: As for a match, and a zip file of a bot's folder as it is handed in. NAME= before it names the bot. None:
+            the rules of the game are checked.
         chaos: Also play the whole matches with frames in every form that the protocol allows.
         junit: Write the check as JUnit XML to this file.
         sarif: Write the findings as SARIF 2.1.0 to this file.
@@ -61,15 +65,19 @@ def check_bot(
         only: Try only this rule, such as many-games. Can be repeated.
         log: Write what the build prints, and what comes of each rule, to this file as it happens.
     """
+    known = GAME_RULES if bot is None else RULES
     for name in only:
-        if name not in RULES:
-            raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
+        if name not in known:
+            raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(known)}")
     try:
-        report = checked(bot, find_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
+        if bot is None:
+            bot, report = game, checked_game(game, drawn(seed), setup, only)
+        else:
+            report = checked(bot, find_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
     except (RunError, UsageError, NoRoom, Ended) as error:
         if junit is not None:
             with suppress(RunError):  # the error that ended the check matters more
-                output.write(junit, output.junit_of_failure(game, bot, str(error)))
+                output.write(junit, output.junit_of_failure(game, bot or game, str(error)))
         raise
     accepted = report.passed and not (strict and report.count(Level.WARNING))
     shown = check_report(report)
@@ -81,6 +89,21 @@ def check_bot(
     if report.undecided:
         return INCONCLUSIVE
     return PLAYED if accepted else AT_FAULT
+
+
+def checked_game(spec: str, seed: int, setup: SetupOptions, only: Sequence[str]) -> CheckReport:
+    """Checks the rules of a game. UsageError unless they are a program."""
+    from referee.harness.adapters.rules.games import is_program  # takes a moment, which a check of a bot need not spend
+    from referee.harness.check.game_trial import check_game, not_started
+
+    game = find_game(spec)
+    if not is_program(game):
+        raise UsageError(f"no bot is named; the rules of {game.name} are part of a package, so only bots are checked")
+    try:
+        options = setup.rules.options(game, game.seats.start)
+    except RunError as error:
+        return not_started(game, spec, seed, error)
+    return check_game(game, spec, seed, options, frozenset(only), lambda result: None)
 
 
 def checked(

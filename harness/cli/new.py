@@ -4,6 +4,8 @@ import shlex
 from pathlib import Path
 from typing import Literal
 
+from referee.games import registry
+from referee.harness.adapters.rules.source import NAME
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
@@ -11,6 +13,7 @@ from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import LANGUAGES
+from referee.harness.new import rules as new_rules
 from referee.harness.new import write as new
 
 ALIASES = {alias: language.kit for language in LANGUAGES for alias in language.aliases}
@@ -22,6 +25,7 @@ def new_bot(
     folder: Path | None = None,
     *,
     lang: str | None = None,
+    rules: str | None = None,
     target: Literal["native", "wasm"] = "native",
     referee: str | None = None,
 ) -> int:
@@ -31,10 +35,14 @@ def new_bot(
         game: The game's name.
         folder: The folder for the bot, new or empty. Default: my_GAME_LANG.
         lang: The language.
+        rules: Writes a game instead, under this name and into a folder of this name: a small game whose rules are a
+            program in that language, with tests and a bot.
         target: wasm: a bot that is built as a module of WebAssembly, whose time is fuel.
         referee: The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default:
             the source of this installation.
     """
+    if rules is not None:
+        return _new_rules(rules, lang, game)
     if game is None:
         out.print(report.kits({lang: new.games(lang, kit) for lang, kit in new.kits().items()}))
         return PLAYED
@@ -50,6 +58,24 @@ def new_bot(
     if not has_workflow and _on_github(folder.resolve()):
         why = "other machines cannot install this referee, because its source is unknown; --referee names one"
         out.print(f"(There is no workflow for GitHub: {why}.)", style="dim")
+    return PLAYED
+
+
+def _new_rules(name: str, lang: str | None, game: str | None) -> int:
+    """Writes a game."""
+    if game is not None:
+        raise UsageError(f"new {game} --rules {name}: --rules writes a game of its own; leave out {game}")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"--rules {name}: expected a name of lower-case letters, digits and _, a letter first")
+    if name in registry.names():
+        raise UsageError(f"--rules {name}: there is a game of this name already; choose another")
+    if lang is None:
+        raise UsageError(f"new --rules {name}: choose a language with --lang: {', '.join(new_rules.languages())}")
+    lang, folder = ALIASES.get(lang.lower(), lang.lower()), Path(name)
+    new_rules.write(name, lang, folder)
+    toolchain = packages.toolchain(lang, False)
+    missing = toolchains.missing(toolchain) if toolchain else {}
+    out.print(report.created(folder, f"referee --game ./{name} ./{name}/{new_rules.bot(lang)} @random", missing))
     return PLAYED
 
 

@@ -101,6 +101,7 @@ class _Stage(msgspec.Struct, forbid_unknown_fields=True):
     rounds: int | None = None
     name: str = ""
     ties: list[Tie] | None = None
+    groups: int = 1
 
 
 class _Openings(msgspec.Struct, forbid_unknown_fields=True):
@@ -189,7 +190,7 @@ def _stage(stage: _Stage, game: Game) -> Stage:
     if stage.first_to is not None and stage.format != "series":
         raise UsageError(f"stages: first_to: only a series is decided by wins, and {stage.format} is none")
     ties = default_ties(stage.format, seats) if stage.ties is None else tuple(stage.ties)
-    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name, ties)
+    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name, ties, stage.groups)
 
 
 def names_in_order(folder: Path) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import referee.harness.web.app  # noqa: F401 - registers `number` for paths
 from referee.harness.errors import RunError, UsageError
+from referee.harness.host import final_pages as final
 from referee.harness.host import organiser_pages as organiser
 from referee.harness.host import practice_pages as practice
 from referee.harness.host import public_pages as public
@@ -63,6 +64,7 @@ PAGES = (
     Page("GET", "/games/{name}.html", EVERYBODY, public.game_page),
     Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay),
     Page("GET", "/news", EVERYBODY, public.news),
+    Page("GET", "/finals", EVERYBODY, final.finals_page),
     Page("GET", "/rules", EVERYBODY, public.rules),
     Page("GET", "/kits", EVERYBODY, public.kits),
     Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
@@ -90,6 +92,7 @@ PAGES = (
     Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
     Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
     Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/final", ORGANISER, final.make_final),
     Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
     Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
     Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
@@ -101,8 +104,8 @@ PAGES = (
 """The pages that a thread makes. `Application.streams` has the others."""
 NAV = (
     '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
-    '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
-    '<a href="/team">Your team</a></nav></header><span id="content"></span>'
+    '<a href="/finals">Finals</a> <a href="/news">Announcements</a> <a href="/rules">Rules</a> '
+    '<a href="/kits">First bot</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 log = logging.getLogger("referee.host")

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from referee.harness.errors import UsageError
 from referee.harness.host import submissions, switches, teams, versions
 from referee.harness.host.access import Asked, Denied, see
+from referee.harness.host.final_pages import formats_of
 from referee.harness.host.public_pages import announcements
 from referee.harness.host.store import audit, audited
 from referee.harness.host.teams import Team
@@ -49,6 +50,7 @@ def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
             for name in VALUES
         ],
         announcements=announcements(store),
+        formats=formats_of(asked.contest.live.whole.plan),
         problem=asked.contest.live.problem,
         link=link,
         whose=whose,

@@ -108,6 +108,8 @@ class HostGames(TournamentGames):
         self._entered: set[str] = set()
         """The idents of the bots that workers know."""
         self.practice = PracticeGames(ledger.folder)
+        self._aside: set[str] = set()
+        """The idents of versions that are set aside with the next change of the plan."""
         self._last_given = -inf
         self._reporting = trio.Lock()
         super().__init__(plan, ledger, book)
@@ -120,6 +122,7 @@ class HostGames(TournamentGames):
 
     def _follow(self, plan: Plan) -> None:
         super()._follow(plan)
+        self._aside &= self._present
         self.results = HostResults(self)
 
     def _playing(self) -> Plan:
@@ -214,8 +217,9 @@ class HostGames(TournamentGames):
 
     async def _set_aside(self, ident: str, why: str) -> None:
         entry = next((entry for entry in self.plan.bots if entry.ident == ident and not entry.absent), None)
-        if entry is None:
+        if entry is None or ident in self._aside:
             return
+        self._aside.add(ident)
         older = self.failures.older(entry, self.plan.bots)
         follows = f"the version before it ({older.ident[:6]}) plays on" if older else "no version plays now"
         self.on_note(f"{entry.name}: version {ident[:6]} is set aside: {why}; {follows}")
@@ -260,11 +264,8 @@ class HostGames(TournamentGames):
                 await trio.sleep(WAIT_S)
 
     def _next_to_build(self) -> Entry | None:
-        waiting = (
-            entry
-            for entry in reversed(self.plan.bots)
-            if not entry.absent and entry.ident not in self._ready and entry.ident not in self.failures.failing
-        )
+        done = self._ready.keys() | self.failures.failing.keys() | self._aside
+        waiting = (entry for entry in reversed(self.plan.bots) if not entry.absent and entry.ident not in done)
         return next(waiting, None)
 
     async def _build(self, entry: Entry) -> None:

@@ -170,7 +170,7 @@ class Repository:
         if len(words) != 3 or not words[2].isdigit():
             return None
         if int(words[2]) > most:
-            self._processes.pop("--batch").kill()
+            _end(self._processes.pop("--batch"))
             raise UsageError(f"{self.folder}: the file {id[:60]} has more than {most:,} bytes, which are allowed")
         content = output.read(int(words[2]) + 1)[:-1]
         return content if words[1] == kind else None

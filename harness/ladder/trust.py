@@ -6,6 +6,7 @@ runner's bets exceeds 1 / `ERROR_RATE` with a chance of at most `ERROR_RATE`, ho
 2021, "Testing by betting"). `docs/explanation/ladder.md` says what follows from it.
 """
 
+import math
 from collections.abc import Iterable, Sequence, Set
 
 from msgspec import Struct
@@ -34,24 +35,20 @@ class _Bets:
     """The capital of one runner's bets, on the scores and time-outs of every bot that it met."""
 
     def __init__(self) -> None:
-        self._capital: dict[tuple[str, str], list[float]] = {}
+        self._bets: dict[tuple[str, str], tuple[float, list[float]]] = {}
+        self._capital = 1.0
         self.highest = 1.0
 
     def add(self, subject: tuple[str, str], difference: float) -> None:
-        bets = self._capital.setdefault(subject, [1.0] * (2 * len(STAKES)))
+        """Bets on a difference. The n-th subject has the share 1/n(n+1) of the capital; the rest is not bet yet."""
+        number = len(self._bets) + 1
+        share, bets = self._bets.setdefault(subject, (1 / (number * (number + 1)), [1.0] * (2 * len(STAKES))))
         if difference:
+            before = sum(bets)
             for place, stake in enumerate((*STAKES, *(-stake for stake in STAKES))):
                 bets[place] = min(RANGE, bets[place] * (1 + stake * difference))
-            self.highest = max(self.highest, self.capital())
-
-    def capital(self) -> float:
-        """Returns the capital of all bets. The n-th subject got the share 1/n(n+1) of it; the rest is not bet yet."""
-        total, kept = 0.0, 1.0
-        for number, bets in enumerate(self._capital.values(), 1):
-            share = 1 / (number * (number + 1))
-            kept -= share
-            total += share * sum(bets) / len(bets)
-        return total + kept
+            self._capital += share * (sum(bets) - before) / len(bets)
+            self.highest = max(self.highest, self._capital)
 
 
 def gains(pairs: Iterable[Pair], without: Set[str] = frozenset()) -> dict[str, float]:
@@ -81,7 +78,7 @@ def suspects(pairs: Sequence[Pair]) -> dict[str, float]:
         worst = max(now.values(), default=0.0)
         if worst < 1 / ERROR_RATE:
             return found
-        found |= {runner: gain for runner, gain in sorted(now.items()) if gain == worst}
+        found |= {runner: gain for runner, gain in sorted(now.items()) if math.isclose(gain, worst, rel_tol=1e-6)}
 
 
 def score_of(ranks: Sequence[int], seat: int) -> float:

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import metadata
 from itertools import chain
@@ -45,6 +45,23 @@ Places = dict[str, list[str]]
 """Folders of the new bot, each with patterns of the kit's files that go there."""
 
 
+class RulesKit(Struct, forbid_unknown_fields=True):
+    """The table `rules` of `new.toml`."""
+
+    test: str
+    """The command that runs the project's tests."""
+    main: str
+    """The file with the rules."""
+    program: str
+    """The lines of `game.toml` that say how the rules are built and started."""
+    kit: Places
+    """The library, as in `Kit`."""
+    shared: list[str] = []
+    """Files of the folder `new` that a project of rules has too."""
+    verbatim: Places = {}
+    """As in `Kit`."""
+
+
 class Kit(Struct, forbid_unknown_fields=True):
     """`new.toml`: the files of a new bot in one language. `@game@` stands for the game in every path."""
 
@@ -64,6 +81,8 @@ class Kit(Struct, forbid_unknown_fields=True):
     """Additional files of the kit for single games."""
     no_wasm: str = ""
     """Why its bots cannot be built as modules of WebAssembly; empty if `bot.toml` says how."""
+    rules: RulesKit | None = None
+    """What a game whose rules are in this language gets; None = the kit has no rules half."""
 
 
 def kits() -> dict[str, Kit]:
@@ -111,14 +130,25 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm:
         )
     if wasm and kit.no_wasm:
         raise UsageError(f"--target wasm: {kit.no_wasm}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not an empty folder")
+    refuse_used(folder)
     if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
         raise UsageError(f"--referee {referee}: expected a requirement for pip, such as git+https://…@COMMIT")
     source = requirement(installed()) if referee is None else referee
     files = dict(_files(game, lang, kit, source, wasm))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
+    write_files(folder, files)
+    return bool(source)
+
+
+def refuse_used(folder: Path) -> None:
+    """UsageError for a folder that is not empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists and is not an empty folder")
+
+
+def write_files(folder: Path, files: Mapping[Path, bytes]) -> None:
+    """Writes all files or none of them. RunError if that fails."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         for path, content in files.items():
@@ -134,7 +164,6 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm:
         if not isinstance(error, OSError):
             raise
         raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
-    return bool(source)
 
 
 def first_match(game: Game, bot: str) -> str:
@@ -156,27 +185,26 @@ def _program(game: Game, lang: str, kit: Kit) -> tuple[list[tuple[Path, Path]], 
     """Returns the files of the kit and of the template, each with its path in the new bot."""
     starter = _starter(game, lang)
     if starter is None:
-        sources, places = list(_find(lang, kit.bot, game.name)), [kit.kit, kit.also.get(game.name, {})]
+        sources, places = list(find_files(lang, kit.bot, game.name)), [kit.kit, kit.also.get(game.name, {})]
     else:
         files = sorted(path for path in starter.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         sources = sorted([(path, path.relative_to(starter)) for path in files], key=lambda each: len(each[1].parts))
         places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
-    return list(chain.from_iterable(_find(lang, each, game.name) for each in places)), sources
+    return list(chain.from_iterable(find_files(lang, each, game.name) for each in places)), sources
 
 
 def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterator[tuple[Path, bytes]]:
     """Yields the path and the content of every file of the new bot."""
     kit_files, sources = _program(game, lang, kit)
     for source, path in kit_files:
-        origin = source.relative_to(HOME).as_posix()
-        line = f"{kit.comment} From Referee {version()}, {origin} (MIT licence). Better not changed."
-        yield path, f"{line}\n\n".encode() + source.read_bytes()
-    for source, path in (*sources, *_find(lang, kit.verbatim, game.name)):
+        yield path, with_origin(kit, source)
+    for source, path in (*sources, *find_files(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
     main, toolchain = sources[0][1], packages.toolchain(lang, wasm)
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
+        "artifact": "bot",
         "kit_game": game.name if _starter(game, lang) is None else None,
         "title": game.title,
         "language": kit.name,
@@ -193,12 +221,19 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterato
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
             if source.is_file() and "__pycache__" not in source.parts:  # pip compiles Python files that it installs
-                path, text = source.relative_to(folder), _filled(source.read_text("utf-8"), markers)
+                path, text = source.relative_to(folder), filled(source.read_text("utf-8"), markers)
                 yield path, (wasm_bot_file(text) if wasm and path == Path(BOT_FILE) else text).encode()
     yield FIRST_CALL, first_call(game)
 
 
-def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
+def with_origin(kit: Kit, source: Path) -> bytes:
+    """Returns a file of a kit with a first line that says where it comes from."""
+    origin = source.relative_to(HOME).as_posix()
+    line = f"{kit.comment} From Referee {version()}, {origin} (MIT licence). Better not changed."
+    return f"{line}\n\n".encode() + source.read_bytes()
+
+
+def find_files(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
     """Yields the files of a kit for those places, and the path of each in the new bot."""
     for target, patterns in places.items():
         for pattern in patterns:
@@ -209,7 +244,7 @@ def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
                 yield source, Path(target.replace("@game@", game), source.name)
 
 
-def _filled(text: str, markers: dict[str, str | None]) -> str:
+def filled(text: str, markers: dict[str, str | None]) -> str:
     """Replaces the markers of a text, without the lines that have one whose value is None.
 
     Any other text between two @ stays. `@kit_game@` is the game, or None if another package brings its types.

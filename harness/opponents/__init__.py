@@ -23,7 +23,7 @@ class Opponent(Struct, frozen=True):
     any_game: bool = False
     """The engine itself plays games that the program does not know (`referee.harness.programs.built_in`)."""
     package: str = __name__
-    """The package of the module; empty: `module` is a whole path."""
+    """The package of the module; empty: `module` is the whole name of one, or the absolute path of a bot."""
     injects: bool = False
     """It acts out of turn: the referee calls `inject`, as for no other bot (`referee.harness.match.interventions`)."""
     thinks: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """`@NAME`: a built-in opponent."""
 
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -12,8 +13,8 @@ from referee.harness.errors import UsageError
 from referee.harness.opponents import OPPONENTS, Opponent, levels, opponents
 from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import CHEAT, PATH, RANDOM, split_name
+from referee.harness.programs.entrant import Build, Entrant, Parsed
+from referee.harness.programs.kinds import CHEAT, PATH, RANDOM, function, kind_of, split_name
 
 
 def parse(spec: str, game: str | None) -> Parsed:
@@ -25,6 +26,9 @@ def parse(spec: str, game: str | None) -> Parsed:
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")
     opponent = known[name]
+    if os.path.isabs(opponent.module):
+        build: Build = function(kind_of(opponent.module).parse)(opponent.module, game)[1]
+        return spec, build
     kind = CHEAT.name if opponent.injects else PATH.name
     return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), kind)
 
@@ -55,7 +59,7 @@ def built_in_entrant(argv: Sequence[str], game: str) -> Entrant | None:
     if tuple(argv) == ("@random",):
         return _built("@random", game)
     for name, opponent in opponents(game).items():
-        if tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
+        if not os.path.isabs(opponent.module) and tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
             return _built(f"@{name}", game)
     return None
 

@@ -24,7 +24,7 @@ from referee.harness.programs.entrant import shown_name
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, size_of_round_robin
+from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
 from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_ties
@@ -191,7 +191,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             changes=tuple(entry.changes for entry in bots),
             predecessors=tuple(idents.get(entry.predecessor, place) for place, entry in enumerate(bots)),
             late_points=self.late_points,
-            groups=self.groups,
+            groups=drawn_groups(range(len(bots)), self.groups, self.seed),
         )
 
     def scheduled_games(self, results: Results) -> ScheduledGames:

@@ -29,6 +29,8 @@ class Stage(Struct, frozen=True, omit_defaults=True):
     """Empty = the format."""
     ties: tuple[Tie, ...] | None = None
     """What decides between bots with equal points; None in plans from before stages could have their own."""
+    groups: int = 1
+    """Of a round robin."""
 
     @property
     def title(self) -> str:
@@ -53,6 +55,11 @@ def check_stages(format: str, games: int, seats: int, names: Sequence[str], stag
             raise UsageError(f"stages: {stage.format} is for games with two seats, and this one has {seats}")
         if stage.bots < seats or stage.games < 1:
             raise UsageError(f"stages: {stage.title} needs `bots` from {seats} on and `games` from 1 on")
+        if stage.groups < 1 or (stage.groups > 1 and stage.format != "round-robin"):
+            raise UsageError(f"stages: groups = {stage.groups}: expected 1 or more groups, of a round-robin")
+        if stage.groups > 1 and stage.bots < stage.groups * seats:
+            least = stage.groups * seats
+            raise UsageError(f"stages: {stage.title}: expected `bots` from {least} on, {seats} in each of its groups")
         if stage.title in taken:
             raise UsageError(f"stages: {stage.title!r} is the name of another stage; give it a `name` of its own")
         try:

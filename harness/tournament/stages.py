@@ -33,7 +33,9 @@ class StagePlan(Plan, frozen=True, omit_defaults=True):
         withdrawn = tuple(bot for bot in self.seeds if self.bots[bot].absent)
         keeps_places = self.format in BRACKETS or (self.format == "swiss" and self.pairing > 1)
         playing = self.seeds if keeps_places else tuple(bot for bot in self.seeds if bot not in withdrawn)
-        return msgspec.structs.replace(super().field, seeds=playing, withdrawn=withdrawn, stage=self.stage)
+        groups = drawn_groups(self.seeds, self.groups, derive_seed(self.seed, self.stage))
+        field = super().field
+        return msgspec.structs.replace(field, seeds=playing, withdrawn=withdrawn, stage=self.stage, groups=groups)
 
     @property
     def condition_names(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ def scheduled_games(plan: Plan, results: LedgerResults, ranked: Ranked | None) -
         while games := [game for game in games if results.get(game) is None]:
             yield None
         if number < len(plan.stages):
-            part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, results.book)))
+            part = stage_plan(plan, number + 1, seeds(plan, number, part, ranked(part, results.book)))
     by_points = part.replaced(play_off=0, ties=())
     yield from PlayOff(plan.field, plan.play_off, ranked(by_points, results.book)).games(results)
 
@@ -70,7 +72,7 @@ def begun(plan: Plan, book: Book, ranked: Ranked) -> Iterator[Plan]:
     for number in range(len(plan.stages)):
         if not is_over(part, LedgerResults(Keys(part), book)):
             return
-        part = stage_plan(plan, number + 1, seeds(plan, number, ranked(part, book)))
+        part = stage_plan(plan, number + 1, seeds(plan, number, part, ranked(part, book)))
         yield part
 
 
@@ -95,12 +97,12 @@ def stage_plan(plan: Plan, number: int, seeds: tuple[int, ...] = ()) -> Plan:
         return plan.replaced(stages=(), bots=tuple(played))
     stage = plan.stages[number - 1]
     values = {name: getattr(plan, name) for name in plan.__struct_fields__}
-    changes = {name: getattr(stage, name) for name in ("format", "games", "first_to", "rounds")}
-    changes |= {"stages": (), "groups": 1} | ({} if stage.ties is None else {"ties": stage.ties})
+    changes = {name: getattr(stage, name) for name in ("format", "games", "first_to", "rounds", "groups")}
+    changes |= {"stages": ()} | ({} if stage.ties is None else {"ties": stage.ties})
     return StagePlan(**values | changes, stage=stage.title, seeds=seeds)
 
 
-def seeds(plan: Plan, number: int, order: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def seeds(plan: Plan, number: int, part: Plan, order: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Returns who goes on from a stage. Bots that share a rank are seeded by lot; an absent bot does not go on.
 
     Of a round robin in groups, bots of one group do not meet again in the first round of a bracket if that is possible.
@@ -110,8 +112,8 @@ def seeds(plan: Plan, number: int, order: Sequence[Sequence[int]]) -> tuple[int,
         by_lot = sorted(equal, key=lambda bot: derive_seed(plan.seed, "lot", number, plan.bots[bot].ident))
         found += [bot for bot in by_lot if not plan.bots[bot].absent or plan.bots[bot].walkover]
     found = found[: plan.stages[number].bots]
-    if number == 0 and plan.groups > 1 and plan.stages[0].format in BRACKETS:
-        _part(found, drawn_groups(plan.field.bots, plan.groups, plan.seed))
+    if (groups := part.field.groups) and plan.stages[number].format in BRACKETS:
+        _part(found, groups)
     return tuple(found)
 
 

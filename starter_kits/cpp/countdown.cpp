@@ -21,7 +21,7 @@ class Countdown : public Rules<Position> {
             throw InvalidOptions("from is " + std::to_string(left) + "; expected 0 to 1000");
         }
         if (left == 0) left = 10 + static_cast<int>(luck.seed % 10);
-        return asking({left, 0}).notify("began", {{"left", left}});
+        return asking({left, 0}).notice("began", {{"left", left}});
     }
 
     Turn step(const Position& position, const Answers& answers, Luck& /*luck*/) const override {
@@ -39,7 +39,7 @@ class Countdown : public Rules<Position> {
             return lost.refuse(mover, "cannot take " + std::to_string(count) + " of " + std::to_string(left) +
                                           "; expected 1 to " + std::to_string(most));
         }
-        return asking({left - count, 1 - mover}).notify("taken", {{"seat", mover}, {"count", count}});
+        return asking({left - count, 1 - mover}).notice("taken", {{"seat", mover}, {"count", count}});
     }
 
     std::optional<std::vector<Json>> legal(const Position& position, int /*seat*/, std::size_t most) const override {

@@ -19,7 +19,7 @@ if stale node_modules/.package-lock.json package-lock.json; then
     npm ci --loglevel=error --prefer-offline >&2
     touch node_modules/.package-lock.json
 fi
-if stale dist/made src tests conformance.ts examples/*/*.ts tsconfig.json node_modules/.package-lock.json; then
+if stale dist/made src tests conformance.ts countdown.ts examples/*/*.ts tsconfig.json node_modules/.package-lock.json; then
     rm -rf dist
     node node_modules/typescript/bin/tsc
     touch dist/made

@@ -19,7 +19,7 @@ class Countdown(Rules[Position]):
         if not 0 <= left <= 1000:
             raise InvalidOptions(f"from is {left}; expected 0 to 1000")
         left = left or 10 + luck.seed % 10
-        return self.asking({"left": left, "mover": 0}).notify("began", {"left": left})
+        return self.asking({"left": left, "mover": 0}).notice("began", {"left": left})
 
     def step(self, position: Position, answers: Mapping[int, Any], luck: Luck) -> Turn[Position]:
         left, mover = position["left"], position["mover"]
@@ -32,7 +32,7 @@ class Countdown(Rules[Position]):
             lost.result = won(1 - mover, "illegal")
             return lost.refuse(mover, f"cannot take {count} of {left}; expected 1 to {min(3, left)}")
         turn = self.asking({"left": left - count, "mover": 1 - mover})
-        return turn.notify("taken", {"seat": mover, "count": count})
+        return turn.notice("taken", {"seat": mover, "count": count})
 
     def legal(self, position: Position, seat: int, most: int) -> list[int]:
         return list(range(1, min(3, position["left"]) + 1))[:most]

@@ -7,19 +7,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import modules
 import msgspec
 import pytest
+import trio
+from jinja2.exceptions import SecurityError
 from rules_games import COUNTDOWN, STEADY, write_game
+from scripted import PREAMBLE
 
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind, Notice, Result, Ruling, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
+from referee.games.schemas import game_schema
+from referee.harness.adapters.llm.prompts import Prompts
 from referee.harness.adapters.rules.program import request_frame
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.stall_clock import stall_clock
+from referee.harness.web.page import painters
 from referee.protocol.messages import Encoding
+from referee.tools.kits.files import LANGUAGES, binding_files
+from referee.tools.kits.shapes import Binding
+from referee.tools.schemas import dump
 
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 
@@ -324,3 +335,79 @@ def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys:
     assert main(["games", "tictactoe"]) == 0
     assert main(["games", "broken"]) == 2
     assert "Expected `str`, got `int` - at `$.name`" in capsys.readouterr().err
+
+
+# What else a folder brings.
+
+
+def test_a_folder_brings_opponents_a_painter_and_a_page_of_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"taker": "taker"}}
+    folder = write_game(tmp_path / "small", "", name="before")
+    (folder / "rules.md").write_text("# Small\n\n## 1. Moves\n\nMove what is asked.\n")
+    (folder / "painter.js").write_text(
+        "refereePainters.small = { draw(board, view) { board.textContent = view.left } }"
+    )
+    (folder / "taker").mkdir()
+    bot = PREAMBLE + "greet()\nwhile True:\n    asked = call()\n    answer(asked, asked['params']['left'])\n"
+    (folder / "taker" / "bot.py").write_text(bot)
+    (folder / "taker" / "bot.toml").write_text(f"run = [{json.dumps(sys.executable)}, 'bot.py']\n")
+    params = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
+    methods = {"move": {"doc": "Move.", "params": params, "result": {"type": "integer"}}}
+    program = STEADY.replace('"params": {}', '"params": {"left": position}') + SERVE
+    write_game(folder, program, methods=methods, **brought)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./small", "@taker", "@random", "--seed", "7", "--strict", "--replay", "a.jsonl"]) == 0
+    assert main(["rules", "./small", "1"]) == 0
+    assert "Move what is asked." in capsys.readouterr().out
+    assert "refereePainters.small" in painters([registry.game("small")])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_kit_has_bindings_from_the_schemas(tmp_path: Path, language: str) -> None:
+    game = countdown(tmp_path)
+    binding = Binding.read(dump(game_schema(game)), source="a test")
+    assert [function.name for function in binding.functions] == ["take", "began", "taken"]
+    assert binding_files(binding, language)
+
+
+def test_a_template_for_prompts_reaches_nothing_of_ours() -> None:
+    with pytest.raises(SecurityError):
+        Prompts("{% block system %}{% endblock %}", "{% block system %}{{ ''.__class__.__mro__ }}{% endblock %}", {})
+
+
+def module_game(folder: Path, content: bytes) -> Game:
+    write_game(folder, "", run=["rules.wasm"])
+    (folder / "rules.wasm").write_bytes(content)
+    return registry.game(str(folder))
+
+
+TURN = '{"position":1,"calls":{"0":{"method":"move"}},"text":"one"}'
+
+
+def test_rules_may_be_a_module_which_fuel_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = begun(module_game(tmp_path / "small", modules.bot(TURN)))
+    for _ in range(3):
+        state.apply({0: 7})
+    assert str(state) == "one" and list(state.awaited) == [0]
+    SOURCE.forget()
+    monkeypatch.setattr("referee.harness.adapters.rules.program.CALL_S", 0.05)
+    game = module_game(tmp_path / "endless", modules.bot(TURN, work=modules.SPIN))
+    with pytest.raises(RunError, match=r"failed in start: no answer within 0\.05 s"):
+        begun(game)
+
+
+def test_the_clocks_of_other_matches_leave_out_what_rules_take(tmp_path: Path) -> None:
+    program = STEADY + "\nsteady = step\ndef step(*a, **b):\n    time.sleep(0.3)\n    return steady(*a, **b)\n" + SERVE
+    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+
+    async def asked() -> tuple[float, float]:
+        clock = stall_clock()
+        before, away_s = clock.now(), clock.away_s
+        state.apply({0: 3})
+        return clock.now() - before, clock.away_s - away_s
+
+    passed_s, away_s = trio.run(asked)
+    assert passed_s < 0.2
+    assert abs(away_s) < 0.001

@@ -7,13 +7,15 @@ import msgspec
 import pytest
 from contests import drawing_bot, referee
 from hosted import Team, contest, games_of, killed, log, play, playing, until
+from hosting import Cup, serving
 
 from referee.harness.errors import UsageError
 from referee.harness.host import finals, switches
 from referee.harness.host.store import Store, audited
 from referee.harness.tournament.formats.schedules import BRACKETS
+from referee.harness.tournament.inbox import Submit, hand_in
 from referee.harness.tournament.plan import Plan, read_plan, write_plan
-from referee.harness.tournament.store import reader
+from referee.harness.tournament.store import bot_archives, reader
 from referee.harness.tournament.store.ledger import PLAN
 
 
@@ -135,3 +137,30 @@ def test_a_final_that_cannot_be_played_ends_with_a_reason(tmp_path: Path) -> Non
         until(lambda: finals.waiting(cup) is None, "the end of the final")
     (final,) = finals.finals(cup)
     assert final.problem and "the final cup ends" in log(cup)
+
+
+@pytest.mark.slow
+def test_the_organiser_makes_a_final_and_everybody_sees_its_commitment(tmp_path: Path) -> None:
+    made = Cup(tmp_path)
+    with serving(made) as client:
+        committed = finals.commitment(made.store).hash
+        page = client.get("/finals").text
+        assert committed in page and "Uploads are open" in page
+        form = {"name": "Cup final", "format": "knockout", "games": "4", "first": "2"}
+        organiser = made.headers("organiser") | {"origin": made.address}
+        assert "uploads are open" in client.post("/organiser/final", data=form, headers=organiser).text
+        close(made.store)
+        for wrong in ({"games": "-1"}, {"games": "1e9"}, {"first": "many"}, {"format": "best"}, {"name": "<b>"}):
+            assert client.post("/organiser/final", data=form | wrong, headers=organiser).status_code == 400
+        with bot_archives.finding(["Red=@random"], "tictactoe") as (found,):
+            hand_in(made.store.folder, Submit((found.entry,)))
+        assert client.post("/organiser/final", data=form, headers=organiser).status_code == 303
+        (final,) = finals.finals(made.store.folder)
+        page = client.get("/finals").text
+        assert "Cup final" in page and "Blue" in page and final.secret not in page and page.count(committed) == 1
+        assert finals.commitment(made.store).hash in page
+        switches.set_switch(made.store, "table", "frozen", None, "organiser Ada")
+        assert "Blue" not in client.get("/finals").text
+        assert "Blue" in client.get("/finals", headers=organiser).text
+        finals.end(made.store.folder, final)
+        assert final.secret in client.get("/finals").text

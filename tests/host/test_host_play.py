@@ -6,13 +6,17 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
 import pytest
 import trio
+from contests import environment
 from trio.testing import MockClock
 
+from referee.benchmarks.formats import hosted, taus
+from referee.benchmarks.hosting import first_games
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 from referee.harness.errors import UsageError
@@ -184,6 +188,7 @@ def test_a_version_that_fails_again_and_again_is_set_aside_and_the_older_one_pla
     hall.then = [(60.0, lambda: hand_in(hall.folder, Submit((bad, worse))))]
     hall.play(600.0)
     told = {ident: (why, instead) for ident, why, instead in desk.aside}
+    assert len(told) == len(desk.aside), "each is told once"
     assert told[bad.ident][1] == version("a").ident and "5 games in a row" in told[bad.ident][0]
     assert told[version("c").ident][1] == "" and "no version plays now" in told[version("c").ident][0]
     present = {entry.ident for entry in read_plan(hall.folder / PLAN).bots if not entry.absent}
@@ -313,3 +318,18 @@ def test_a_practice_game_is_not_much_larger_than_a_rated_one() -> None:
     ):
         with pytest.raises(UsageError, match="in practice it may be"):
             options(game, seats, **given)
+
+
+# Against the clock of the machine, and against the truth.
+
+
+@pytest.mark.slow
+def test_the_first_game_of_a_new_version_is_over_in_ten_seconds_while_others_play(tmp_path: Path) -> None:
+    found = first_games(tmp_path, 20, 5, 1, environment(tmp_path))
+    assert median(found) < 10.0  # a busy machine may make one of them late
+
+
+def test_a_hosted_contest_finds_the_order_with_fewer_games_than_random_pairs() -> None:
+    found = hosted(40, seed=1, marks=(20,))[20]
+    pairs = max(dict(taus("random pairs", 40, seed, most=20))[20] for seed in (1, 2))
+    assert found > pairs - 0.05 and found > 0.65

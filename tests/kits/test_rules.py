@@ -10,6 +10,8 @@ from referee.protocol.messages import Encoding
 
 COUNTDOWN = {
     "cpp": ("{}/build/countdown",),
+    "java": ("java", "@{}/java.args", "-cp", "{}/target/referee-kit.jar", "Countdown"),
+    "javascript": ("node", "{}/dist/countdown.js"),
     "python": (sys.executable, "{}/countdown.py"),
 }
 """The command of each kit's `countdown`."""

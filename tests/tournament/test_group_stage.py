@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -13,34 +13,35 @@ from test_stages import add, plan, play
 from referee.games.dice import derive_seed
 from referee.harness.errors import UsageError
 from referee.harness.tournament.formats.bracket import order_of_seeds
-from referee.harness.tournament.formats.games import PAIRING, Field
+from referee.harness.tournament.formats.games import PAIRING, Field, ScheduledGame
 from referee.harness.tournament.formats.schedules import drawn_groups, groups_of, round_robin, size_of_round_robin
 from referee.harness.tournament.inbox import Enter, Withdraw, applied
-from referee.harness.tournament.plan import Entry, Plan, number_of_games, read_plan
+from referee.harness.tournament.keys import Keys
+from referee.harness.tournament.plan import Entry, Plan, checked, identified, number_of_games, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings, ranked
 from referee.harness.tournament.reports.standings import standings
 from referee.harness.tournament.stage_settings import Stage
-from referee.harness.tournament.stages import begun
-from referee.harness.tournament.store.reader import Book
+from referee.harness.tournament.stages import begun, scheduled_games
+from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.harness.tournament.ties import Tie
 
 
 @pytest.mark.parametrize("groups", [2, 3, 4, 7])
 @pytest.mark.parametrize("bots", [14, 16, 25, 40])
 def test_each_group_gets_one_bot_of_each_pot_and_keeps_it_when_others_come(groups: int, bots: int) -> None:
-    drawn = drawn_groups(bots, groups, seed=3)
+    drawn = drawn_groups(range(bots), groups, seed=3)
     assert sorted(bot for group in drawn for bot in group) == [*range(bots)]
     for start in range(0, bots, groups):
         pot = set(range(start, min(start + groups, bots)))
         assert max(len(pot & set(group)) for group in drawn) == 1
-    later = drawn_groups(bots + 5, groups, seed=3)
-    assert [[bot for bot in group if bot < bots] for group in later] == drawn
-    assert len({str(drawn_groups(bots, groups, seed)) for seed in range(5)}) > 1
+    later = drawn_groups(range(bots + 5), groups, seed=3)
+    assert tuple(tuple(bot for bot in group if bot < bots) for group in later) == drawn
+    assert len({str(drawn_groups(range(bots), groups, seed)) for seed in range(5)}) > 1
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_all_bots_of_a_group_meet_and_no_others(seats: int) -> None:
-    field = Field(17, seats=seats, games=2 * seats, seed=1, groups=3, absent=(2,))
+    field = Field(17, seats=seats, games=2 * seats, seed=1, groups=drawn_groups(range(17), 3, 1), absent=(2,))
     games = [game for game in round_robin(field, {}) if game is not None]
     assert len(games) == size_of_round_robin(field)
     met = {pair for game in games for pair in combinations(sorted(game.seats), 2)}
@@ -51,7 +52,7 @@ def test_all_bots_of_a_group_meet_and_no_others(seats: int) -> None:
 
 
 def test_with_one_game_a_pair_all_bots_of_a_group_have_both_seats_about_equally_often() -> None:
-    field = Field(24, games=1, groups=4)
+    field = Field(24, games=1, groups=drawn_groups(range(24), 4, 1))
     games = [game for game in round_robin(field, {}) if game is not None]
     first = [sum(game.seats[0] == bot for game in games) for bot in range(24)]
     assert {2, 3} == {*first}
@@ -72,7 +73,7 @@ def second_table(cup: Plan, results: dict[tuple[int, int], float]) -> list[set[i
         share[bot].append(points)
     mean = {bot: Fraction(sum(each)) / (2 * len(each)) for bot, each in share.items()}
     places: dict[tuple[int, Fraction], set[int]] = defaultdict(set)
-    for group in drawn_groups(len(cup.bots), cup.groups, cup.seed):
+    for group in drawn_groups(range(len(cup.bots)), cup.groups, cup.seed):
         for bot in group:
             before = [other for other in group if (-mean[other], lot(cup, other)) < (-mean[bot], lot(cup, bot))]
             places[len(before), -mean[bot]].add(bot)
@@ -96,7 +97,7 @@ def test_the_table_is_that_of_a_second_implementation(bots: int, count: int) -> 
     for row in found.rows:
         by_rank[row.rank].add(place[row.ident])
     assert [by_rank[rank] for rank in sorted(by_rank)] == second_table(cup, results)
-    drawn = drawn_groups(bots, count, cup.seed)
+    drawn = drawn_groups(range(bots), count, cup.seed)
     assert all(place[row.ident] in drawn[row.group - 1] for row in found.rows)
     assert not any("bots have played" in note for note in found.notes), "groups may differ in size"
     assert found.ranking.startswith("ranked by the place in the group, then points a game; in a group by points")
@@ -111,7 +112,7 @@ def test_bots_of_one_group_do_not_meet_in_the_first_round_of_the_bracket(
     assert play(cup, book, seed)
     first, bracket = begun(cup, book, ranked)
     seeds = bracket.field.present
-    group_of = {bot: at for at, group in enumerate(drawn_groups(bots, count, seed)) for bot in group}
+    group_of = {bot: at for at, group in enumerate(drawn_groups(range(bots), count, seed)) for bot in group}
     order = [seeds[each] if each < go_on else None for each in order_of_seeds(1 << (go_on - 1).bit_length())]
     for one, two in zip(order[::2], order[1::2], strict=True):
         assert one is None or two is None or group_of[one] != group_of[two]
@@ -162,9 +163,66 @@ def test_a_later_stage_has_tie_breaks_of_its_own() -> None:
     for stage, words in (
         (Stage("knockout", 4, ties=(Tie.WINS,)), "stages: knockout: --ties: knockout has a tie-break of its own"),
         (Stage("gauntlet", 4), "'gauntlet' cannot follow"),
+        (Stage("knockout", 4, groups=2), "stages: groups = 2: expected 1 or more groups, of a round-robin"),
+        (Stage("round-robin", 5, groups=3), "expected `bots` from 6 on, 2 in each of its groups"),
     ):
         with pytest.raises(UsageError, match=words):
             plan("swiss", 9, stage)
+
+
+def play_at_four_seats(cup: Plan, book: Book, most: int = 10**6) -> bool:
+    """Plays further games, in which the better bot finishes ahead more often. Returns whether all were played."""
+    results, waiting = LedgerResults(Keys(cup), book), list[ScheduledGame]()
+    for game in chain(scheduled_games(cup, results, ranked), [None]):
+        if game is not None:
+            waiting += [game] if results.get(game) is None else []
+            continue
+        while waiting:
+            if book.count >= most:
+                return False
+            each = waiting.pop(0)
+            luck = random.Random(repr(each))
+            performed = [luck.gauss(bot, 6) for bot in each.seats]
+            add(cup, book, each, tuple(1 + sum(other > own for other in performed) for own in performed))
+    return True
+
+
+def test_groups_of_four_are_a_knockout_at_four_seats() -> None:
+    entries = identified([Entry(f"bot {n}", "", f"{n:02}" * 32, "@random") for n in range(32)])
+    later = [Stage("round-robin", 32 >> n, 4, name=f"round {n}", ties=(), groups=8 >> n) for n in (1, 2)]
+    stages = (*later, Stage("round-robin", 4, 8, name="final", ties=()))
+    cup = checked(Plan("aibg5", "round-robin", 1, entries, games=4, seats=4, groups=8, pairing=PAIRING, stages=stages))
+    book, pieces = Book(), Book()
+    assert play_at_four_seats(cup, book)
+    while not play_at_four_seats(cup, pieces, most=pieces.count + 7):
+        pass
+    assert {line_up: {*games} for line_up, games in pieces.line_ups.items()} == {
+        line_up: {*games} for line_up, games in book.line_ups.items()
+    }
+    assert book.count == 4 * (8 + 4 + 2) + 8
+    parts = [*begun(cup, book, ranked)]
+    assert [len(part.field.present) for part in parts] == [32, 16, 8, 4]
+    for before, after in pairwise(parts):
+        assert [len(group) for group in before.field.groups] == [4] * before.groups
+        order = [bot for equal in ranked(before, book) for bot in equal]
+        best = {bot for group in before.field.groups for bot in sorted(group, key=order.index)[:2]}
+        assert {*after.field.present} == best, "the first two of each group go on"
+    found = all_standings(cup, book, chances=False)
+    assert [row.ident for row in found.rows[:4]] == [
+        cup.bots[bot].ident for equal in ranked(parts[-1], book) for bot in equal if bot in parts[-1].field.present
+    ]
+    assert found.played == book.count and len(found.rows) == 32
+
+
+def test_a_bot_that_leaves_changes_no_group_of_a_later_stage() -> None:
+    cup, book = plan("swiss", 20, Stage("round-robin", 12, ties=(), groups=3), pairing=PAIRING), Book()
+    first = checked(cup.replaced(stages=()))
+    assert play(first, book, seed=1)
+    assert not play(cup, book, seed=1, most=book.count + 5)
+    *_, before = begun(cup, book, ranked)
+    gone = before.field.present[4]
+    *_, after = begun(applied(cup, Withdraw((cup.bots[gone].name,)), book.line_ups.keys), book, ranked)
+    assert before.field.groups == after.field.groups and gone not in after.field.present
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from test_stages import plan
 from referee.harness.cli.tournament_request import check_used
 from referee.harness.errors import UsageError
 from referee.harness.tournament.formats.games import Field, Outcome, ScheduledGame, Seating
-from referee.harness.tournament.formats.schedules import FORMATS, default_seating
+from referee.harness.tournament.formats.schedules import FORMATS, default_seating, drawn_groups
 from referee.harness.tournament.formats.swiss import swiss_so_far
 from referee.harness.tournament.plan import Plan, checked, default_games
 from referee.harness.tournament.reports.notes import ranking_rule
@@ -58,6 +58,8 @@ def schedule(format: str, **changes: object) -> list[object]:
     values: dict[str, object] = {"games": 40 if format == "ladder" else 4, "seating": default_seating(format)}
     cases = ((bots, 0), (bots, 1)) if format == "judged" else ()
     late = ((),) * (bots - 1) + ((2,),) if format == "swiss" else ()
+    if number := changes.pop("groups", None):
+        changes["groups"] = drawn_groups(range(bots), number, 1)  # type: ignore[arg-type]
     field = Field(bots, 2, seed=1, cases=cases, changes=late, **(values | changes))  # type: ignore[arg-type]
     found: list[object] = [game for game in FORMATS[format](field, Luck()) if game is not None]
     return [*found, *(each.byes for each in swiss_so_far(field, Luck()))] if format == "swiss" else found

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 BASE, OWN = "base", "own"
 
@@ -13,7 +14,7 @@ class Prompts:
 
     def __init__(self, base: str, own: str, match: dict[str, Any]) -> None:
         """`base`: the usual template. `own`: the game's, whose blocks replace those. `match`: variables of a match."""
-        environment = Environment(
+        environment = ImmutableSandboxedEnvironment(  # the author of the game may be a stranger
             loader=DictLoader({BASE: base, OWN: own}), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         environment.filters["json"] = _json

@@ -18,6 +18,8 @@ from referee.harness.paths import read_limited
 
 MAX_BYTES = 1 << 20
 MOST_SEATS = 64
+MAX_TEXT_BYTES = 4 << 20
+"""The largest page, painter and prompt."""
 UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_S = 1e9
 
@@ -145,6 +147,8 @@ def _problem(game: GameFile, folder: Path) -> str | None:
     for name in ("rules_page", "painter", "prompt", "starters"):
         if (path := getattr(game, name)) and (wrong := wrong_path(folder, path)):
             return f"{name} is {path!r}, {wrong}"
+        if path and name != "starters" and (folder / path).stat().st_size > MAX_TEXT_BYTES:
+            return f"{name} is {path!r}, which has more than {MAX_TEXT_BYTES >> 20} MiB"
     for name, path in game.opponents.items():
         if not NAME.fullmatch(name.lower()):
             return f"opponents: {name!r} is no name"

@@ -31,6 +31,11 @@ def program(game: Game) -> RulesProgram:
     return rules
 
 
+def is_program(game: Game) -> bool:
+    """Returns whether the rules of a game are a program."""
+    return isinstance(game.new, type) and issubclass(game.new, ProgramState)
+
+
 def load(folder: Path, shown: str) -> Game:
     """Returns the game of a folder, given by its real path. UsageError that says what is wrong with it.
 

@@ -19,11 +19,17 @@ from referee.harness.adapters.rules.messages import MEMORY_BYTES, STARTUP_S
 from referee.harness.errors import NoRoom, RunError
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
+from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import last_lines
+from referee.harness.process.transport import Late
 from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
+from referee.protocol import messages
+from referee.protocol.errors import RemoteProtocolError
+from referee.protocol.framing import FrameSplitter
+from referee.protocol.messages import Initialize
 
 LIMITS = Limits(
     startup_s=STARTUP_S,
@@ -32,9 +38,13 @@ LIMITS = Limits(
     exit_s=0.5,
 )
 """The limits of the process. It has no limit of CPU time: one process serves all matches of a run."""
+UNSEEDED = Initialize(1, "", {}, 0, (), (), messages.Limits(round(STARTUP_S * 1000)), 0)
+"""What a module of WebAssembly is prepared with: its random numbers have the same seed in every process."""
 READ_BYTES = 1 << 18
 START_S = 90.0
 """How long the start of a process may take, the sandbox included, before we give up waiting for our own thread."""
+FUEL_PATIENCE = 6
+"""How long a module may take in time, as a multiple of its limit, which holds in fuel: the machine may be slow."""
 LEFT_OUT_S = 0.001
 """A request that takes longer than this is left out of the clocks of other matches."""
 
@@ -66,6 +76,7 @@ class Host:
             self._ready.result(START_S)
         except TimeoutError as error:
             raise RunError(f"{entrant.name} was not started within {START_S:g} s") from error
+        self._is_direct = isinstance(self._bot.transport, Pipes)
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._reads, self._both = select.poll(), select.poll()
         self._reads.register(self._stdout, select.POLLIN)
@@ -73,15 +84,23 @@ class Host:
         self._both.register(self._stdin, select.POLLOUT)
         _open.add(self)
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     # Requests, from any thread but the host's own.
 
-    def exchange(self, frame: bytes, until: float, complete: Callable[[bytes], bool]) -> None:
-        """Sends a frame, and gives `complete` what comes until it returns True. Ended, or Overdue at `until`.
+    def exchange(self, frame: bytes, until: float, splitter: FrameSplitter) -> bytes | bytearray:
+        """Sends a frame and returns the next one that comes, by `splitter`. Ended, or Overdue at `until`.
 
         `until` is a time of `time.perf_counter`. The program may write before it has read everything.
+        RemoteProtocolError for bytes that are no frame.
         """
         started = time.perf_counter()
         try:
+            if not self._is_direct:
+                return self._through_loop(frame, until - started, splitter)
             rest = self._write(frame)
             while True:
                 left_s = until - time.perf_counter()
@@ -98,14 +117,26 @@ class Host:
                             continue
                         if not data:
                             raise Ended(self._why())
-                        if complete(data):
-                            return
+                        splitter.feed(data)
+                        if (answer := splitter.next()) is not None:
+                            return answer
         except OSError as error:  # the process is gone, and its descriptors with it
             raise Ended(self._why()) from error
         finally:
             took_s = time.perf_counter() - started
             if took_s > LEFT_OUT_S and trio.lowlevel.in_trio_run():
                 stall_clock().leave_out(took_s)
+
+    def _through_loop(self, frame: bytes, limit_s: float, splitter: FrameSplitter) -> bytes | bytearray:
+        """Does the same for a program that runs under another clock, such as a module of WebAssembly: fuel."""
+        found: Future[bytes | bytearray] = Future()
+        try:
+            self._token.run_sync_soon(self._nursery.start_soon, self._converse, frame, limit_s, splitter, found)
+            return found.result(FUEL_PATIENCE * limit_s)
+        except TimeoutError as error:
+            raise Overdue from error
+        except trio.RunFinishedError as error:
+            raise Ended("its process has ended") from error
 
     def _write(self, frame: bytes | memoryview) -> bytes | memoryview:
         try:
@@ -156,14 +187,37 @@ class Host:
             assert isinstance(self._bot.program, BotProcess)
             self._process = self._bot.program
             self._process.start_match(lambda: None)
+            self._bot.transport.prepare(UNSEEDED)
             self._ready.set_result(None)
             await stop.wait()
             nursery.cancel_scope.cancel()
 
+    async def _converse(
+        self, frame: bytes, limit_s: float, splitter: FrameSplitter, found: "Future[bytes | bytearray]"
+    ) -> None:
+        transport = self._bot.transport
+        until = transport.now() + limit_s
+        try:
+            transport.put(frame)
+            await transport.send_rest(until)
+            while (answer := splitter.next()) is None:
+                data = await transport.wait(until)
+                if not data:
+                    raise Ended(await self._cause())
+                splitter.feed(data)
+            found.set_result(answer)
+        except Late:
+            found.set_exception(Overdue())
+        except (Ended, RunError, RemoteProtocolError, BrokenPipeError) as error:
+            found.set_exception(Ended(str(error)) if isinstance(error, RunError | BrokenPipeError) else error)
+
     async def _explain(self, found: "Future[str]") -> None:
+        found.set_result(await self._cause())
+
+    async def _cause(self) -> str:
         fault = self._bot.fault or await self._process.why_silent("output")
         line = self.last_line()
-        found.set_result(f"{fault.detail}{f'; its last line was: {line}' if line else ''}")
+        return f"{fault.detail}{f'; its last line was: {line}' if line else ''}"
 
 
 _open: set[Host] = set()

@@ -10,7 +10,7 @@ from msgspec import Struct
 from referee.games.contract import FATAL, Event, Fault, Player, Setup, State
 from referee.games.dice import Dice
 from referee.harness.adapters.rules.messages import Asked, Turn
-from referee.harness.adapters.rules.program import RulesProgram, luck_of
+from referee.harness.adapters.rules.program import Position, RulesProgram, luck_of
 from referee.harness.adapters.rules.turns import Reading
 
 
@@ -62,8 +62,12 @@ class ProgramPosition(State):
         `faults`: what the rulings are about; a ruling on another answer is illegal.
         """
         place, reading = self.RULES.position(turn, method), self._reading(method)
-        out = self.out | {reading.seat(seat) for seat in turn.out}
-        out |= {player for player, fault in faults.items() if isinstance(fault, Fault) and fault.kind in FATAL}
+        out = self.out
+        if turn.out:
+            out |= {reading.seat(seat) for seat in turn.out}
+        for player, fault in faults.items():
+            if type(fault) is Fault and fault.kind in FATAL:
+                out |= {player}
         calls = reading.calls(turn, out)
         result = reading.result(turn.result, self.result)
         events = reading.events(turn, faults, self.out, out)
@@ -74,6 +78,23 @@ class ProgramPosition(State):
         self._views: dict[Player | None, tuple[Any, str | None]] = {}
         self._ahead = None
         return events
+
+    # What a check of the rules looks at.
+
+    @property
+    def position(self) -> Position:
+        """The position as the rules know it."""
+        return self._position
+
+    @property
+    def next_luck(self) -> str:
+        """The luck of the next step."""
+        return luck_of(self.dice.state)
+
+    @property
+    def turn_ahead(self) -> Turn | None:
+        """The turn that follows from the answers that were judged last."""
+        return None if self._ahead is None else self._ahead[1]
 
     # What it shows.
 

@@ -135,23 +135,14 @@ class Conversation:
         frame = request_frame(self.encoding, number, method, params)
         if len(frame) > FRAME_BYTES:
             raise Wrong(f"the request would have {len(frame):,} bytes, and {FRAME_BYTES:,} are allowed")
-        answer: list[bytes | bytearray] = []
         splitter = self._splitter
         if splitter.rest:
             raise Wrong("it wrote to standard output although no request was open")
-
-        def complete(data: bytes) -> bool:
-            splitter.feed(data)
-            found = splitter.next()
-            if found is not None:
-                answer.append(found)
-            return found is not None
-
         self.in_order = False
         try:
-            self.host.exchange(frame, time.perf_counter() + limit_s, complete)
+            answer = self.host.exchange(frame, time.perf_counter() + limit_s, splitter)
             self.in_order = True
-            return self._result(answer[0], number, kind)
+            return self._result(answer, number, kind)
         except RemoteProtocolError as error:
             raise Wrong(str(error)) from error
 
@@ -208,6 +199,11 @@ class RulesProgram:
             self._started()
             assert self._hello is not None
             return self._hello.requests
+
+    @property
+    def pid(self) -> int:
+        """The number of its process; 0 = it does not run."""
+        return 0 if self._talk is None else self._talk.host.pid
 
     def start(self, options: Any, seats: int, luck: str) -> Turn:
         """Requests the first position. RefusedOptions if there is none."""

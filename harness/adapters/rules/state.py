@@ -92,8 +92,9 @@ class ProgramState(ProgramPosition):
 
     def _next(self, judged: Mapping[Player, Any]) -> Turn:
         """Requests the turn that follows from judged answers, with those of seats that were lost after the result."""
-        lost = {player: _LOST for player in self._calls if player not in self.awaited}
-        return self.RULES.turn("step", self._position, **_parted({**judged, **lost}), luck=luck_of(self.dice.state))
+        if len(self._calls) != len(self.awaited):
+            judged = {**judged, **{player: _LOST for player in self._calls if player not in self.awaited}}
+        return self.RULES.turn("step", self._position, **_parted(judged), luck=luck_of(self.dice.state))
 
     def step(self, answers: Mapping[Player, Any]) -> list[Event]:
         ahead = self._ahead

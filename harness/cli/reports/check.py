@@ -4,7 +4,7 @@ from rich.console import Group
 from rich.text import Text
 
 from referee.harness.check import output
-from referee.harness.check.findings import RULES, CheckReport, Level, Status
+from referee.harness.check.findings import CheckReport, Level, Status, rule_named
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import counted, cut, printable
 from referee.harness.match.verdict import machine_share
@@ -25,7 +25,7 @@ def check_report(report: CheckReport) -> Group:
     findings = []
     tried = [checked for checked in report.checks if output.was_tried(checked)]
     for checked in tried:
-        what = RULES[checked.rule].title + (f": {checked.note}" if checked.note else "")
+        what = rule_named(checked.rule).title + (f": {checked.note}" if checked.note else "")
         sheet.add(checked.rule, Text(checked.status, style=STATUS_STYLES[checked.status]), Text(cut(what)))
         for finding in checked.findings:
             text = Text(f"{finding.level} {finding.rule}: ", style=LEVEL_STYLES[finding.level])

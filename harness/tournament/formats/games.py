@@ -95,8 +95,8 @@ class Field(Struct, frozen=True):
     """Of a Swiss, for every bot: the earlier version whose place and points it has, or itself; empty = none has one."""
     late_points: float = 0.0
     """Of a Swiss: points a game for each round that a bot missed before it came."""
-    groups: int = 1
-    """Of a round robin."""
+    groups: tuple[tuple[int, ...], ...] = ()
+    """Of a round robin in groups: the bots of each, those that play no more too."""
 
     @property
     def present(self) -> list[int]:

@@ -28,7 +28,7 @@ from referee.harness.tournament.formats.swiss import swiss
 
 def round_robin(field: Field, results: Results) -> ScheduledGames:
     """Every bot against every other of its group. With more than two seats, all bots meet about equally often."""
-    if field.groups > 1:
+    if field.groups:
         groups = [bots for bots in groups_of(field) if len(bots) >= field.seats]
         return breadth_first(field, lambda: _in_turn([_line_ups_in_group(field, bots) for bots in groups]))
     bots = field.present
@@ -44,21 +44,23 @@ def round_robin(field: Field, results: Results) -> ScheduledGames:
 def groups_of(field: Field) -> list[list[int]]:
     """Returns the bots that take part, by group."""
     present = {*field.present}
-    return [[bot for bot in group if bot in present] for group in drawn_groups(field.bots, field.groups, field.seed)]
+    return [[bot for bot in group if bot in present] for group in field.groups]
 
 
-def drawn_groups(bots: int, groups: int, seed: int) -> list[list[int]]:
-    """Draws groups: each gets by lot one of the first bots on the list, one of the next, and so on.
+def drawn_groups(bots: Sequence[int], groups: int, seed: int) -> tuple[tuple[int, ...], ...]:
+    """Draws groups: each gets by lot one of the first bots, one of the next, and so on. A single group is none.
 
-    A bot that comes or leaves later changes nobody's group.
+    A bot that comes later, behind the others, changes nobody's group.
     """
+    if groups == 1:
+        return ()
     found: list[list[int]] = [[] for _ in range(groups)]
-    for start in range(0, bots, groups):
+    for start in range(0, len(bots), groups):
         order = list(range(groups))
         Dice(derive_seed(seed, "pot", start)).shuffle(order)
-        for bot, group in zip(range(start, bots), order, strict=False):
+        for bot, group in zip(bots[start:], order, strict=False):
             found[group].append(bot)
-    return found
+    return tuple(map(tuple, found))
 
 
 def _line_ups_in_group(field: Field, bots: Sequence[int]) -> Iterator[LineUp]:
@@ -86,10 +88,10 @@ def _first_seat(field: Field, pair: tuple[int, int]) -> tuple[int, int]:
 
 def size_of_round_robin(field: Field) -> int:
     """Returns the number of games of a round robin, without making its line-ups."""
-    sizes = [len(field.present)] if field.groups == 1 else [len(group) for group in groups_of(field)]
+    sizes = [len(group) for group in groups_of(field)] if field.groups else [len(field.present)]
     if field.seats == 2:
         return sum(field.games * bots * (bots - 1) // 2 for bots in sizes)
-    enough = [bots for bots in sizes if bots >= field.seats or field.groups == 1]
+    enough = [bots for bots in sizes if bots >= field.seats or not field.groups]
     return sum(field.games * number_of_line_ups(bots, field.seats, field.rounds) for bots in enough)
 
 

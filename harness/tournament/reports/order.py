@@ -86,7 +86,7 @@ def _across_groups(
 ) -> list[list[int]]:
     """Ranks the first of all groups before the second ones. Bots of one place rank by points a game.
 
-    A lot decides between equal bots of a group: a group has one winner.
+    A lot decides between equal bots of a group: a group has one winner. Bots of no group are not in this stage.
     """
     keys: dict[int, tuple[int, Fraction]] = {}
     for number in range(1, plan.groups + 1):
@@ -96,7 +96,9 @@ def _across_groups(
         in_group = [bot for equal in by_points(group) for bot in sorted(equal, key=lots.__getitem__)]
         for place, bot in enumerate(in_group):
             keys[bot] = place, -_worth(plan, rows[bot], most) if most else Fraction(0)
-    return [list(equal) for _, equal in groupby(sorted(bots, key=keys.__getitem__), keys.__getitem__)]
+    ranked = sorted((bot for bot in bots if bot in keys), key=keys.__getitem__)
+    outside = [bot for bot in bots if bot not in keys]
+    return [*(list(equal) for _, equal in groupby(ranked, keys.__getitem__)), *([outside] if outside else [])]
 
 
 def is_uneven(plan: Plan, rows: Sequence[Row]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Protocol
 
-from referee.harness.tournament.formats.schedules import BRACKETS, drawn_groups
+from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.swiss import size_with_changes, swiss_so_far
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
@@ -51,10 +51,9 @@ def standings(
     book, surplus = counting(plan, book) if stages is None else (stages.book, stages.surplus)
     labels = plan.labels
     rows = [Row(labels[entry.ident], entry.ident, entry.bot, absent=entry.absent) for entry in entries]
-    if plan.groups > 1:
-        for number, group in enumerate(drawn_groups(plan.field.bots, plan.groups, plan.seed), start=1):
-            for bot in group:
-                rows[bot].group = number
+    for number, group in enumerate(plan.field.groups, start=1):
+        for bot in group:
+            rows[bot].group = number
     counts = _counts(plan, book)
     cells = counts.count_games(rows)
     for bot, use in models_used(plan, book).items():

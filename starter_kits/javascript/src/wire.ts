@@ -3,16 +3,12 @@
 // JSON-RPC 2.0 on standard input and output, as JSON lines or as MessagePack. A bot derives from its game's class
 // (`ReAnticsBot` in "referee-kit/reantics") and ends with `run(MyBot)`.
 
-import fs from "node:fs";
-import net from "node:net";
-import { encoded, type Encoding, Frames, isEncoding, toJson } from "./frames.js";
 import { integer, list, maybe, type Members, members, number, text } from "./read.js";
+import { choose, METHOD_NOT_FOUND, Refusal, serve, Server } from "./server.js";
 
 export type { Members } from "./read.js";
 
 const PROTOCOL = 1;
-const BOT_FAILED = -32000;
-const METHOD_NOT_FOUND = -32601;
 
 /** The limits of a match; undefined = no such limit. */
 export interface Limits {
@@ -82,9 +78,9 @@ export function onMatch(follow: (match: Match) => void): void {
 }
 
 /** Thrown for a call that the bot does not know. */
-export class UnknownMethod extends Error {
+export class UnknownMethod extends Refusal {
   constructor(method: string) {
-    super(`unknown method ${method}`);
+    super(METHOD_NOT_FOUND, `unknown method ${method}`);
   }
 }
 
@@ -118,99 +114,29 @@ export interface BotClass {
 
 /** Plays matches with bots of this class until the referee ends it. `name`: the class's own if left out. */
 export function run(botClass: BotClass, name: string = botClass.name, version = "1"): void {
-  const { open, output } = pipes ?? takePipes() ?? takeStreams();
-  const input = open();
-  const server = new Server(botClass, name, version, (frame) => writeAll(output, frame));
-  process.on("uncaughtException", (error) => server.fail(error));
-  input.on("data", (chunk: Uint8Array) => server.receive(chunk));
-  input.on("end", () => server.end());
-  input.on("error", () => server.end());
+  serve((write) => new BotServer(botClass, name, version, write));
 }
 
-/** Answers the referee's messages, one after the other. */
-class Server {
-  readonly #frames = new Frames();
+/** Plays matches, each with a new bot. */
+class BotServer extends Server {
   #bot: Bot | undefined;
-  #busy = false;
-  #ended = false;
-  #failOpenCall: ((error: unknown) => void) | undefined;
 
   constructor(
     readonly botClass: BotClass,
     readonly name: string,
     readonly version: string,
-    readonly write: (frame: Uint8Array) => void,
-  ) {}
-
-  /** Returns a promise if this has begun to answer. Node ignores it; in WebAssembly, no more is read until it is kept. */
-  receive(chunk: Uint8Array): Promise<void> | undefined {
-    this.#frames.push(chunk);
-    return this.#busy ? undefined : this.#serve();
+    write: (frame: Uint8Array) => void,
+  ) {
+    super(write);
   }
 
-  /** The end of the input: what came before it is still answered. */
-  end(): void {
-    this.#ended = true;
-    if (!this.#busy) process.exit(0);
-  }
-
-  /** An uncaught error, as in a timer, is the failure of the open call, if there is one. */
-  fail(error: unknown): void {
-    if (this.#failOpenCall) this.#failOpenCall(error);
-    else console.error(error);
-  }
-
-  /** An answer is in the encoding that its message came in, that to `initialize` too. */
-  async #serve(): Promise<void> {
-    this.#busy = true;
-    for (let message; (message = this.#next()) !== undefined;) {
-      if (message.method === "exit") process.exit(0);
-      const answer = await this.#answer(message, this.#frames.encoding);
-      if ("id" in message) this.write(answer);
-    }
-    this.#busy = false;
-    if (this.#ended) process.exit(0);
-  }
-
-  #next(): Members | undefined {
-    try {
-      return this.#frames.next();
-    } catch (error) {
-      console.error("not a frame of the protocol:", error);
-      process.exit(1);
-    }
-  }
-
-  /** The frame that answers a message; for a notification it is not sent. */
-  async #answer(message: Members, encoding: Encoding): Promise<Uint8Array> {
-    const frame = (outcome: string) => encoded(`{"jsonrpc":"2.0","id":${toJson(message.id)},${outcome}}`, encoding);
-    try {
-      const result = await this.#take(text(message.method), message);
-      return frame(`"result":${"id" in message ? toJson(result) : "null"}`);
-    } catch (error) {
-      const unknown = error instanceof UnknownMethod;
-      if (!unknown) console.error(error);
-      const code = unknown ? METHOD_NOT_FOUND : BOT_FAILED;
-      return frame(`"error":${toJson({ code, message: words(error) })}`);
-    }
-  }
-
-  #take(method: string, message: Members): unknown {
+  protected override take(method: string, message: Members): unknown {
     const { clock, ...params } = members(message.params ?? {});
     if (method === "initialize") return this.#initialize(params);
     if (!("id" in message)) return this.#bot?.notice(method, members(message.params ?? {}));
     if (!this.#bot) throw new Error(`${method} came before initialize`);
     this.#bot.clock = readClock(members(clock ?? {}));
-    const answer = this.#bot.answer(method, params);
-    return isPromise(answer) ? this.#unlessItFails(answer) : answer;
-  }
-
-  async #unlessItFails(answer: PromiseLike<unknown>): Promise<unknown> {
-    try {
-      return await Promise.race([answer, new Promise((_, reject) => (this.#failOpenCall = reject))]);
-    } finally {
-      this.#failOpenCall = undefined;
-    }
+    return this.#bot.answer(method, params);
   }
 
   #initialize(params: Members): Members {
@@ -219,28 +145,13 @@ class Server {
     const match = readMatch(params);
     const { game } = this.botClass;
     if (game !== undefined && game !== match.game) throw new Error(`this bot plays ${game}, not ${match.game}`);
-    const encoding = this.#bot ? this.#frames.encoding : choose(params.encodings ?? ["json"]);
+    const encoding = this.#bot ? this.encoding : choose(params.encodings ?? ["json"]);
     current = match;
     for (const follow of followers) follow(match);
     this.#bot = new this.botClass(match);
-    this.#frames.encoding = encoding; // in force as soon as nothing can go wrong any more
+    this.encoding = encoding; // in force as soon as nothing can go wrong any more
     return { name: this.name, version: this.version, encoding, reuse: true };
   }
-}
-
-function words(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
-}
-
-/** The first of the offered encodings that this kit speaks. */
-function choose(offered: unknown): Encoding {
-  const found = list(text)(offered).find(isEncoding);
-  if (found === undefined) throw new Error(`this bot speaks json and msgpack, and was offered ${toJson(offered)}`);
-  return found;
 }
 
 function readMatch(params: Members): Match {
@@ -296,69 +207,3 @@ export function seeded(seed: number | bigint): () => number {
   for (let round = 0; round < 12; ++round) next(); // until every bit of the seed has told
   return () => (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53;
 }
-
-/** Writes a whole frame. A referee that has gone away is an end, not a failure. */
-function writeAll(fd: number, frame: Uint8Array): void {
-  for (let done = 0; done < frame.length;) {
-    try {
-      done += fs.writeSync(fd, frame, done);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "EPIPE") process.exit(0);
-      if (code !== "EAGAIN") throw error;
-    }
-  }
-}
-
-/** The two ends of the wire. */
-interface Pipes {
-  open: () => NodeJS.ReadableStream;
-  output: number;
-}
-
-/**
- * Takes the wire out of reach of the bot: both pipes under descriptors of our own, which children do not inherit; 0
- * becomes empty and 1 standard error. Node has no dup, but on Linux a pipe can be opened once more by its name in /proc.
- * Undefined where there are no pipes, or no such names.
- */
-function takePipes(): Pipes | undefined {
-  if (![0, 1].every((fd) => isPipe(fd))) return undefined;
-  let input, output, errors;
-  try {
-    input = fs.openSync("/proc/self/fd/0", fs.constants.O_RDONLY);
-    output = fs.openSync("/proc/self/fd/1", fs.constants.O_WRONLY);
-    errors = fs.openSync("/proc/self/fd/2", APPEND);
-  } catch {
-    for (const fd of [input, output]) if (fd !== undefined) fs.closeSync(fd);
-    return undefined;
-  }
-  // A descriptor that is opened gets the lowest free number: the one that was just closed.
-  fs.closeSync(0);
-  fs.openSync("/dev/null", fs.constants.O_RDONLY);
-  for (const fd of [1, 2]) {
-    fs.closeSync(fd); // 2 as well: where it is a file, both must append to it, or one would write over the other
-    fs.openSync(`/proc/self/fd/${errors}`, APPEND);
-  }
-  fs.closeSync(errors);
-  return { open: () => new net.Socket({ fd: input, readable: true, writable: false }), output };
-}
-
-const APPEND = fs.constants.O_WRONLY | fs.constants.O_APPEND;
-
-function isPipe(fd: number): boolean {
-  try {
-    return fs.fstatSync(fd).isFIFO();
-  } catch {
-    return false; // it is closed
-  }
-}
-
-/** In a terminal, or on another system: what is printed by way of the language's own objects is turned aside. */
-function takeStreams(): Pipes {
-  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
-  return { open: () => process.stdin, output: 1 };
-}
-
-// On import already where the referee has started the program, so that the rest of the bot's file may print.
-const pipes = process.env.REFEREE_BOT === undefined ? undefined : takePipes();
-delete process.env.REFEREE_BOT; // not for programs that the bot starts

@@ -110,7 +110,7 @@ class Turn(Generic[P]):
         self.calls[seat] = {"method": method, "params": {} if params is None else params}
         return self
 
-    def notify(self, method: str, params: Mapping[str, Any], to: Sequence[int] | None = None) -> Self:
+    def notice(self, method: str, params: Mapping[str, Any], to: Sequence[int] | None = None) -> Self:
         """Tells seats something. None: every seat; no seat: the replay and its viewers."""
         notice = {"method": method, "params": params}
         self.notices.append(notice if to is None else {**notice, "to": list(to)})

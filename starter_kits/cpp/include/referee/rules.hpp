@@ -116,12 +116,12 @@ struct Turn {
     }
 
     // Tells every seat something, or those in `to`. None of them: the replay and its viewers.
-    Turn& notify(const std::string& method, Json params) {
+    Turn& notice(const std::string& method, Json params) {
         notices.push_back({{"method", method}, {"params", std::move(params)}});
         return *this;
     }
-    Turn& notify(const std::string& method, Json params, const std::vector<int>& to) {
-        notify(method, std::move(params)).notices.back()["to"] = to;
+    Turn& notice(const std::string& method, Json params, const std::vector<int>& to) {
+        notice(method, std::move(params)).notices.back()["to"] = to;
         return *this;
     }
 

@@ -5,10 +5,12 @@ import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -20,7 +22,11 @@ import java.util.function.Function;
  */
 public abstract class Bot {
     static {
-        // Where the referee has started this program; a bot's class cannot be initialised before this one.
+        takeStreamsIfStarted(); // a bot's class cannot be initialised before this one
+    }
+
+    /** Does so where the referee has started this program. */
+    static void takeStreamsIfStarted() {
         if (System.getenv("REFEREE_BOT") != null) {
             takeStreams();
         }
@@ -66,10 +72,15 @@ public abstract class Bot {
 
     /** Plays matches until the referee ends this program. A bot's {@code main} is {@code run(MyBot::new)}. */
     public static void run(Function<Match, ? extends Bot> newBot) {
+        serve((in, out) -> new Wire(in, out, newBot));
+    }
+
+    /** Serves on the program's pipes until the referee ends it. */
+    static void serve(BiFunction<InputStream, OutputStream, Server> newServer) {
         takeStreams();
         int status = 0;
         try {
-            new Wire(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out), newBot).serve();
+            newServer.apply(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out)).serve();
         } catch (Throwable failure) {
             failure.printStackTrace();
             status = 1;
@@ -105,11 +116,11 @@ public abstract class Bot {
     public void notice(String method, Params params) throws Exception {}
 
     /** What {@link #call} throws for a method that this bot does not have. */
-    public static final class UnknownMethod extends Exception {
+    public static final class UnknownMethod extends Refusal {
         private static final long serialVersionUID = 1;
 
         public UnknownMethod(String method) {
-            super("unknown method " + method);
+            super(-32601, "unknown method " + method); // JSON-RPC's own number
         }
     }
 }

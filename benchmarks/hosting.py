@@ -1,0 +1,125 @@
+"""Measures how soon a new version plays its first game in a hosted contest, with real games of tic-tac-toe.
+
+`python -m referee.benchmarks.hosting [--bots N] [--new N] [--jobs N]` lets the bots play without end in a play process,
+hands in new versions one after another, and prints the time from acceptance to the end of the first game.
+"""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from referee.harness.host.play import PlaySettings
+from referee.harness.host.store import Store
+from referee.harness.tournament import organise
+from referee.harness.tournament.inbox import Submit, hand_in
+from referee.harness.tournament.plan import IDENT_DIGITS, Entry, write_plan
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.bot_archives import finding
+from referee.harness.tournament.store.ledger import PLAN
+from referee.harness.tournament.store.reader import Book
+
+PLAY = "referee.harness.host.play_process"
+WITHIN_S = 120.0
+LOOK_S = 0.02
+BOT = """
+import json, sys
+NUMBER = {number}
+for line in iter(sys.stdin.buffer.readline, b""):
+    message = json.loads(line)
+    method, params = message["method"], message.get("params")
+    if method == "initialize":
+        free, luck, result = "NW N NE W C E SW S SE".split(), params["seed"] + NUMBER, {{"name": "b", "reuse": True}}
+    elif method == "event":
+        if params.get("position") in free and "player" in params:
+            free.remove(params["position"])
+        continue
+    elif method == "exit":
+        break
+    else:
+        luck = (luck * 6364136223846793005 + 1442695040888963407) % 2**64
+        result = {{"action": "putSymbol", "position": free[(luck >> 33) % len(free)]}}
+    print(json.dumps({{"jsonrpc": "2.0", "id": message["id"], "result": result}}), flush=True)
+"""
+"""A bot that starts quickly, and chooses free cells by the seed."""
+
+
+def bots(folder: Path, numbers: range) -> tuple[Entry, ...]:
+    """Returns entries of bots that are different programs."""
+    specs = []
+    for number in numbers:
+        file = folder / f"b{number}.py"
+        file.write_text(BOT.format(number=number))
+        specs.append(f"b{number}=cmd:{shlex.join([sys.executable, '-I', '-S', '-B', str(file)])}")
+    with finding(specs, "tictactoe") as found:
+        return tuple(msgspec.structs.replace(each.entry, ident=each.entry.hash[:IDENT_DIGITS]) for each in found)
+
+
+def first_games(folder: Path, count: int, new: int, jobs: int, environment: Mapping[str, str]) -> list[float]:
+    """Returns the seconds from acceptance to the end of the first game, for each of the new versions."""
+    cup = folder / "cup"
+    cup.mkdir()
+    write_plan(organise.plan_without_bots(organise.Request("tictactoe", (), format="ladder", seed=1)), cup / PLAN)
+    Store(cup).close()
+    hand_in(cup, Submit(bots(folder, range(count))))
+    settings = msgspec.json.encode(PlaySettings(jobs, pin=False)).decode()
+    process = subprocess.Popen([sys.executable, "-m", PLAY, cup, settings], stdin=subprocess.PIPE, env=environment)
+    try:
+        book, ends = Book(), dict[Path, int]()
+
+        def played(ident: str = "") -> int:
+            reader.read(cup, book, ends)
+            return sum(len(games) for line_up, games in book.line_ups.items() if ident in line_up)
+
+        _until(lambda: played() >= count)
+        return [_first_game(cup, entry, played) for entry in bots(folder, range(count, count + new))]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _first_game(cup: Path, entry: Entry, played: Callable[[str], int]) -> float:
+    began = time.monotonic()
+    hand_in(cup, Submit((entry,)))
+    _until(lambda: played(entry.ident) > 0)
+    return time.monotonic() - began
+
+
+def _until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WITHIN_S
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {WITHIN_S:.0f} s")
+        time.sleep(LOOK_S)
+
+
+def p95(values: list[float]) -> float:
+    """Returns the value that 95 % do not exceed."""
+    return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
+
+
+def main() -> None:
+    """Prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bots", type=int, default=100)
+    parser.add_argument("--new", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        found = first_games(Path(folder), arguments.bots, arguments.new, arguments.jobs, os.environ)
+    print(
+        f"{arguments.bots} bots, {arguments.jobs} games at a time, {arguments.new} new versions: first game after "
+        f"{median(found):.1f} s (p50), {p95(found):.1f} s (p95), {max(found):.1f} s (most)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,378 @@
+"""The rules of a game under check, when they are a program: whether they are a pure function, and play by themselves.
+
+The functions of `GAME_FUNCTIONS` try one rule each. They see the program as a match does, and know no game.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import msgspec
+import psutil
+from msgspec import Struct
+
+from referee.games.contract import Fault, FaultKind, Player, Setup
+from referee.games.dice import Dice, derive_seed
+from referee.games.game import Game
+from referee.harness.adapters.rules.games import program
+from referee.harness.adapters.rules.messages import Turn
+from referee.harness.adapters.rules.program import Position, RefusedOptions
+from referee.harness.adapters.rules.state import ProgramState
+from referee.harness.check.findings import (
+    GAME_RULES,
+    NOT_TRIED,
+    CheckReport,
+    Finding,
+    Level,
+    RuleResult,
+    Status,
+)
+from referee.harness.errors import RunError
+
+GAMES = 5
+LONGEST = 10_000
+"""Most turns of a match between random players."""
+KEPT = 200
+"""Most requests that are made again."""
+ANSWERS = 50
+"""Most legal answers of a position that are tried, and most others."""
+POSITIONS = 40
+MEMORY_GAMES, MEMORY_S = 1000, 6.0
+"""The games after which memory is compared, and the most time that they get."""
+GROWTH_BYTES = 16 << 20
+LATER_S = 2.2
+"""After this time the same requests are made again: a clock has gone on."""
+SLOW_S = 0.5
+JUNK: tuple[Any, ...] = ("", "x", -1, 0, 10**9, None, True, [], {}, [[]], {"a": 1}, 0.5)
+"""Answers that few rules accept. Those that have another type than the game's never reach the rules."""
+
+
+class Failed(Exception):
+    """The rules do not keep a rule; the message says where."""
+
+
+class Skipped(Exception):
+    """A rule does not apply; the message says why."""
+
+
+class Asked(Struct, frozen=True):
+    """A request with its answer, to be made again."""
+
+    method: str
+    position: Position | None
+    params: dict[str, Any]
+    answer: bytes
+    """In canonical form, without `at`."""
+
+
+def canonical(turn: Turn) -> bytes:
+    """Returns what a turn says, in canonical form, without the number of its position."""
+    plain = msgspec.to_builtins(msgspec.structs.replace(turn, at=None))
+    return msgspec.json.encode(plain, order="deterministic")
+
+
+class GameTrial:
+    """What the rules of one check share."""
+
+    def __init__(self, game: Game, seed: int, options: Any) -> None:
+        self.game, self.seed, self.options = game, seed, options
+        self.program = program(game)
+        self.asked: list[Asked] = []
+        self.first_asked_at = 0.0
+        self.times: list[float] = []
+        self.seats = game.seats.start
+
+    def state(self, number: int = 0, seats: int | None = None) -> ProgramState:
+        """Returns the first position of the match with this number."""
+        seed = derive_seed(self.seed, "game", number)
+        state = self.game.new(Setup(seed, tuple(map(str, range(seats or self.seats))), self.options))
+        assert isinstance(state, ProgramState)
+        return state
+
+    def play(self, state: ProgramState, dice: Dice, keep: bool = False) -> Iterator[ProgramState]:
+        """Yields every position of a match between random players. Failed if it does not end."""
+        for _ in range(LONGEST):
+            yield state
+            if not state.awaited:
+                return
+            answers = {player: state.sample(player, dice) for player in state.awaited}
+            place, luck = state.position, state.next_luck
+            started = time.perf_counter()
+            judged = state.judged(answers)
+            self.times.append(time.perf_counter() - started)
+            if keep and len(self.asked) < KEPT:
+                self._keep(place, judged, luck, state.turn_ahead)
+            if at_fault := [player for player, each in judged.items() if isinstance(each, Fault)]:
+                player = at_fault[0]
+                raise Failed(f"seat {player}: {_json(answers[player])} is legal, and is ruled: {judged[player].detail}")
+            state.step(judged)
+        raise Failed(f"a match between random players has not ended after {LONGEST:,} turns")
+
+    def _keep(self, place: Position, judged: Mapping[Player, Any], luck: str, turn: Turn | None) -> None:
+        if turn is None:
+            return
+        given = {str(player): each for player, each in judged.items() if not isinstance(each, Fault)}
+        params = {"answers": msgspec.to_builtins(given), "faults": {}, "luck": luck}
+        self.first_asked_at = self.first_asked_at or time.monotonic()
+        self.asked.append(Asked("step", place, params, canonical(turn)))
+
+    def again(self, asked: Asked, whole: bool = True) -> None:
+        """Makes a request again. Failed if the answer is another."""
+        if asked.position is None:
+            turn = self.program.start(asked.params["options"], asked.params["seats"], asked.params["luck"])
+        else:
+            place = msgspec.structs.replace(asked.position, at=None) if whole else asked.position
+            turn = self.program.turn(asked.method, place, **asked.params)
+        if (answer := canonical(turn)) != asked.answer:
+            raise Failed(f"the same {asked.method} has another answer: {_difference(asked.answer, answer)}")
+
+    def positions(self) -> Iterator[ProgramState]:
+        """Yields some positions, each a copy, of a few matches."""
+        for number in range(GAMES):
+            dice = Dice(derive_seed(self.seed, "players", number))
+            for state in islice(self.play(self.state(number), dice), 0, POSITIONS * 3, 3):
+                if state.awaited and state.result is None:
+                    yield state.copy()
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()[:200]
+
+
+def _difference(before: bytes, after: bytes) -> str:
+    """Returns the first member of two turns that differs, with both values."""
+    one, other = msgspec.json.decode(before), msgspec.json.decode(after)
+    name = next(name for name in one if one[name] != other.get(name))
+    return f"{name} was {_json(one[name])}, and is {_json(other.get(name))}"
+
+
+def starts(trial: GameTrial) -> str:
+    """The program starts, and there is a first position for every number of seats."""
+    began = time.perf_counter()
+    for seats in trial.game.seats:
+        trial.state(0, seats)
+    asked = ", ".join(trial.program.requests) or "none"
+    return f"in {time.perf_counter() - began:.2f} s; optional requests: {asked}"
+
+
+def start_repeats(trial: GameTrial) -> str:
+    """Makes the same start twice, and in a new process."""
+    options = msgspec.to_builtins(trial.options)
+    kept = []
+    for number in range(20):
+        luck = f"{Dice(derive_seed(trial.seed, 'luck', number)).bits():016x}"
+        given = {"options": options, "seats": trial.seats, "luck": luck}
+        kept.append(Asked("start", None, given, canonical(trial.program.start(**given))))
+    for asked in kept:
+        trial.again(asked)
+    trial.program.close()
+    for asked in reversed(kept):
+        trial.again(asked)
+    trial.asked += kept
+    return f"{len({asked.answer for asked in kept})} different starts of {len(kept)}"
+
+
+def ends(trial: GameTrial) -> str:
+    """Plays whole matches between random players; what is sent fits its schema, or the program has failed."""
+    turns = []
+    for number in range(GAMES):
+        for seats in {trial.seats, trial.game.seats.stop - 1}:
+            dice = Dice(derive_seed(trial.seed, "players", number))
+            turns.append(sum(1 for _ in trial.play(trial.state(number, seats), dice, keep=seats == trial.seats)) - 1)
+    return f"{len(turns)} matches of {min(turns)} to {max(turns)} turns"
+
+
+def steps_repeat(trial: GameTrial) -> str:
+    """Makes the same steps again: in another order, by number, in a new process, and later."""
+    if not trial.asked:
+        list(trial.play(trial.state(), Dice(trial.seed), keep=True))
+    order = list(trial.asked)
+    Dice(trial.seed).shuffle(order)
+    for asked in order:
+        trial.again(asked)
+        if asked.position is not None and asked.position.at is not None:
+            trial.again(asked, whole=False)
+    trial.program.close()
+    for asked in reversed(order):
+        trial.again(asked)
+    time.sleep(max(0.0, trial.first_asked_at + LATER_S - time.monotonic()))
+    for asked in order:
+        trial.again(asked)
+    return f"{len(order)} requests, each in two processes and {LATER_S:g} s later"
+
+
+def legal_accepted(trial: GameTrial) -> str:
+    """Tries every legal answer."""
+    if "legal" not in trial.program.requests:
+        raise Skipped("the program does not answer legal")
+    tried = 0
+    for state in trial.positions():
+        for player in state.awaited:
+            for answer in islice(state.legal(player), ANSWERS):
+                tried += 1
+                if (fault := state.check(player, answer)) is not None:
+                    raise Failed(f"seat {player}: {_json(answer)} is in the list, and is refused: {fault.detail}")
+    return f"{tried} answers"
+
+
+def others_refused(trial: GameTrial) -> str:
+    """Tries answers that are not in the list: those of other positions, and junk."""
+    if "legal" not in trial.program.requests:
+        raise Skipped("the program does not answer legal")
+    tried, seen = 0, dict.fromkeys(map(_json, JUNK))
+    for state in trial.positions():
+        for player in state.awaited:
+            listed = [*islice(state.legal(player), 10 * ANSWERS + 1)]
+            if len(listed) > 10 * ANSWERS:
+                continue
+            legal = set(map(_json, listed))
+            others = [text for text in seen if text not in legal]
+            for text in others[:ANSWERS]:
+                tried += 1
+                if state.check(player, msgspec.json.decode(text)) is None:
+                    raise Failed(f"seat {player}: {text} is not in the list of legal answers, and is accepted")
+            seen |= dict.fromkeys(legal)
+    return f"{tried} answers"
+
+
+def faults_ruled(trial: GameTrial) -> str:
+    """Gives every kind of fault to every seat, in and out of turn, and stops matches."""
+    tried = 0
+    for state in islice(trial.positions(), 0, None, 4):
+        for kind in FaultKind:
+            fault = Fault(kind, f"a {kind} of the check", "junk" if kind is FaultKind.ILLEGAL else None)
+            for player in state.awaited:
+                answers = {each: fault if each == player else state.sample(each, Dice(1)) for each in state.awaited}
+                state.copy().apply(answers)
+                tried += 1
+        for player in range(trial.seats):
+            state.copy().forfeit({player: Fault(FaultKind.CRASH, "a crash of the check")})
+        state.copy().forfeit({player: Fault(FaultKind.CRASH, "a crash of the check") for player in range(trial.seats)})
+        state.copy().stop("stopped by the check")
+    return f"{tried} faults"
+
+
+def views_fit(trial: GameTrial) -> str:
+    """Looks at every position as every seat and as everybody, and makes it again from the view."""
+    seen = 0
+    for state in trial.positions():
+        for player in range(trial.seats):
+            state.view(player)
+            state.shown_to(player)
+        view = msgspec.json.decode(msgspec.json.encode(state.view(None)))
+        if trial.game.position(state.setup, view).key() != state.key():
+            raise Failed("the position that is made from the view of everything is another")
+        seen += 1
+    return f"{seen} positions"
+
+
+def views_hide(trial: GameTrial) -> str:
+    """Draws again what is hidden: no awaited seat may see a difference."""
+    if "view" not in trial.program.requests:
+        raise Skipped("nothing is hidden: the program does not answer view")
+    if "deal" not in trial.program.requests:
+        raise Skipped("the program does not answer deal, which draws again what is hidden")
+    seen = 0
+    for state in trial.positions():
+        for number in range(3):
+            twin = state.copy(derive_seed(trial.seed, "deal", number))
+            for player in state.awaited:
+                if msgspec.to_builtins(twin.view(player)) != msgspec.to_builtins(state.view(player)):
+                    raise Failed(f"seat {player} sees a difference when what is hidden from it is drawn again")
+                if twin.calls() != state.calls():
+                    raise Failed(f"seat {player} is asked something else when what is hidden from it is drawn again")
+                seen += 1
+    return f"{seen} views"
+
+
+def memory_flat(trial: GameTrial) -> str:
+    """Plays many matches in one process, whose memory must not grow."""
+    until, played, before = time.monotonic() + MEMORY_S, 0, 0
+    while played < MEMORY_GAMES and time.monotonic() < until:
+        for _ in trial.play(trial.state(played), Dice(played)):
+            pass
+        played += 1
+        if played == max(1, MEMORY_GAMES // 20):
+            before = _memory(trial)
+    grown = _memory(trial) - before if before else 0
+    if grown > GROWTH_BYTES:
+        raise Failed(f"the program's memory grew by {grown >> 20} MiB in {played} matches")
+    return f"{played} matches, {_memory(trial) >> 20} MiB"
+
+
+def _memory(trial: GameTrial) -> int:
+    try:
+        return int(psutil.Process(trial.program.pid).memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def step_times(trial: GameTrial) -> str:
+    """Says how long a step takes."""
+    if not trial.times:
+        list(trial.play(trial.state(), Dice(trial.seed)))
+    times = sorted(trial.times)
+    median, longest = times[len(times) // 2], times[-1]
+    note = f"median {median * 1000:.2f} ms, longest {longest * 1000:.1f} ms"
+    if median > SLOW_S:
+        raise Failed(f"a step takes long: {note}; all bots wait meanwhile")
+    return note
+
+
+GAME_FUNCTIONS: Mapping[str, Callable[[GameTrial], str]] = {
+    "starts": starts,
+    "start-repeats": start_repeats,
+    "ends": ends,
+    "steps-repeat": steps_repeat,
+    "legal-accepted": legal_accepted,
+    "others-refused": others_refused,
+    "faults-ruled": faults_ruled,
+    "views-fit": views_fit,
+    "views-hide": views_hide,
+    "memory-flat": memory_flat,
+    "step-times": step_times,
+}
+
+
+def check_game(
+    game: Game, spec: str, seed: int, options: Any, only: frozenset[str], progress: Callable[[RuleResult], None]
+) -> CheckReport:
+    """Tries the rules of `GAME_RULES`, one after the other; `progress` receives each result.
+
+    `spec`: how the user names the game. RunError if the machine cannot start anything.
+    """
+    trial, results, broken = GameTrial(game, seed, options), [], False
+    for rule in GAME_RULES:
+        if only and rule not in only and rule != "game-starts":
+            continue
+        result = RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) if broken else _tried(trial, rule, spec)
+        broken |= rule == "game-starts" and result.status is Status.FAILED
+        results.append(result)
+        progress(result)
+    passed = all(result.status is not Status.FAILED for result in results)
+    return CheckReport(game.name, seed, f"the rules of {game.name}", None, passed, tuple(results), None)
+
+
+def not_started(game: Game, spec: str, seed: int, error: RunError) -> CheckReport:
+    """Returns the report of rules that cannot be started: nothing else can be tried."""
+    failed = _failed("game-starts", spec, seed, str(error), 0.0)
+    others = [RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) for rule in GAME_RULES if rule != failed.rule]
+    return CheckReport(game.name, seed, f"the rules of {game.name}", None, False, (failed, *others), None)
+
+
+def _tried(trial: GameTrial, rule: str, spec: str) -> RuleResult:
+    started = time.perf_counter()
+    try:
+        note = GAME_FUNCTIONS[rule.removeprefix("game-")](trial)
+    except Skipped as skipped:
+        return RuleResult(rule, Status.SKIPPED, time.perf_counter() - started, str(skipped))
+    except (Failed, RunError, RefusedOptions, ValueError) as error:
+        return _failed(rule, spec, trial.seed, str(error), time.perf_counter() - started)
+    return RuleResult(rule, Status.PASSED, time.perf_counter() - started, note)
+
+
+def _failed(rule: str, spec: str, seed: int, text: str, duration_s: float) -> RuleResult:
+    command = ("referee", "check", "--game", spec, "--seed", str(seed), "--only", rule)
+    finding = Finding(rule, Level.ERROR, text, section=GAME_RULES[rule].section, command=command)
+    return RuleResult(rule, Status.FAILED, duration_s, "", (finding,))

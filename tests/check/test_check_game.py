@@ -1,0 +1,142 @@
+"""`referee check --game FOLDER`: what it finds in the rules of a game."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rules_games import COUNTDOWN, STEADY, write_game
+
+from referee.harness.adapters.rules.source import SOURCE
+from referee.harness.check import game_trial
+from referee.harness.check.findings import GAME_RULES
+from referee.harness.cli.main import main
+
+SERVE = "\nserve(start=start, step=step, legal=legal)\n"
+STEP = """
+steady = step
+def step(position, answers, faults, luck):
+    turn = steady(position, answers, faults, luck)
+"""
+REFUSES = """
+def step(position, answers, faults, luck):
+    seat = (3 - position) % 2
+    if faults or answers[str(seat)] != position:
+        ruling = {"seat": seat, "penalty": "loses"} | ({} if faults else {"detail": "not the position"})
+        return over(position, (2, 1) if seat == 0 else (1, 2), rulings=[ruling])
+    return awaits(position - 1, 1 - seat) if position else over(position)
+"""
+HIDES = """
+def start(options, seats, luck):
+    return awaits([3, int(luck, 16) % 1000])
+
+def step(position, answers, faults, luck):
+    wrong = {} if answers.get("0") == 1 or faults else {"detail": "not 1"}
+    rulings = [{"seat": 0, "penalty": "loses"} | wrong] if faults or wrong else []
+    return over(position, rulings=rulings)
+
+def legal(position, seat, most):
+    return [1]
+
+def deal(position, luck):
+    return awaits([position[0], int(luck, 16) % 1000])
+
+def view(position, seat):
+    return {"view": {"shown": position[:1] if seat is not None else position}}
+"""
+VIEWS = {"view": {"type": "object", "properties": {"shown": {"type": "array", "items": {"type": "integer"}}}}}
+ALL = "\nserve(start=start, step=step, legal=legal, view=view, deal=deal)\n"
+SOUND = {"plain": STEADY + REFUSES + SERVE, "hiding": STEADY + HIDES + ALL}
+DEFECTS = {
+    "reads a clock": ("game-steps-repeat", STEP + "    return turn | {'text': str(time.time() // 1)}" + SERVE),
+    "draws": ("game-start-repeats", "\ndef start(**_):\n    return awaits(os.urandom(2).hex())" + SERVE),
+    "draws when it starts": (
+        "game-start-repeats",
+        "\nx = os.urandom(2)[0]\ndef start(**_):\n    return awaits(x)" + SERVE,
+    ),
+    "counts": (
+        "game-steps-repeat",
+        "\nseen = []" + STEP + "    seen.append(1)\n    return turn | {'scores': [len(seen), 0]}" + SERVE,
+    ),
+    "goes on for ever": ("game-ends", STEP + "    return awaits(3, 0)" + SERVE),
+    "lists too much": (
+        "game-legal-accepted",
+        REFUSES + "\ndef legal(position, **_):\n    return [position, 77]" + SERVE,
+    ),
+    "accepts too much": ("game-others-refused", SERVE),
+    "rules no fault": ("game-faults-ruled", STEP + "    return turn | {'rulings': []}" + SERVE),
+    "awaits the dead": (
+        "game-faults-ruled",
+        "\ndef step(faults, **_):\n    return awaits(1, rulings="
+        "[{'seat': int(seat), 'penalty': 'none'} for seat in faults])" + SERVE,
+    ),
+    "shows a view of another type": (
+        "game-views-fit",
+        HIDES + "\ndef view(**_):\n    return {'view': {'shown': 1}}" + ALL,
+    ),
+    "shows what is hidden": (
+        "game-views-hide",
+        HIDES + "\ndef view(position, seat):\n    return {'view': {'shown': position}}" + ALL,
+    ),
+    "remembers": (
+        "game-memory-flat",
+        "\nkept = []" + STEP + "    kept.append(bytearray(1 << 17))\n    return turn" + SERVE,
+    ),
+    "ends at once": ("game-starts", "\nos._exit(3)"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(game_trial, "LONGEST", 100)
+    monkeypatch.setattr(game_trial, "LATER_S", 1.1)
+    monkeypatch.setattr(game_trial, "MEMORY_GAMES", 100)
+    monkeypatch.chdir(tmp_path)
+    yield
+    SOURCE.forget()
+
+
+@pytest.mark.parametrize("kind", SOUND)
+def test_sound_rules_pass(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write_game(tmp_path / "small", SOUND[kind], **(VIEWS if kind == "hiding" else {}))
+    assert main(["check", "--game", "./small", "--seed", "5", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [each["rule"] for each in report["checks"]] == list(GAME_RULES)
+    skipped = {each["rule"] for each in report["checks"] if each["status"] == "skipped"}
+    assert skipped == (set() if kind == "hiding" else {"game-views-hide"})
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_is_found(tmp_path: Path, defect: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rule, body = DEFECTS[defect]
+    write_game(tmp_path / "small", STEADY + body, **(VIEWS if "view" in body else {}))
+    only = [] if rule == "game-starts" else ["--only", rule]
+    assert main(["check", "--game", "./small", "--seed", "5", "--json", *only]) == 1
+    report = json.loads(capsys.readouterr().out)
+    failed = [each["rule"] for each in report["checks"] if each["status"] == "failed"]
+    assert failed == [rule]
+
+
+def test_a_finding_says_what_to_do_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_game(tmp_path / "small", STEADY + DEFECTS["draws"][1])
+    files = ["--junit", "junit.xml", "--sarif", "check.sarif"]
+    assert main(["check", "--game", "./small", "--only", "game-start-repeats", "--seed", "5", *files]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "take all random numbers from `luck`" in shown
+    assert "referee check --game ./small --seed 5 --only game-start-repeats" in shown
+    case = ElementTree.parse("junit.xml").find(".//testcase[@name='game-start-repeats']/failure")
+    assert case is not None and "position was" in str(case.get("message"))
+    (result,) = json.loads(Path("check.sarif").read_text())["runs"][0]["results"]
+    assert result["ruleId"] == "game-start-repeats"
+
+
+def test_a_game_of_a_package_has_no_rules_to_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--game", "tictactoe"]) == 2
+    assert "no bot is named" in capsys.readouterr().err
+
+
+def test_countdown_in_plain_python_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--game", str(COUNTDOWN), "--seed", "5"]) == 0
+    assert "passed: nothing found" in capsys.readouterr().out

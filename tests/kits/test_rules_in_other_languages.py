@@ -1,0 +1,66 @@
+"""Three games written again with the kits: every position, call, notice, ruling and view is that of our engines."""
+
+import pytest
+from driving import NONSENSE
+from kits import INPUTS, need
+from rules_oracle import Program, play, program
+
+from referee.games import cardgame, connectfour, registry, tictactoe
+from referee.games.dice import Dice
+from referee.protocol.messages import Encoding
+
+pytestmark = pytest.mark.depends_on(*INPUTS, "tests/kits/games", "tests/kits/rules_oracle.py")
+
+LANGUAGES = ("cpp", "java")
+OPTIONS = {
+    "tictactoe": [tictactoe.Options(), tictactoe.Options(flip="auto")],
+    "connectfour": [
+        connectfour.Options(),
+        connectfour.Options(flip="auto", columns=5, rows=4, inarow=3),
+        connectfour.Options(columns=7, rows=2),
+        connectfour.Options(columns=1, rows=9, inarow=9),
+    ],
+    "cardgame": [cardgame.Options(), cardgame.Options(first=1, timeouts=2)],
+}
+CARD_NONSENSE = [
+    *[None, True, 1.5, 0, -1, "x", {}, {"a": 1}, [], [None], ["0"], [True], [5], [-1], [0.5], [0], [1], [2], [3], [4]],
+    *[[action, index] for action in (1, 2, 3) for index in (0, 3, 11, -1, None, "1", [], [0], [1], {"a": 1})],
+    *[[3, [source, target]] for source in (0, 1, 2, 8, "1") for target in (0, 1, 9, -1, None)],
+    *[[2, [index, target]] for index in range(4) for target in (0, 1, 9, -1, True)],
+    *[[1, [index, 0]] for index in range(5)],
+]
+CELLS = [{"action": "putSymbol", "position": cell} for cell in tictactoe.CELLS]
+COLUMNS = [{"action": "putToken", "column": column} for column in connectfour.COLUMNS]
+ANSWERS = {
+    "tictactoe": [*NONSENSE, *CELLS, None, [], "play", 7, {"action": "putSymbol", "position": "ä€😀" * 60}],
+    "connectfour": [*NONSENSE, *COLUMNS, None, [], "play", 7, {"action": "putToken", "column": ["😀" * 120]}],
+    "cardgame": CARD_NONSENSE,
+}
+"""What a bot may answer besides what is legal."""
+
+
+def agree(game: str, language: str, seeds: range) -> None:
+    need(language)
+    reasons = set()
+    for encoding in Encoding:
+        with Program(program(language, game), encoding, game) as rules:
+            for seed in seeds:
+                options = Dice(seed).choice(OPTIONS[game])
+                odds = (3, 12, 60)[seed % 3]
+                result = play(registry.game(game), rules, seed, options, ANSWERS[game], odds).state.result
+                assert result is not None
+                reasons.add(result.reason)
+    assert len(reasons) >= 4, reasons
+
+
+@pytest.mark.parametrize("game", ANSWERS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_in_another_language_agree_with_ours(language: str, game: str) -> None:
+    agree(game, language, range(15 if game == "cardgame" else 60))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("game", ANSWERS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_they_agree_over_thousands_of_games(language: str, game: str) -> None:
+    agree(game, language, range(1000, 1500 if game == "cardgame" else 3000))
