@@ -190,9 +190,9 @@ class Viewer:
 
     async def _lines(self, followed: FollowedReplay, rights: Rights, at: int) -> AsyncIterator[bytes]:
         while True:
-            if lines := followed.batch(at):
-                at += len(lines)
-                yield b"".join(lines)
+            piece, at = followed.piece(at)
+            if piece:
+                yield piece
             elif followed.over:
                 return
             else:

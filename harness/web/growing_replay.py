@@ -21,8 +21,8 @@ POLL_S = 0.03
 """How often a growing replay is read."""
 AHEAD = 4096
 """How many lines are made before somebody asks for them."""
-BATCH = 512
-"""How many lines a reader gets at a time."""
+PIECE_BYTES = 16 << 10
+"""A reader gets so much at a time, and at least a line: a thousand readers may wait for theirs."""
 SLICE_S = 0.01
 """How long lines are made before other tasks get a turn."""
 
@@ -43,7 +43,9 @@ class FollowedReplay:
         """Follow the replay even if nobody reads."""
         self.scope = trio.CancelScope()
         self._viewer_lines: ViewerLines | None = None
-        self._requested = 0  # the end of the last batch
+        self._requested = 0  # the end of the last piece
+        self._piece = 0, 0, b"", 0
+        """The latest piece: where it begins, how many lines there were, its bytes, where it ends."""
         self._read_bytes = 0
         self._partial = b""
         self._bell = bell
@@ -55,11 +57,18 @@ class FollowedReplay:
             return None
         return self._viewer_lines.replay.game.name, self._viewer_lines.state
 
-    def batch(self, at: int) -> list[bytes]:
-        """Returns the lines that exist from `at` on, up to a limit."""
-        lines = self.lines[at : at + BATCH]
-        self._requested = max(self._requested, at + len(lines))
-        return lines
+    def piece(self, at: int) -> tuple[bytes, int]:
+        """Returns the lines that exist from `at` on, up to a limit, and the index of the next one."""
+        if self._piece[:2] != (at, len(self.lines)):  # most readers are at the same line
+            end, size = at, 0
+            while end < len(self.lines) and (end == at or size + len(self.lines[end]) <= PIECE_BYTES):
+                size += len(self.lines[end])
+                end += 1
+            self._piece = at, len(self.lines), b"".join(self.lines[at:end]), end
+        *_, piece, end = self._piece
+        if piece:
+            self._requested = max(self._requested, end)
+        return piece, end
 
     async def run(self) -> None:
         """Reads the replay until it has ended."""

@@ -212,9 +212,9 @@ class WatchServer(Viewer):
             await self.bell.wait()
         while True:
             state = self.shown, self.paused, self.over, self._changes
-            if lines := followed.batch(at):
-                at += len(lines)
-                yield b"".join(lines)
+            piece, at = followed.piece(at)
+            if piece:
+                yield piece
             elif state != last_state:
                 last_state = state
                 yield self.status(rights)

@@ -98,6 +98,17 @@ def test_a_page_that_never_reads_uses_bounded_memory(played: Played) -> None:
     trio.run(run)
 
 
+def test_readers_at_the_same_line_share_one_piece_of_bounded_size(played: Played) -> None:
+    followed = FollowedReplay(FileSource(played("tictactoe")), None, Bell())
+    followed.lines = [LINE] * 100 + [LINE * 100]
+    first, at = followed.piece(0)
+    assert followed.piece(0)[0] is first and first == LINE * 16 and at == 16
+    assert followed.piece(100) == (LINE * 100, 101), "a line is never cut"
+    assert followed.piece(101) == (b"", 101)
+    followed.lines.append(LINE)
+    assert followed.piece(101) == (LINE, 102)
+
+
 def test_a_replay_is_not_followed_while_all_readers_have_stopped(
     played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
