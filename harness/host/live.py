@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.host import switches
+from referee.harness.host import finals, switches
 from referee.harness.host.store import Store
 from referee.harness.host.times import frozen_table
 from referee.harness.tournament.plan import Plan, read_plan
@@ -29,6 +29,8 @@ from referee.harness.web import page as viewer
 
 SHARE = 10
 """Reading the ledger and making the table takes at most a tenth of the time."""
+FINAL_S = 1.0
+"""A final's pages are at most so old."""
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
@@ -122,7 +124,9 @@ class Live:
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
         self._pause_until = 0.0
-        self._games: dict[tuple[str, int | None], bytes] = {}
+        self._games: dict[tuple[Path, str, int | None], bytes] = {}
+        self._finals: dict[str, tuple[float, object, LiveSite]] = {}
+        """By name: when it was looked at, what it was then, and its pages."""
         self._viewing = threading.Lock()
         self.refresh()
 
@@ -157,11 +161,26 @@ class Live:
         if found is None or found[1].z is None or not viewer.is_there():
             return None
         with self._viewing:  # one at a time: a game is played again for it
-            if (name, seat) not in self._games:
+            key = site.folder, name, seat
+            if key not in self._games:
                 while len(self._games) >= KEPT_GAMES:
                     del self._games[next(iter(self._games))]
-                self._games[name, seat] = site.viewer_page(*found, seat)
-            return self._games[name, seat]
+                self._games[key] = site.viewer_page(*found, seat)
+            return self._games[key]
+
+    def final(self, name: str) -> LiveSite | None:
+        """Returns the pages of a final; None if there is none of that name."""
+        if not any(each.name == name for each in finals.finals(self.folder)):
+            return None
+        folder, now = self.folder / finals.FINALS / name, time.monotonic()
+        with self._viewing:
+            at, seen, site = self._finals.get(name, (-FINAL_S, None, None))
+            if site is None or (now > at + FINAL_S and _signature(folder) != seen):
+                seen = _signature(folder)
+                plan = read_plan(folder / PLAN)
+                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame())
+            self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
+            return site
 
     def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
         """Returns the pages of the moment at which the table was frozen; None if it is not."""
@@ -175,6 +194,11 @@ class Live:
 
     def _signature(self) -> object:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
-        sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(self.folder))
-        status = (self.folder / PLAN).stat()
-        return sizes, status.st_mtime_ns, status.st_ino, switches.frozen_at(self.store)
+        return _signature(self.folder), switches.frozen_at(self.store)
+
+
+def _signature(folder: Path) -> object:
+    """Returns a value that changes when a tournament's plan or ledger does."""
+    sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(folder))
+    status = (folder / PLAN).stat()
+    return sizes, status.st_mtime_ns, status.st_ino

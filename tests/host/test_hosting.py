@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -58,6 +59,23 @@ def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
         )
         before = games(cup)
         wait_for(lambda: games(cup) > before)
+
+        # A final, whose seed was committed before.
+        committed = re.search(r'"secret">([0-9a-f]{64})<', everybody.get("/finals"))
+        form = {"name": "CUP-1", "format": "knockout", "games": "2"}
+        organiser.post("/organiser/final", status=400, **form)  # while uploads are open
+        organiser.post("/organiser/switches/uploads", value="closed")
+        organiser.post("/organiser/final", **form)
+        assert "Blue" in everybody.get("/finals/CUP-1")
+        secret_of = re.compile(r'<dt>Secret</dt>\s*<dd class="secret">([0-9a-f]+)<')
+        shown = wait_for(lambda: secret_of.search(everybody.get("/finals")))
+        assert committed is not None and sha256(shown[1].encode()).hexdigest() == committed[1]
+        page = everybody.get("/finals/CUP-1/index.html")
+        bots = re.findall(r'href="(bots/\w+\.html)"', page)
+        assert "bracket" in page.casefold() and len(bots) == 2
+        one = re.search(r'href="\.\./games/([^"]+)\.jsonl\.gz"', everybody.get(f"/finals/CUP-1/{bots[0]}"))
+        assert one is not None and replay(everybody, f"/finals/CUP-1/games/{one[1]}.jsonl.gz")
+        everybody.get("/finals/%2e%2e/index.html", 404)
     played = games(cup)
 
     # The same command goes on, and nobody signs in again.
