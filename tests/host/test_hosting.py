@@ -143,6 +143,11 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
             content = replay(browser, f"{path}/{own}.jsonl.gz")
             assert {name for name in ("Blue", "Red") if f"private note of {name}".encode() in content} == seen
 
+        # Nobody learns the seed from which the luck of games to come follows.
+        seed = str(read_plan(cup / "tournament.toml").seed)
+        pages = [contest.browser().get("/"), *(blue.get(path) for path in ("/team", "/team/versions/1", "/team/bot"))]
+        assert not [page for page in [*pages, content.decode()] if seed in page]
+
         # A third team has no part in that game.
         green = contest.team(organiser, "Green")
         green.get(f"/team/games/{own}.jsonl.gz", 404)
