@@ -2,10 +2,13 @@
 
 import gzip
 import re
+import signal
 from hashlib import sha256
 from pathlib import Path
 
+import httpx
 import msgspec
+import psutil
 import pytest
 from hosting import Browser, hosted, secret, wait_for
 from submissions import RUN, zipped
@@ -152,3 +155,40 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
         green = contest.team(organiser, "Green")
         green.get(f"/team/games/{own}.jsonl.gz", 404)
         green.get(f"/team/games/{own}.html", 404)
+
+
+def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path) -> None:
+    """Also the processes below end with `referee host`, and leave the folder and the port free."""
+    cup = tmp_path / "cup"
+    slow = RUN + 'build = "echo begun; sleep 3; echo ended"\n'
+    with hosted(cup, "--game", "tictactoe", end=signal.SIGKILL) as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, slow))
+        wait_for(lambda: "begun" in blue.http.get("/team/versions/1/state").json()["log"])
+        blue.hand_in(zipped(tmp_path / "files" / "b.zip", 2))
+        below = psutil.Process(contest.process.pid).children(recursive=True)
+        stray = cup / "uploads" / "1" / "torn"
+        stray.mkdir()
+        (stray / "half.zip").write_bytes(b"PK")
+    assert psutil.wait_procs(below, 30)[1] == []
+    with hosted(cup, "--bind", contest.address.removeprefix("http://")):
+        assert [blue.decided(number)["status"] for number in (1, 2)] == ["accepted"] * 2
+        assert "Version 2 plays" in blue.get("/team") and not stray.exists()
+        wait_for(lambda: "Blue" in blue.get("/"))
+
+
+def test_the_web_process_starts_again_after_a_kill(tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe") as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        below = psutil.Process(contest.process.pid).children()
+        (web,) = [each for each in below if "referee.harness.host.web_process" in each.cmdline()]
+        web.kill()
+        wait_for(lambda: web_answers(blue))
+        assert "No version plays yet" in blue.get("/team")
+
+
+def web_answers(browser: Browser) -> bool:
+    try:
+        return browser.http.get("/health").status_code == 200
+    except httpx.HTTPError:
+        return False
