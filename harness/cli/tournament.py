@@ -376,6 +376,7 @@ async def _play(games: TournamentGames, opening: Any, max_minutes: float | None,
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
+    await _print_line(games, line)
     return end
 
 
@@ -412,9 +413,13 @@ async def _lines(games: TournamentGames, line: RunningLine) -> None:
     """Prints how a tournament of two bots stands, after every so many games."""
     while True:
         await trio.sleep(LIVE_EVERY_S)
-        if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
-            result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
-            line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
+        await _print_line(games, line)
+
+
+async def _print_line(games: TournamentGames, line: RunningLine) -> None:
+    if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
+        result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
+        line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
 
 
 def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:
