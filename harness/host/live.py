@@ -21,7 +21,7 @@ from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.site import Site, shown_to
-from referee.harness.tournament.reports.site_games import site_games
+from referee.harness.tournament.reports.site_games import pairs_met, site_games
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN, Line
 from referee.harness.tournament.store.reader import Book, read
@@ -44,10 +44,9 @@ class LiveSite(Site):
     def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
-        super().__init__(
-            plan, folder, Path(), Reader.PUBLIC, result, site_games(plan, folder, book), viewed, organiser=""
-        )
-        self._pages.globals |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        super().__init__(plan, folder, Path(), Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
+        self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        self._has_games = False
         self._made: dict[str, bytes] = {}
         self._book = book
         self._making = threading.RLock()
@@ -76,13 +75,15 @@ class LiveSite(Site):
         if row is None:
             return None
         with self._making:
-            self._with_history()
+            self._with_games()
             self.author(row, OWN)
             return self._made.pop(f"{OWN}/index.html")
 
     def line(self, name: str) -> tuple[Path, Line] | None:
         """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""
-        return self.games.lines.get(name.replace("_", "/"))
+        with self._making:
+            self._with_games()
+            return self.games.lines.get(name.replace("_", "/"))
 
     def row_of(self, bot: str) -> Row | None:
         """Returns a bot's row of the table; None if it takes no part yet."""
@@ -93,18 +94,22 @@ class LiveSite(Site):
         if part == "bots":
             row = next((row for row in self.result.rows if f"{row.ident.replace('~', '-')}.html" == file), None)
             if row is not None:
-                self._with_history()
+                self._with_games()
                 self.bot(row)
         elif part == "pairs":
+            self._with_games()
             for pair, games in self.games.pairs.items():
                 if self._pair_file(*pair) == file:
                     self.pair(pair, games)
         else:
             self.index([])
 
-    def _with_history(self) -> None:
-        if not self.history:
+    def _with_games(self) -> None:
+        """Reads what the pages of bots and games need, which the table does without."""
+        if not self._has_games:
+            self.games = site_games(self.plan, self.folder, self._book)
             self.history = history(self.plan, self._book)
+            self._has_games = True
 
 
 class Live:
