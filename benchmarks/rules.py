@@ -19,10 +19,10 @@ from pathlib import Path
 import trio
 
 from referee.benchmarks.calls import BOTS, ORDERS, compiled
-from referee.games import registry
 from referee.games.game import Game
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.isolation.plan import OFF
+from referee.harness.known_games import typed_game
 from referee.harness.match.match import Match, play
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
@@ -78,7 +78,7 @@ async def measure(folder: Path, rounds: int, program: Path) -> dict[str, list[fl
     async with open_roster(Limits(isolation=OFF)) as roster:
         for number in range(rounds + 1):
             for name, path in games.items():
-                turn_us = await _turn_us(registry.game(path), bot, roster, folder / "match.jsonl")
+                turn_us = await _turn_us(typed_game(path), bot, roster, folder / "match.jsonl")
                 if number:  # the first round warms up
                     figures[name].append(turn_us)
     return figures

@@ -29,7 +29,7 @@ from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, typed_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
@@ -300,7 +300,7 @@ def _request(
         raise UsageError(
             "`referee tournament run` needs --game and bots, a file such as tournament.toml, or a tournament's folder"
         )
-    return from_options(find_game(game), bots, setup, before, seed)
+    return from_options(typed_game(game), bots, setup, before, seed)
 
 
 def _holds_games(folder: Path) -> bool:
