@@ -1,8 +1,9 @@
 """Measures what rules in another language cost: tic-tac-toe with our engine and with C++ rules, in one run.
 
 `python -m referee.benchmarks.rules [--json] [--rounds N]`. A turn is a played call of an instant bot: the request, the
-answer, the rules, the record and the notices. The variants take turns, and a ratio is the median of the rounds' ratios,
-so that a machine that changes its speed changes no ratio.
+answer, the rules, the record and the notices. Of each round, the lower quartile counts: the turns in which nothing else
+had our core. The variants take turns, and a ratio is the median of the rounds' ratios, so that a machine that changes
+its speed changes no ratio.
 """
 
 import argparse
@@ -11,19 +12,25 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import trio
 
-from referee.benchmarks.calls import BOTS, ORDERS, Cost, compiled, referee
+from referee.benchmarks.calls import BOTS, ORDERS, compiled
+from referee.games.game import Game
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.isolation.plan import OFF
+from referee.harness.known_games import typed_game
+from referee.harness.match.match import Match, play
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.seats.roster import open_roster
+from referee.harness.programs.entrant import Entrant
+from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.messages import Encoding
 
-ROUNDS, PAIRS = 7, 100
+ROUNDS, MATCHES = 15, 40
 LARGE = 650
 """Numbers of six characters in a position, which then has 4 kB."""
 TOML = """
@@ -59,33 +66,43 @@ def add_game(folder: Path, program: Path, name: str, padding: int) -> str:
     return str(place)
 
 
-async def measure(folder: Path, rounds: int, program: Path) -> dict[str, list[Cost]]:
-    """Returns the figures of a turn, by variant and round."""
+async def measure(folder: Path, rounds: int, program: Path) -> dict[str, list[float]]:
+    """Returns the microseconds of a turn, by variant and round."""
     bot = str(compiled("tictactoe_instant.cpp", folder))
     games = {
         "our engine": "tictactoe",
         "C++ rules": add_game(folder, program, "small", 0),
         "C++ rules, positions of 4 kB": add_game(folder, program, "large", LARGE),
     }
-    figures: dict[str, list[Cost]] = {name: [] for name in games}
+    figures: dict[str, list[float]] = {name: [] for name in games}
     async with open_roster(Limits(isolation=OFF)) as roster:
-        variants = {
-            name: referee(roster, game, (bot, "0", *ORDERS), Encoding.JSON, folder, pairs=PAIRS)
-            for name, game in games.items()
-        }
         for number in range(rounds + 1):
-            for name, variant in variants.items():
-                rows = await variant()
-                turn = next(cost for row, cost in rows.items() if row.startswith("a turn"))
-                if number and turn is not None:  # the first round warms up
-                    figures[name].append(turn)
+            for name, path in games.items():
+                turn_us = await _turn_us(typed_game(path), bot, roster, folder / "match.jsonl")
+                if number:  # the first round warms up
+                    figures[name].append(turn_us)
     return figures
 
 
-def ratio(figures: dict[str, list[Cost]], name: str) -> float:
-    """Returns the median of the rounds' ratios of wall time to our engine's."""
-    pairs = zip(figures[name], figures["our engine"], strict=True)
-    return statistics.median(cost.wall / base.wall for cost, base in pairs)
+async def _turn_us(game: Game, bot: str, roster: Roster, replay: Path) -> float:
+    """Returns the lower quartile of the turns of some matches: those in which nothing else had our core."""
+    entrants = tuple(Entrant(seat, (bot, "0", ORDERS[1]), replay.parent) for seat in "ab")
+    turns: list[float] = []
+    for number in range(MATCHES):
+        at: list[float] = []
+
+        def watch(*_: object, at: list[float] = at) -> None:
+            at.append(time.perf_counter())
+
+        await play(Match(game, entrants, number, game.options(), game.time, (Encoding.JSON,), replay), roster, watch)
+        replay.unlink()
+        turns += [later - before for before, later in pairwise(at)]
+    return statistics.quantiles(turns, n=4)[0] * 1e6
+
+
+def ratio(figures: dict[str, list[float]], name: str) -> float:
+    """Returns the median of the rounds' ratios to our engine."""
+    return statistics.median(us / base for us, base in zip(figures[name], figures["our engine"], strict=True))
 
 
 def main() -> None:
@@ -101,11 +118,10 @@ def main() -> None:
         finally:
             SOURCE.forget()
     if given.json:
-        print(json.dumps({name: {"us": costs, "ratio": ratio(figures, name)} for name, costs in figures.items()}))
+        print(json.dumps({name: {"us": us, "ratio": ratio(figures, name)} for name, us in figures.items()}))
         return
-    for name, costs in figures.items():
-        wall, own = (statistics.median(each) for each in zip(*costs, strict=True))
-        print(f"a turn, {name:30} {wall:7.1f} µs, of it our own CPU time {own:6.1f} µs, {ratio(figures, name):5.2f}")
+    for name, us in figures.items():
+        print(f"a turn, {name:30} {statistics.median(us):7.1f} µs {ratio(figures, name):6.2f}")
 
 
 if __name__ == "__main__":

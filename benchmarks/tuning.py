@@ -17,9 +17,9 @@ DRAWS = 0.4
 """The share of draws between equal bots."""
 UNIT = 1 << 53
 A_TRIAL = 10
-"""Games that Optuna gets for each trial, against the start. With 40, it was worse."""
+"""Games that Optuna gets for each trial, against the start."""
 BEST = 0.1
-"""The share of Optuna's best trials whose mean is its result. The best trial alone was worse: it is a lucky one."""
+"""The share of Optuna's best trials whose mean is its result. The best trial alone is mostly a lucky one."""
 
 
 class Bots:

@@ -15,7 +15,13 @@ class Source(Protocol):
         """Returns the names of its games."""
 
     def game(self, name: str) -> Game | None:
-        """Returns the game of a name, or of the path of a folder; None = it has none."""
+        """Returns the game of a name; None = it has none."""
+
+    def in_folder(self, path: str) -> Game:
+        """Returns the game of a folder, which has a name from then on."""
+
+    def spec(self, game: Game) -> str | None:
+        """Returns the path by which the user named a game in this process; None = no path."""
 
 
 class NotInstalled(Exception):
@@ -69,8 +75,8 @@ def family(name: str) -> Family:
 def game(name: str) -> Game:
     """Loads a game. KeyError, with the known names, if there is none of that name.
 
-    `FAMILY:GAME` is a game of a family; NotInstalled without the family's package. A source also knows games by the
-    paths of their folders.
+    `FAMILY:GAME` is a game of a family; NotInstalled without the family's package. A file may have the name wrong, or a
+    stranger may have written it: a path is no name.
     """
     if (found := _packaged(name)) is not None:
         return found
@@ -79,6 +85,17 @@ def game(name: str) -> Game:
             return found
     more = ", ".join(f"{family}:NAME (`referee games {family}`)" for family in families())
     raise KeyError(f"unknown game {name!r}; there are {', '.join(names())} and {more}")
+
+
+def spec(game: Game) -> str:
+    """Returns what a user types for a game: the path of its folder as it was given, or its name."""
+    return next((typed for source in _sources() if (typed := source.spec(game)) is not None), game.name)
+
+
+def in_folder(path: str) -> Game:
+    """Loads the game of a folder that the user names, which has a name from then on."""
+    (source,) = _sources()
+    return source.in_folder(path)
 
 
 @cache

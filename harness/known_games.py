@@ -1,13 +1,21 @@
 """Games and families of games by name, for every name that a user or a file may have wrong."""
 
+import os
+
 from referee.games import registry
 from referee.games.game import Family, Game
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import extra_command
 
 
+def typed_game(text: str) -> Game:
+    """Returns the game that the user typed: by its name, or by the path of a folder, which has a `/` or is `.`."""
+    is_path = os.sep in text or text in (".", "..") or text.startswith("~")
+    return registry.in_folder(text) if is_path else find_game(text)
+
+
 def find_game(name: str) -> Game:
-    """Returns the game with this name. RunError without its family's package.
+    """Returns the game with this name, which a file may have wrong. RunError without its family's package.
 
     The UsageError for an unknown name suggests one or lists all.
     """

@@ -15,7 +15,7 @@ from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl
 from referee.harness import maps
 from referee.harness.errors import RunError, UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.match import rule_options
 from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
@@ -65,8 +65,11 @@ def game_names() -> list[str]:
 
 
 def game(name: str) -> Game:
-    """Returns the game of that name. UsageError if there is none, RunError if its package is not installed."""
-    return find_game(name)
+    """Returns the game of that name, or of the folder with that path.
+
+    UsageError if there is none, RunError if its package is not installed.
+    """
+    return typed_game(name)
 
 
 def setup(

@@ -10,7 +10,7 @@ from referee.harness.cli.screen import building
 from referee.harness.cli.signals import run
 from referee.harness.cli.standard_streams import read_input, write_output
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.programs.built_in import check_seats, entrant_in_game
 from referee.harness.programs.spec import entrant
 
@@ -34,7 +34,7 @@ def bridge(
     """
     if limits.clock is not None:
         raise UsageError("--clock: the program that runs the games keeps the clock")
-    played = find_game(game)
+    played = typed_game(game)
     from referee.harness.servers.bridge import Conditions, serve  # needs OpenSpiel, as the game does
 
     check_seats([bot], played.name, every_seat=True)

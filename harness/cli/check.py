@@ -23,7 +23,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import NoRoom, RunError, UsageError, writing
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
@@ -73,7 +73,7 @@ def check_bot(
         if bot is None:
             bot, report = game, checked_game(game, drawn(seed), setup, only)
         else:
-            report = checked(bot, find_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
+            report = checked(bot, typed_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
     except (RunError, UsageError, NoRoom, Ended) as error:
         if junit is not None:
             with suppress(RunError):  # the error that ended the check matters more
@@ -96,7 +96,7 @@ def checked_game(spec: str, seed: int, setup: SetupOptions, only: Sequence[str])
     from referee.harness.adapters.rules.games import is_program  # takes a moment, which a check of a bot need not spend
     from referee.harness.check.game_trial import check_game, not_started
 
-    game = find_game(spec)
+    game = typed_game(spec)
     if not is_program(game):
         raise UsageError(f"no bot is named; the rules of {game.name} are part of a package, so only bots are checked")
     try:

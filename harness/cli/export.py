@@ -11,7 +11,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import POSITIVE, GameName, Seed, SetupOptions, drawn
 from referee.harness.cli.screen import out
 from referee.harness.export.problem import Accept, Terms, write_problem
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.programs.built_in import check_seats
 
 export_app = App(name="export", help="Writes packages for other systems.")
@@ -40,7 +40,7 @@ def export_problem(
         solution: A bot that must be accepted, a file or a folder. Default: the Python kit's bot.
         tests: Secret tests for every seat, each with a seed of its own.
     """
-    played = find_game(game)
+    played = typed_game(game)
     check_seats([against], played.name, every_seat=True)
     seats = played.seats.start
     limits, time, options = setup.resolved(played, seats)

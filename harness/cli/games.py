@@ -12,7 +12,7 @@ from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_family, find_game
+from referee.harness.known_games import find_family, typed_game
 from referee.harness.paths import expanded
 
 
@@ -35,10 +35,10 @@ def games(name: str | None = None, subject: str | None = None) -> int:
         with paged():
             out.print(reports.family(find_family(name)))
     elif name is None:
-        out.print(reports.games([*map(find_game, registry.names())]))
+        out.print(reports.games([*map(typed_game, registry.names())]))
         out.print(Text(f"and families of games: {', '.join(registry.families())} (referee games NAME)", style="dim"))
     else:
-        game = find_game(name)
+        game = typed_game(name)
         with paged():
             out.print(reports.detailed(game))
     return PLAYED
@@ -66,6 +66,6 @@ def print_rules(game: GameName, section: str | None = None) -> int:
     Args:
         section: Only this section: its number, such as 5.2, or words of its title.
     """
-    text = rules.section(find_game(game).name, section).text
+    text = rules.section(typed_game(game).name, section).text
     out.print(Markdown(text) if out.is_terminal else text)
     return PLAYED

@@ -26,7 +26,7 @@ from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.records import total
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise
@@ -132,7 +132,7 @@ def gate(
         export: FORMAT FILE: write the games in another format too: pgn or sgf.
         every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
-    rules = find_game(game)
+    rules = typed_game(game)
     seats = rules.seats.start
     if export is not None:
         exported.check(export[0], rules.name)

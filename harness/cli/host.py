@@ -20,7 +20,7 @@ from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
 from referee.harness.host.failures import FAILURES
 from referee.harness.host.play import PlaySettings
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.plan import Plan
@@ -91,7 +91,7 @@ def host(
     )
     settings.check_settings(reached)
     plan = _plan(game, title, seed, setup)
-    options = () if game is None else setup.command(find_game(game))[3:]
+    options = () if game is None else setup.command(typed_game(game))[3:]
     listening = listen(where, port)
     if address is None:
         port = listening.getsockname()[1]
@@ -114,7 +114,7 @@ def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOpt
         if setup != SetupOptions() or seed is not None or title is not None:
             raise UsageError("rules, times, limits, seed and title are those of a new contest, which --game makes")
         return None
-    request = from_options(find_game(game), (), setup, None, seed)
+    request = from_options(typed_game(game), (), setup, None, seed)
     return organise.plan_without_bots(msgspec.structs.replace(request, format="ladder", title=title))
 
 

@@ -31,7 +31,7 @@ from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name
@@ -87,7 +87,7 @@ def improve(
             ./tournaments.
         resume: Continue with the versions in that folder.
     """
-    rules = find_game(game)
+    rules = typed_game(game)
     terms = when.terms(rules.seats.start)
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")

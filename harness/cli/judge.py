@@ -11,7 +11,7 @@ from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import cut, printable
 from referee.harness.cli.screen import building, out, print_result, progress
 from referee.harness.cli.signals import run
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
@@ -27,7 +27,7 @@ def judge_bot(bot: str, *, game: GameName, seed: Seed = None, replay: Path | Non
         bot: As for a match: PATH, cmd:'COMMAND LINE' or @NAME. NAME= before it names the bot.
         replay: The folder for the replays, one per case. Default: a new one in ./replays.
     """
-    played = find_game(game)
+    played = typed_game(game)
     cases = len(judge_plan(played.name).cases)
     check_seats([bot], played.name, every_seat=True)
     seed = drawn(seed)

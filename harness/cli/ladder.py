@@ -18,7 +18,7 @@ from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.signals import run
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, typed_game
 from referee.harness.ladder import new, playing, proof
 from referee.harness.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Refused, check_change
 from referee.harness.ladder.commits import ORIGIN, advance, newest, push_branch
@@ -60,7 +60,7 @@ def new_ladder(
         witnesses: How many owners must have played a game of native programs before it counts. Default: 2.
         install: The referee that the workflows install with pip. Default: the source of this installation.
     """
-    played = find_game(game)
+    played = typed_game(game)
     settings = {name: value for name, value in (("games", games), ("witnesses", witnesses)) if value is not None}
     title = f"{played.title} ladder" if title is None else title
     if problem := msgspec.structs.replace(Settings(played.name), **settings).problem():

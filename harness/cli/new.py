@@ -10,7 +10,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import LANGUAGES
 from referee.harness.new import rules as new_rules
@@ -49,7 +49,7 @@ def new_bot(
     if lang is None:
         raise UsageError(f"new {game}: choose a language with --lang: {', '.join(new.kits())}")
     lang = ALIASES.get(lang.lower(), lang.lower())
-    played = find_game(game)
+    played = typed_game(game)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
     has_workflow = new.write(played, lang, folder, referee, wasm=target == "wasm")
     toolchain = packages.toolchain(lang, target == "wasm")

@@ -21,7 +21,7 @@ from referee.harness import game_files, maps
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.errors import UsageError
 from referee.harness.game_files import Book, Openings
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, typed_game
 from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.paths import expanded
@@ -29,7 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.kinds import split_name
 
-GameName = Annotated[str, Parameter(help="GAME: the game's name.")]
+GameName = Annotated[str, Parameter(help="GAME: the game's name, or the folder of a game whose rules are a program.")]
 GameFolder = Annotated[
     Path | None,
     Parameter(name="--game", help="The folder of the game, if its rules are a program that is not installed"),
@@ -100,7 +100,7 @@ class SetupOptions:
         groups: tuple[Any, ...] = self.rules, self.limits
         options = [(each.name, value) for group in groups for each, value in given(group)]
         options += [(name, value) for name, value in more.items() if value]
-        return ("referee", "--game", game.name, *(word for option in options for word in _typed(*option)))
+        return ("referee", "--game", registry.spec(game), *(word for option in options for word in _typed(*option)))
 
 
 @Parameter(name="*", group=MORE_TITLE)
@@ -155,7 +155,7 @@ def check_engine(engine: Engine, play: bool) -> None:
 def game_of(bots: Sequence[str], game: str | None) -> Game:
     """Returns the game of `--game`, or else of a bot's bot.toml; UsageError if there is neither."""
     if game is not None:
-        return find_game(game)
+        return typed_game(game)
     names = {name for name in map(_bot_game, bots) if name is not None}
     if len(names) > 1:
         raise UsageError(f"the bots are for {' and '.join(sorted(names))}; choose one with --game")
@@ -171,7 +171,7 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
 def name_folder(folder: Path | None) -> None:
     """Makes the game of a folder known by its name, for a replay that holds only the name."""
     if folder is not None:
-        find_game(os.path.join(folder, ""))
+        typed_game(os.path.join(folder, ""))
 
 
 def path_of(spec: str) -> Path:

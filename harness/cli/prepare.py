@@ -23,7 +23,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import FormatOptions
 from referee.harness.cli.tournament_request import check_used, from_options
 from referee.harness.errors import UsageError, writing
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, typed_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.inbox import Submit, Withdraw, hand_in
 from referee.harness.tournament.intake.intake import RULES, Intake, report_path, take_in, with_known_names
@@ -145,7 +145,7 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
             raise UsageError("other rules, times or limits need the whole command, with --game")
         check_used(before.format, before.seats, changes)
         return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
-    request = from_options(find_game(game), (), setup, before, seed)
+    request = from_options(typed_game(game), (), setup, before, seed)
     plan = organise.plan_without_bots(msgspec.structs.replace(request, **changes))
     check_used(plan.format, plan.seats, changes)
     return plan

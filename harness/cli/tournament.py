@@ -29,7 +29,7 @@ from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, typed_game
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
@@ -300,7 +300,7 @@ def _request(
         raise UsageError(
             "`referee tournament run` needs --game and bots, a file such as tournament.toml, or a tournament's folder"
         )
-    return from_options(find_game(game), bots, setup, before, seed)
+    return from_options(typed_game(game), bots, setup, before, seed)
 
 
 def _holds_games(folder: Path) -> bool:
@@ -376,6 +376,7 @@ async def _play(games: TournamentGames, opening: Any, max_minutes: float | None,
         async with opening as pool:
             end = await games.play(pool, stop, 60 * (max_minutes or inf))
         nursery.cancel_scope.cancel()
+    await _print_line(games, line)
     return end
 
 
@@ -412,9 +413,13 @@ async def _lines(games: TournamentGames, line: RunningLine) -> None:
     """Prints how a tournament of two bots stands, after every so many games."""
     while True:
         await trio.sleep(LIVE_EVERY_S)
-        if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
-            result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
-            line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
+        await _print_line(games, line)
+
+
+async def _print_line(games: TournamentGames, line: RunningLine) -> None:
+    if line.is_due(played := games.book.count) and len(games.plan.bots) == games.plan.seats == 2:
+        result = await threads.run(partial(_standings_now, games, {}, False), abandon=True)
+        line.show(played, partial(line_of_two, result, games.plan.bots[0].ident))
 
 
 def _standings_now(games: TournamentGames, known: Mapping[str, Row], rated: bool) -> Standings:

@@ -25,7 +25,7 @@ from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import OpenedBook
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.kinds import called
 from referee.harness.programs.spec import entrants
@@ -97,7 +97,7 @@ def tune(
         ledger: A new folder for the games of the gate. Default: one in ./tournaments.
         every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
-    rules = find_game(game)
+    rules = typed_game(game)
     parameters, seats = all_parsed(param), rules.seats.start
     terms, read = when.terms(seats), book.read(rules)
     steps = games // seats

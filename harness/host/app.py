@@ -71,6 +71,12 @@ PAGES = (
     Page("GET", "/join/{token}", EVERYBODY, public.join_page),
     Page("POST", "/join/{token}", EVERYBODY, public.join),
     Page("POST", "/sign-out", EVERYBODY, public.sign_out),
+    Page("GET", "/finals/{final}", EVERYBODY, final.final_start),
+    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table),
+    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot),
+    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair),
+    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game),
+    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay),
     Page("GET", "/team", MEMBER, team.team_page),
     Page("POST", "/team/link", MEMBER, team.new_join_link),
     Page("POST", "/team/token", MEMBER, team.new_token),
@@ -104,8 +110,8 @@ PAGES = (
 """The pages that a thread makes. `Application.streams` has the others."""
 NAV = (
     '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
-    '<a href="/finals">Finals</a> <a href="/news">Announcements</a> <a href="/rules">Rules</a> '
-    '<a href="/kits">First bot</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
+    '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
+    '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 log = logging.getLogger("referee.host")

@@ -1,75 +1,92 @@
-"""The pages of finals: the commitment to the next one's seed, the tables, and the form that makes one."""
+"""The pages of finals: the commitment to the next one's seed, each final's bracket and games, and the form for one."""
 
-from functools import lru_cache
-from pathlib import Path
+from urllib.parse import quote
 
-from msgspec import Struct
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import UsageError
 from referee.harness.host import finals, switches
-from referee.harness.host.access import Asked, see
-from referee.harness.host.finals import FINALS, Final
+from referee.harness.host.access import Asked, Denied, see
+from referee.harness.host.live import LiveSite
+from referee.harness.host.public_pages import HTML, shown_game, shown_replay
 from referee.harness.tournament.formats.schedules import BRACKETS
-from referee.harness.tournament.plan import Plan, read_plan
-from referee.harness.tournament.reports.all_stages import all_standings
-from referee.harness.tournament.reports.standings_text import cells, headers
+from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.stage_settings import TWO_SEATS
-from referee.harness.tournament.store import ledger, reader
-from referee.harness.tournament.store.ledger import PLAN
 
 FORMATS = ("double-elimination", "knockout", "swiss", "round-robin", "series", "groups")
 """The formats of a final, in the order of the form."""
 
 
-class Table(Struct, frozen=True):
-    """The table of a final."""
-
-    description: str
-    headers: list[str]
-    rows: list[list[str]]
-    games: int
-
-
 def finals_page(asked: Asked) -> Response:
-    """Answers with the finals and their seeds. While the public table is frozen, only organisers see tables."""
+    """Answers with the finals and their seeds, and with the commitment to the next one's."""
     store = asked.contest.store
-    is_organiser = asked.person is not None and asked.person.is_organiser
-    hidden = switches.frozen_at(store) is not None and not is_organiser
-    found = [(final, None if hidden else _table(store.folder, final)) for final in finals.finals(store.folder)]
     return asked.contest.render(
         "finals.html",
         title="Finals",
         next=finals.commitment(store),
-        finals=list(reversed(found)),
-        hidden=hidden,
+        finals=finals.finals(store.folder)[::-1],
+        hidden=_is_hidden(asked),
         closed=switches.value_of(store, "uploads") == "closed",
     )
+
+
+def _is_hidden(asked: Asked) -> bool:
+    """Tells whether the results are hidden: while the public table is frozen, only organisers see them."""
+    is_organiser = asked.person is not None and asked.person.is_organiser
+    return switches.frozen_at(asked.contest.store) is not None and not is_organiser
+
+
+def _site(asked: Asked) -> LiveSite:
+    site = asked.contest.live.final(asked.path["final"])
+    if site is None:
+        raise Denied(404, "there is no final of that name")
+    if _is_hidden(asked):
+        raise Denied(403, "the table is frozen: the result is shown when it is public again")
+    return site
+
+
+def final_start(asked: Asked) -> Response:
+    """Sends the browser to the table of a final, from which its links start."""
+    _site(asked)
+    return RedirectResponse(f"/finals/{quote(asked.path['final'])}/index.html", 302)
+
+
+def final_table(asked: Asked) -> Response:
+    """Answers with the table and the bracket of a final."""
+    return _page(asked, "index.html")
+
+
+def final_bot(asked: Asked) -> Response:
+    """Answers with the page of a bot in a final."""
+    return _page(asked, f"bots/{asked.path['file']}")
+
+
+def final_pair(asked: Asked) -> Response:
+    """Answers with the page of the games between two bots in a final."""
+    return _page(asked, f"pairs/{asked.path['file']}")
+
+
+def _page(asked: Asked, name: str) -> Response:
+    content = _site(asked).page(name)
+    if content is None:
+        raise Denied(404, "there is no such page")
+    return Response(content, media_type=HTML)
+
+
+def final_game(asked: Asked) -> Response:
+    """Answers with a game of a final in the viewer."""
+    return shown_game(asked, _site(asked), None)
+
+
+def final_replay(asked: Asked) -> Response:
+    """Answers with the replay of a game of a final."""
+    return shown_replay(asked, _site(asked), None)
 
 
 def formats_of(plan: Plan) -> list[str]:
     """Returns the formats that a final of this game may have."""
     two = plan.seats == 2
     return [each for each in FORMATS if (two or each not in TWO_SEATS | BRACKETS) and (each != "groups" or not two)]
-
-
-def _table(cup: Path, final: Final) -> Table | None:
-    folder = cup / FINALS / final.name
-    try:
-        sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(folder))
-        return _read_table(folder, sizes, (folder / PLAN).stat().st_mtime_ns)
-    except (RunError, UsageError, OSError):
-        return None  # the play process says why in its log
-
-
-@lru_cache(maxsize=8)
-def _read_table(folder: Path, sizes: object, written: int) -> Table:
-    """Returns the table of a final's folder. `sizes`, `written`: of its files, which change it."""
-    plan = read_plan(folder / PLAN)
-    book = reader.read(folder, plan=plan)
-    result = all_standings(plan, book, chances=False)
-    columns = headers(result)
-    return Table(plan.formats, list(columns), [list(cells(row, columns)) for row in result.rows], book.count)
 
 
 def make_final(asked: Asked) -> Response:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.host import switches
+from referee.harness.host import finals, switches
 from referee.harness.host.store import Store
 from referee.harness.host.times import frozen_table
 from referee.harness.tournament.plan import Plan, read_plan
@@ -21,7 +21,7 @@ from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.site import Site, shown_to
-from referee.harness.tournament.reports.site_games import site_games
+from referee.harness.tournament.reports.site_games import pairs_met, site_games
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN, Line
 from referee.harness.tournament.store.reader import Book, read
@@ -29,6 +29,8 @@ from referee.harness.web import page as viewer
 
 SHARE = 10
 """Reading the ledger and making the table takes at most a tenth of the time."""
+FINAL_S = 1.0
+"""A final's pages are at most so old."""
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
@@ -42,10 +44,9 @@ class LiveSite(Site):
     def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
-        super().__init__(
-            plan, folder, Path(), Reader.PUBLIC, result, site_games(plan, folder, book), viewed, organiser=""
-        )
-        self._pages.globals |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        super().__init__(plan, folder, Path(), Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
+        self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
+        self._has_games = False
         self._made: dict[str, bytes] = {}
         self._book = book
         self._making = threading.RLock()
@@ -74,13 +75,15 @@ class LiveSite(Site):
         if row is None:
             return None
         with self._making:
-            self._with_history()
+            self._with_games()
             self.author(row, OWN)
             return self._made.pop(f"{OWN}/index.html")
 
     def line(self, name: str) -> tuple[Path, Line] | None:
         """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""
-        return self.games.lines.get(name.replace("_", "/"))
+        with self._making:
+            self._with_games()
+            return self.games.lines.get(name.replace("_", "/"))
 
     def row_of(self, bot: str) -> Row | None:
         """Returns a bot's row of the table; None if it takes no part yet."""
@@ -91,18 +94,22 @@ class LiveSite(Site):
         if part == "bots":
             row = next((row for row in self.result.rows if f"{row.ident.replace('~', '-')}.html" == file), None)
             if row is not None:
-                self._with_history()
+                self._with_games()
                 self.bot(row)
         elif part == "pairs":
+            self._with_games()
             for pair, games in self.games.pairs.items():
                 if self._pair_file(*pair) == file:
                     self.pair(pair, games)
         else:
             self.index([])
 
-    def _with_history(self) -> None:
-        if not self.history:
+    def _with_games(self) -> None:
+        """Reads what the pages of bots and games need, which the table does without."""
+        if not self._has_games:
+            self.games = site_games(self.plan, self.folder, self._book)
             self.history = history(self.plan, self._book)
+            self._has_games = True
 
 
 class Live:
@@ -122,7 +129,9 @@ class Live:
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
         self._pause_until = 0.0
-        self._games: dict[tuple[str, int | None], bytes] = {}
+        self._games: dict[tuple[Path, str, int | None], bytes] = {}
+        self._finals: dict[str, tuple[float, object, LiveSite]] = {}
+        """By name: when it was looked at, what it was then, and its pages."""
         self._viewing = threading.Lock()
         self.refresh()
 
@@ -157,11 +166,26 @@ class Live:
         if found is None or found[1].z is None or not viewer.is_there():
             return None
         with self._viewing:  # one at a time: a game is played again for it
-            if (name, seat) not in self._games:
+            key = site.folder, name, seat
+            if key not in self._games:
                 while len(self._games) >= KEPT_GAMES:
                     del self._games[next(iter(self._games))]
-                self._games[name, seat] = site.viewer_page(*found, seat)
-            return self._games[name, seat]
+                self._games[key] = site.viewer_page(*found, seat)
+            return self._games[key]
+
+    def final(self, name: str) -> LiveSite | None:
+        """Returns the pages of a final; None if there is none of that name."""
+        if not any(each.name == name for each in finals.finals(self.folder)):
+            return None
+        folder, now = self.folder / finals.FINALS / name, time.monotonic()
+        with self._viewing:
+            at, seen, site = self._finals.get(name, (-FINAL_S, None, None))
+            if site is None or (now > at + FINAL_S and _signature(folder) != seen):
+                seen = _signature(folder)
+                plan = read_plan(folder / PLAN)
+                site = LiveSite(plan, folder, read(folder, plan=plan), self._frame())
+            self._finals[name] = (now, seen, site) if now > at + FINAL_S else (at, seen, site)
+            return site
 
     def _frozen(self, plan: Plan, book: Book) -> LiveSite | None:
         """Returns the pages of the moment at which the table was frozen; None if it is not."""
@@ -175,6 +199,11 @@ class Live:
 
     def _signature(self) -> object:
         """Returns a value that changes when the tournament does. Takes some microseconds."""
-        sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(self.folder))
-        status = (self.folder / PLAN).stat()
-        return sizes, status.st_mtime_ns, status.st_ino, switches.frozen_at(self.store)
+        return _signature(self.folder), switches.frozen_at(self.store)
+
+
+def _signature(folder: Path) -> object:
+    """Returns a value that changes when a tournament's plan or ledger does."""
+    sizes = tuple((file.name, file.stat().st_size) for file in ledger.files(folder))
+    status = (folder / PLAN).stat()
+    return sizes, status.st_mtime_ns, status.st_ino

@@ -5,6 +5,7 @@ A check is that of `referee tournament prepare`: a build in the sandbox, then th
 
 import os
 import re
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -160,7 +161,8 @@ class Queue:
         self._free = trio.CapacityLimiter(jobs)
         plan = read_plan(store.folder / PLAN)
         options = msgspec.json.decode(store.setting(OPTIONS) or "[]", type=tuple[str, ...])
-        self._intake = Intake(find_game(plan.game), store.folder, plan.limits, options, plan.seed, jobs=jobs)
+        seed = secrets.randbits(63)  # the report names it, and the plan's seed is secret
+        self._intake = Intake(find_game(plan.game), store.folder, plan.limits, options, seed, jobs=jobs)
 
     async def run(self) -> None:
         """Checks until it is cancelled. Versions whose check that ends are checked again by the next run."""

@@ -119,6 +119,8 @@ class _Entry(Struct):
     part: Part
     lines: dict[int, bytes]
     """By place among the new games."""
+    courses: str
+    """The hash of what it says of all its games."""
 
 
 def table_of(ladder: Ladder, use_cache: bool = True) -> Table:
@@ -167,6 +169,7 @@ class _Counting:
         self.games = self.waiting = self.disputed = 0
         self.pairs: list[Pair] = []
         self.suspects: Mapping[str, float] = {}
+        self.witnesses = ladder.settings.witnesses
 
     def table(self) -> Table:
         ladder = self.ladder
@@ -216,9 +219,8 @@ class _Counting:
                 claim = chain.claims[hash]
                 lines = batch_lines(next(contents))
                 places = range(len(games)) if claim.part is not Part.SAMPLE else self.ladder.games_of(claim)[1]
-                entries.append(
-                    _Entry(hash, claim.runner, claim.owner, claim.part, dict(zip(places, lines, strict=False)))
-                )
+                said = dict(zip(places, lines, strict=False))
+                entries.append(_Entry(hash, claim.runner, claim.owner, claim.part, said, results[hash].head.courses))
             yield entries, bots, games
 
     def _time(self, hash: str) -> tuple[int, str]:
@@ -247,6 +249,16 @@ class _Counting:
                     late = [each for each in read_game(line, entry.runner).faults if each.kind == TIMEOUT]
                     own["calls_late"] += len(late)
                     own["late_by_machine"] += sum(each.is_noise for each in late)
+        if len(entries) > 1 and _are_alike(entries, bots) and len({each.owner for each in entries}) == len(entries):
+            for entry in entries:
+                self._of(entry.runner)["shared"] += len(entry.lines)
+                self._of(entry.runner)["agree"] += len(entry.lines)
+        else:
+            self._compare_lines(entries, bots, games)
+
+    def _compare_lines(
+        self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
+    ) -> None:
         for entry in entries if len(entries) > 1 else ():
             for place, line in entry.lines.items():
                 theirs = [each for each in entries if each.owner != entry.owner and place in each.lines]
@@ -287,13 +299,14 @@ class _Counting:
         places = [self.current.get((bot.name, bot.version), -1) for bot in bots]
         modules = [bot.is_module for bot in bots]
         honest = [each for each in entries if each.hash not in self.ladder.struck]
-        alone = honest[0].lines if len(entries) == 1 and honest else None
+        alone = honest[0].lines if honest and (len(entries) == 1 or _are_alike(honest, bots)) else None
+        enough = alone is not None and _are_alike(honest, bots) and self._owners(honest) >= self.witnesses
         group: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         contents: list[int] = []
         last = len(games) - 1
         for place, game in enumerate(games):
             proved = all([modules[bot] for bot in game.bots])
-            if alone is not None and proved:
+            if alone is not None and (proved or enough):
                 line: bytes | None = alone[place]
             else:
                 line = self._agreed(honest, place, game, bots)
@@ -309,6 +322,9 @@ class _Counting:
             if group and (place == last or games[place + 1].group != game.group):
                 self.groups.setdefault(tuple(group), array("Q")).extend(contents)
                 group, contents = [], []
+
+    def _owners(self, entries: Sequence[_Entry]) -> int:
+        return len({each.owner for each in entries})
 
     def _agreed(
         self, honest: Sequence[_Entry], place: int, game: DrawnGame, bots: tuple[BotVersion, ...]
@@ -329,7 +345,7 @@ class _Counting:
                 return None
             return said[0].lines[place]
         best = max(owners.values(), key=len)
-        if len(best) < self.ladder.settings.witnesses:
+        if len(best) < self.witnesses:
             self.disputed += len(owners) > 1
             self.waiting += len(owners) == 1
             return None
@@ -416,6 +432,14 @@ class _Counting:
             )
         if any(True for _ in self.chain.missing()):
             yield "entries of the chain are missing: `referee ladder verify` names them"
+
+
+def _are_alike(entries: Sequence[_Entry], bots: tuple[BotVersion, ...]) -> bool:
+    """Whether all say the same of all games, which all bots play alike again."""
+    return (
+        all(each.courses == entries[0].courses and each.part is not Part.SAMPLE for each in entries)
+        and all(bot.deterministic for bot in bots)
+    )  # fmt: skip
 
 
 def _told(line: bytes) -> tuple[bytes, ...]:

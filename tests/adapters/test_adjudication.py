@@ -165,3 +165,18 @@ def test_equal_games_from_a_book_have_equal_positions_whatever_the_seed() -> Non
     options = msgspec.convert({"fen": ENDGAME}, CHESS.options)
     first, second = (CHESS.new(Setup(seed, ("one", "two"), options)) for seed in (1, 2))
     assert first.key() == second.key()
+
+
+def test_arrays_for_training_follow_a_match_that_begins_elsewhere() -> None:
+    from referee.harness.adapters.openspiel.arrays import SpielArrays
+
+    options = msgspec.convert(
+        {"fen": ENDGAME, "moves": [next(iter(chess(fen=ENDGAME).legal(WHITE))).action]}, CHESS.options
+    )
+    state = CHESS.new(Setup(1, ("one", "two"), options))
+    arrays = SpielArrays(CHESS, options)
+    for _ in range(3):
+        (player,) = state.awaited
+        assert isinstance(state, Spiel)
+        assert arrays.observe(state.view(player), player).ravel().tolist() == state._state.observation_tensor(player)
+        state.apply({player: next(iter(state.legal(player)))})

@@ -20,6 +20,8 @@ from referee.games.game import TimeControl
 from referee.harness import game_files
 from referee.harness.adapters.openspiel.files import pgn
 from referee.harness.cli.main import main
+from referee.harness.cli.options import SetupOptions
+from referee.harness.cli.tournament_request import from_file
 from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import Move, Occasion, OpenedBook, Record
 from referee.harness.languages import toolchains
@@ -159,6 +161,18 @@ def test_a_random_order_has_every_opening_once_before_the_first_comes_again(coun
     assert sorted(order(1)) == list(range(count))
     assert order(1) == order(1)
     assert count < 100 or order(1) != order(2)
+
+
+def test_a_tournaments_file_may_name_a_book(tmp_path: Path) -> None:
+    (tmp_path / "book.pgn").write_text(PGN)
+    text = 'game = "openspiel:chess"\nbots = ["@random", "@random"]\nopenings = { file = "book.pgn", plies = PLIES }\n'
+    (tmp_path / "t.toml").write_text(text.replace("PLIES", "3"))
+    openings = from_file(tmp_path / "t.toml", SetupOptions(), None, 1).openings
+    assert openings is not None and (openings.plies, openings.order) == (3, "sequential")
+    assert openings.file == str(tmp_path / "book.pgn")
+    (tmp_path / "t.toml").write_text(text.replace("PLIES", "0"))
+    with pytest.raises(UsageError, match=r"t.toml: \[openings\]: plies=0"):
+        from_file(tmp_path / "t.toml", SetupOptions(), None, 1)
 
 
 # Records.

@@ -40,7 +40,7 @@ def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_match_whose_rules_misbehave_is_a_failed_run(tmp_path: Path, name: str) -> None:
     body = (BOTS / f"{name}.py").read_text()
-    game = registry.game(str(write_game(tmp_path / "small", body)))
+    game = registry.in_folder(str(write_game(tmp_path / "small", body)))
     before = set(descendants(os.getpid()))
     started = time.monotonic()
     with pytest.raises(RunError, match="the rules of small"):

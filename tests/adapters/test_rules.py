@@ -49,7 +49,7 @@ def countdown(tmp_path: Path, encoding: str = "json") -> Game:
         if file.is_file():
             text = file.read_text().replace('"countdown.py"]', f'"countdown.py", "{encoding}"]')
             (folder / file.name).write_text(text.replace('"python3"', json.dumps(sys.executable)))
-    return registry.game(str(folder))
+    return registry.in_folder(str(folder))
 
 
 def begun(game: Game, seed: int = 7, **options: Any) -> Any:
@@ -197,7 +197,7 @@ def step(position, answers, faults, luck):
 """
         + SERVE
     )
-    game = registry.game(str(write_game(tmp_path / "small", program)))
+    game = registry.in_folder(str(write_game(tmp_path / "small", program)))
     state = begun(game)
     with pytest.raises(RunError, match="the rules of small failed in step: ") as caught:
         state.apply({0: 3})
@@ -208,7 +208,7 @@ def step(position, answers, faults, luck):
 
 def test_a_fault_without_a_ruling_is_a_bug_of_the_rules(tmp_path: Path) -> None:
     program = STEADY + "\ndef step(position, answers, faults, luck):\n    return awaits(1)\n" + SERVE
-    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+    state = begun(registry.in_folder(str(write_game(tmp_path / "small", program))))
     with pytest.raises(RunError, match="there is no ruling about the fault of seat 0"):
         state.apply({0: Fault(FaultKind.TIMEOUT, "late")})
 
@@ -217,7 +217,7 @@ def test_an_answer_that_is_huge_or_deep_never_reaches_the_rules(tmp_path: Path) 
     methods = {"move": {"doc": "Move.", "result": {}}}
     program = STEADY + "\ndef step(position, answers, faults, luck):\n    return over(1, rulings=["
     program += "{'seat': 0, 'penalty': json.dumps(faults)[:200]}])\n" + SERVE
-    game = registry.game(str(write_game(tmp_path / "small", program, methods=methods)))
+    game = registry.in_folder(str(write_game(tmp_path / "small", program, methods=methods)))
     for answer, words in (
         ("x" * 70_000, "more than 65,536 bytes"),
         (json.loads("[" * 80 + "]" * 80), "deeper than 64"),
@@ -231,7 +231,7 @@ def test_a_program_that_crashes_is_named_with_its_last_line(tmp_path: Path) -> N
     program = (
         STEADY + "\ndef step(**_):\n    print('no ant left', file=sys.stderr, flush=True)\n    os._exit(3)\n" + SERVE
     )
-    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+    state = begun(registry.in_folder(str(write_game(tmp_path / "small", program))))
     with pytest.raises(RunError, match=r"failed in step: exited with code 3.*no ant left"):
         state.apply({0: 3})
 
@@ -263,7 +263,7 @@ def test_a_program_that_crashes_is_named_with_its_last_line(tmp_path: Path) -> N
 def test_a_wrong_game_file_is_refused_in_a_line(tmp_path: Path, change: dict[str, Any], words: str) -> None:
     folder = write_game(tmp_path / "small", STEADY + SERVE, **{"name": "small", **change})
     with pytest.raises(UsageError) as caught:
-        registry.game(str(folder))
+        registry.in_folder(str(folder))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -273,7 +273,7 @@ def test_a_schema_that_contains_itself_is_refused(tmp_path: Path) -> None:
     tree = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}}
     (folder / "types.json").write_text(json.dumps({"$defs": {"A": tree}}))
     with pytest.raises(UsageError, match="A contains itself"):
-        registry.game(str(folder))
+        registry.in_folder(str(folder))
 
 
 # Folders and names.
@@ -291,7 +291,7 @@ def test_a_replay_names_the_files_of_the_rules_and_never_where_they_are(
     assert str(tmp_path / "countdown") not in replay.read_text()
     SOURCE.forget()
     assert main(["replay", "verify", str(replay)]) == 2
-    assert "name its folder: --game FOLDER" in capsys.readouterr().err
+    assert "name its folder with --game" in capsys.readouterr().err
     assert main(["replay", "verify", str(replay), "--game", "countdown"]) == 0
     SOURCE.forget()
     (tmp_path / "countdown" / "notes.txt").write_text("another file")
@@ -309,6 +309,49 @@ def test_a_fork_goes_on_with_the_rules_that_the_user_names(tmp_path: Path, monke
     assert main(words) == 2
     assert main([*words, "--game", "countdown"]) == 0
     assert main(["replay", "verify", "b.jsonl"]) == 0
+
+
+def test_no_file_names_rules_by_their_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay and a bot's bot.toml come from strangers."""
+    game = countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7", "--replay", "a.jsonl"]) == 0
+    SOURCE.forget()
+    for name in ("./countdown", str(tmp_path / "countdown"), "../countdown", "countdown/"):
+        replay = Path("a.jsonl").read_text().replace('"game":"countdown"', f'"game":{json.dumps(name)}')
+        Path("b.jsonl").write_text(replay)
+        assert main(["replay", "verify", "b.jsonl"]) == 2
+        (tmp_path / "bot").mkdir(exist_ok=True)
+        (tmp_path / "bot" / "bot.toml").write_text(f'run = ["true"]\ngame = {json.dumps(name)}\n')
+        assert main(["play", "./bot", "./bot"]) == 2
+        assert "unknown game" in capsys.readouterr().err
+    assert not SOURCE.names() and game.name == "countdown"
+
+
+@pytest.mark.slow
+def test_workers_and_tournaments_play_a_game_that_was_named_by_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    bots = ["@random", "other=@random"]
+    assert main(["--game", "./countdown", *bots, "--games", "4", "--jobs", "2", "--seed", "7"]) == 0
+    words = ["tournament", "run", *bots, "--game", "./countdown", "--games", "4", "--jobs", "2", "--ledger", "t"]
+    assert main(words) == 0
+    SOURCE.forget()
+    assert main(["games", "install", "./countdown"]) == 0
+    assert main(["tournament", "verify", "t"]) == 0
+    assert "4 games verified, 0 differ" in capsys.readouterr().out
+
+
+def test_a_command_that_repeats_a_match_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    countdown(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./countdown", "@random", "@random", "--seed", "7", "--replay", "a.jsonl"]) == 0
+    header = json.loads(Path("a.jsonl").read_text().splitlines()[0])
+    assert header["again"][:3] == ["referee", "--game", "./countdown"]
 
 
 def test_an_installed_game_is_known_by_its_name(
@@ -380,7 +423,7 @@ def test_a_template_for_prompts_reaches_nothing_of_ours() -> None:
 def module_game(folder: Path, content: bytes) -> Game:
     write_game(folder, "", run=["rules.wasm"])
     (folder / "rules.wasm").write_bytes(content)
-    return registry.game(str(folder))
+    return registry.in_folder(str(folder))
 
 
 TURN = '{"position":1,"calls":{"0":{"method":"move"}},"text":"one"}'
@@ -400,7 +443,7 @@ def test_rules_may_be_a_module_which_fuel_limits(tmp_path: Path, monkeypatch: py
 
 def test_the_clocks_of_other_matches_leave_out_what_rules_take(tmp_path: Path) -> None:
     program = STEADY + "\nsteady = step\ndef step(*a, **b):\n    time.sleep(0.3)\n    return steady(*a, **b)\n" + SERVE
-    state = begun(registry.game(str(write_game(tmp_path / "small", program))))
+    state = begun(registry.in_folder(str(write_game(tmp_path / "small", program))))
 
     async def asked() -> tuple[float, float]:
         clock = stall_clock()

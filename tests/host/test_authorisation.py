@@ -52,6 +52,7 @@ def filled(cup: Cup, path: str) -> str:
         "team:number": str(cup.third),
         "announcement:number": "1",
         "game:number": "1",
+        "final": "CUP-1",
         "switch": "uploads",
     }
     return re.sub(r"\{([^}]+)\}", lambda found: values[found[1]], path)

@@ -2,9 +2,13 @@
 
 import gzip
 import re
+import signal
+from hashlib import sha256
 from pathlib import Path
 
+import httpx
 import msgspec
+import psutil
 import pytest
 from hosting import Browser, hosted, secret, wait_for
 from submissions import RUN, zipped
@@ -58,6 +62,23 @@ def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
         )
         before = games(cup)
         wait_for(lambda: games(cup) > before)
+
+        # A final, whose seed was committed before.
+        committed = re.search(r'"secret">([0-9a-f]{64})<', everybody.get("/finals"))
+        form = {"name": "CUP-1", "format": "knockout", "games": "2"}
+        organiser.post("/organiser/final", status=400, **form)  # while uploads are open
+        organiser.post("/organiser/switches/uploads", value="closed")
+        organiser.post("/organiser/final", **form)
+        assert "Blue" in everybody.get("/finals/CUP-1")
+        secret_of = re.compile(r'<dt>Secret</dt>\s*<dd class="secret">([0-9a-f]+)<')
+        shown = wait_for(lambda: secret_of.search(everybody.get("/finals")))
+        assert committed is not None and sha256(shown[1].encode()).hexdigest() == committed[1]
+        page = everybody.get("/finals/CUP-1/index.html")
+        bots = re.findall(r'href="(bots/\w+\.html)"', page)
+        assert "bracket" in page.casefold() and len(bots) == 2
+        one = re.search(r'href="\.\./games/([^"]+)\.jsonl\.gz"', everybody.get(f"/finals/CUP-1/{bots[0]}"))
+        assert one is not None and replay(everybody, f"/finals/CUP-1/games/{one[1]}.jsonl.gz")
+        everybody.get("/finals/%2e%2e/index.html", 404)
     played = games(cup)
 
     # The same command goes on, and nobody signs in again.
@@ -125,7 +146,49 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
             content = replay(browser, f"{path}/{own}.jsonl.gz")
             assert {name for name in ("Blue", "Red") if f"private note of {name}".encode() in content} == seen
 
+        # Nobody learns the seed from which the luck of games to come follows.
+        seed = str(read_plan(cup / "tournament.toml").seed)
+        pages = [contest.browser().get("/"), *(blue.get(path) for path in ("/team", "/team/versions/1", "/team/bot"))]
+        assert not [page for page in [*pages, content.decode()] if seed in page]
+
         # A third team has no part in that game.
         green = contest.team(organiser, "Green")
         green.get(f"/team/games/{own}.jsonl.gz", 404)
         green.get(f"/team/games/{own}.html", 404)
+
+
+def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path) -> None:
+    """Also the processes below end with `referee host`, and leave the folder and the port free."""
+    cup = tmp_path / "cup"
+    slow = RUN + 'build = "echo begun; sleep 3; echo ended"\n'
+    with hosted(cup, "--game", "tictactoe", end=signal.SIGKILL) as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, slow))
+        wait_for(lambda: "begun" in blue.http.get("/team/versions/1/state").json()["log"])
+        blue.hand_in(zipped(tmp_path / "files" / "b.zip", 2))
+        below = psutil.Process(contest.process.pid).children(recursive=True)
+        stray = cup / "uploads" / "1" / "torn"
+        stray.mkdir()
+        (stray / "half.zip").write_bytes(b"PK")
+    assert psutil.wait_procs(below, 30)[1] == []
+    with hosted(cup, "--bind", contest.address.removeprefix("http://")):
+        assert [blue.decided(number)["status"] for number in (1, 2)] == ["accepted"] * 2
+        assert "Version 2 plays" in blue.get("/team") and not stray.exists()
+        wait_for(lambda: "Blue" in blue.get("/"))
+
+
+def test_the_web_process_starts_again_after_a_kill(tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe") as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        below = psutil.Process(contest.process.pid).children()
+        (web,) = [each for each in below if "referee.harness.host.web_process" in each.cmdline()]
+        web.kill()
+        wait_for(lambda: web_answers(blue))
+        assert "No version plays yet" in blue.get("/team")
+
+
+def web_answers(browser: Browser) -> bool:
+    try:
+        return browser.http.get("/health").status_code == 200
+    except httpx.HTTPError:
+        return False

@@ -1,4 +1,4 @@
-"""A new game in each language builds, passes its own tests, and plays."""
+"""A new game in each language builds, passes its own tests and the check, and plays."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ GAME = "pawns"
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", new_rules.languages())
-def test_a_new_game_plays_and_passes_its_own_tests(
+def test_a_new_game_plays_and_passes_its_own_tests_and_the_check(
     lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if lang != "python":
@@ -35,6 +35,7 @@ def test_a_new_game_plays_and_passes_its_own_tests(
         for width in ("3", "7"):
             argv = ["--game", f"./{GAME}", "--set", f"width={width}", "--games", "2", "--strict", bot, bot]
             assert main(argv) == 0, capsys.readouterr()
+        assert main(["check", "--game", f"./{GAME}", "--seed", "1"]) == 0, capsys.readouterr()
     finally:
         SOURCE.forget()
 

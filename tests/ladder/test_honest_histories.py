@@ -12,16 +12,7 @@ from referee.harness.ladder.playing import open_claim
 from referee.harness.ladder.table import encoded, table_of
 from referee.harness.ladder.verifying import problems
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        "referee.harness.ladder.verifying",
-        "referee.harness.ladder.merging",
-        "referee.harness.ladder.table",
-        "referee.harness.ladder.playing",
-    ),
-]
-HISTORIES = 100
+pytestmark = pytest.mark.slow
 RUNNERS = {"one": "ann", "two": "ann", "three": "ben", "four": "cleo"}
 BOTS = {"ada": True, "bob": True, "cyd": True, "dan": False}
 """Whether each is a module."""
@@ -85,7 +76,9 @@ steps = st.lists(
 )
 
 
-def test_a_hundred_honest_histories_are_never_refused(tmp_path: Path) -> None:
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("histories", [8, pytest.param(100, marks=pytest.mark.nightly)])
+def test_honest_histories_are_never_refused(histories: int, tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", games=4, whole=1) as cup:
         for name, module in BOTS.items():
             cup.add_bots(name, module=module, deterministic=True)
@@ -94,7 +87,7 @@ def test_a_hundred_honest_histories_are_never_refused(tmp_path: Path) -> None:
         start, time = cup.head, cup.now
         seen = {"merged": 0, "again": 0, "sample": 0, "lapsed": 0}
 
-        @settings(max_examples=HISTORIES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @settings(max_examples=histories, deadline=None, suppress_health_check=[HealthCheck.too_slow])
         @given(steps)
         def history(happened: list[tuple[str, object]]) -> None:
             cup.set(start)
@@ -123,4 +116,4 @@ def test_a_hundred_honest_histories_are_never_refused(tmp_path: Path) -> None:
                     seen[claim.part] += 1
 
         history()
-        assert min(seen.values()) > 0, seen
+        assert seen["merged"] > 0 and (histories < 100 or min(seen.values()) > 0), seen

@@ -1,6 +1,7 @@
 """`referee gate` from argv to exit code, with real workers and bots."""
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -109,6 +110,23 @@ def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> N
         found = json.loads(run(*argv, "--elo", "0", "100")[1])
         ends.append([found[name] for name in told])
     assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("command", ["gate", "tournament run"])
+def test_without_a_terminal_a_line_says_how_two_bots_stand(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    length = ("--max-games", "8", "--elo", "0", "1") if command == "gate" else ("--games", "8")
+    main((*command.split(), "A=@baseline", "B=@random", *TICTACTOE, *length, "--every", "8"))
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Games ")]
+    found = re.match(
+        r"Games 8  W (\d) D (\d) L (\d)  Ptnml \[([\d, ]+)\]  Elo \S+ ± \S+  (LLR .* )?[\d,.]+ games/min", line
+    )
+    assert found is not None and sum(map(int, found.groups()[:3])) == 8
+    assert sum(map(int, found[4].split(", "))) == 4 and (found[5] is not None) == (command == "gate")
+    main((*command.split(), "A=@baseline", "B=@random", *TICTACTOE, *length, "--every", "0"))
+    assert "Games 8" not in capsys.readouterr().err
 
 
 def test_a_limit_makes_a_gate_inconclusive_and_resume_continues_it(run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from test_looks import barriers
 pytestmark = pytest.mark.slow
 
 HOSTILE = '<img src=x onerror="document.title=1">'
-PUBLIC = ("/", "/news", "/rules", "/kits", "/nothing")
+PUBLIC = ("/", "/news", "/rules", "/kits", "/finals", "/nothing")
 SIZES = (390, 1280)
 TOO_WIDE = """
 document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")]
@@ -78,7 +78,7 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
         wait_for(lambda: "bots/" in blue.get("/") and "/team/games" not in blue.get("/team"))
         wait_for(lambda: "games" in blue.get("/team"))
         bot = f"/{organiser.get('/').split('href=')[4].split('>')[0].strip(chr(34))}"
-        paths = [*PUBLIC, "/team", "/team/versions/1", "/team/bot"]
+        paths = [*PUBLIC, "/team", "/team/versions/1", "/team/bot", "/team/practice"]
         paths += [path for path in (bot,) if path.startswith("/bots/")]
         for path in paths:
             page.goto(f"{contest.address}{path}")

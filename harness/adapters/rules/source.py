@@ -25,6 +25,7 @@ class Source:
 
     def __init__(self) -> None:
         self._loaded: dict[Path, Game] = {}
+        self._typed: dict[str, str] = {}
 
     def names(self) -> list[str]:
         """Returns the names of the installed games, and of those that were named in this run; of sound ones only."""
@@ -36,15 +37,7 @@ class Source:
         return names
 
     def game(self, name: str) -> Game | None:
-        """Returns the game of a folder, or the one that is named or installed by this name; None = there is none.
-
-        UsageError for a folder without a game.
-        """
-        if os.sep in name or name in (".", "..") or name.startswith("~"):
-            path = Path(os.path.expanduser(name))
-            game = self._of_folder(path, name)
-            _remember(str(path.resolve()))
-            return game
+        """Returns the game that is named or installed by this name; None = there is none. A path is no name."""
         for named in reversed(_remembered()):
             game = self._of_folder(Path(named), named)
             if game.name == name:
@@ -52,9 +45,17 @@ class Source:
         folder = installed_folder() / name
         return self._of_folder(folder, name) if NAME.fullmatch(name) and (folder / GAME_FILE).is_file() else None
 
-    def folder(self, game: Game) -> Path | None:
-        """Returns the folder that a game was loaded from; None = it is no game of this source."""
-        return next((folder for folder, loaded in self._loaded.items() if loaded is game), None)
+    def in_folder(self, path: str) -> Game:
+        """Returns the game of a folder that the user names, and notes its name. UsageError if there is none."""
+        folder = Path(os.path.expanduser(path))
+        game = self._of_folder(folder, path)
+        _remember(str(folder.resolve()))
+        self._typed[game.name] = path
+        return game
+
+    def spec(self, game: Game) -> str | None:
+        """Returns the path by which the user named a game in this process; None = no path."""
+        return self._typed.get(game.name)
 
     def forget(self) -> None:
         """Ends the programs of all games, and forgets the games and the folders that were named."""
@@ -63,6 +64,7 @@ class Source:
         for game in self._loaded.values():
             program(game).close()
         self._loaded.clear()
+        self._typed.clear()
         os.environ.pop(VARIABLE, None)
 
     def _of_folder(self, path: Path, shown: str) -> Game:

@@ -20,6 +20,16 @@ function followTable() {
   addEventListener("pagehide", () => events.close());
 }
 
+function followFinal() {
+  setInterval(async () => {
+    const response = await fetch(location.pathname);
+    if (response.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      document.querySelector("main").replaceWith(page.querySelector("main"));
+    }
+  }, 5000);
+}
+
 function followVersion(box) {
   const [state, log] = [box.querySelector("[data-state]"), box.querySelector("[data-log]")];
   const events = new EventSource(box.dataset.events);
@@ -51,5 +61,6 @@ function takeDrops(form) {
 
 if (document.querySelector("meta[name=live][content=practice]")) setTimeout(() => location.reload(), 3000);
 if (document.querySelector("meta[name=live][content=table]") && ["/", "/index.html"].includes(location.pathname)) followTable();
+if (/^[/]finals[/][^/]+[/]index[.]html$/.test(location.pathname)) followFinal();
 document.querySelectorAll("[data-events]").forEach(followVersion);
 document.querySelectorAll("form.drop").forEach(takeDrops);

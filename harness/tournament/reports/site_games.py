@@ -84,6 +84,14 @@ def site_games(plan: Plan, folder: Path, book: Book) -> SiteGames:
     return found
 
 
+def pairs_met(plan: Plan, book: Book) -> SiteGames:
+    """Returns which pairs have met, and no game: all that a table's links need, in a fraction of the time."""
+    book = of_plan(plan, book, play_off=True)
+    names = {entry.ident: entry.name for entry in plan.bots}
+    met = {pair for line_up in book.line_ups for pair in _pairs(names, line_up)}
+    return SiteGames({}, {pair: PairGames() for pair in met if len(met) <= PAIR_PAGES}, {})
+
+
 def _find_last(plan: Plan, book: Book, found: SiteGames) -> None:
     """Finds the last games of each bot and of each pair by the time of their end."""
     names = {entry.ident: entry.name for entry in plan.bots}
