@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from referee.benchmarks import openspiel, standings, training
+from referee.benchmarks import ladder_year, openspiel, standings, training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
@@ -216,3 +216,10 @@ def test_standings_are_measured_with_numpy_and_without() -> None:
     figures = standings.measure(bots=60, games=1_000, rounds=1)
     assert {"read", "points, live", "show", "show, MiB", "history"} <= figures.keys()
     assert all(set(row) == {"numpy", "without", "ratio"} and row["numpy"] > 0 for row in figures.values())
+
+
+@pytest.mark.slow
+def test_a_year_of_a_ladder_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ladder_year.main(tmp_path / "year", 800)
+    printed = capsys.readouterr().out
+    assert "bytes a game" in printed and "A year: 400 games" in printed and "check-change of a batch" in printed

@@ -16,7 +16,7 @@ from referee.harness.installed import version
 from referee.harness.ladder.draw import BotVersion, DrawnGame, is_of_modules
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import GameLine, Part, batch_lines, read_game
-from referee.harness.ladder.trust import Pair, score_of, suspects
+from referee.harness.ladder.trust import Differences, suspects
 from referee.harness.paths import cache_folder, read_limited, replace_file
 from referee.harness.tournament.statistics.rating import Game, Rating, Tally, rate_without_numpy
 
@@ -167,7 +167,7 @@ class _Counting:
         self.cross: dict[tuple[int, int], list[int]] = {}
         self.runners: dict[str, dict[str, int]] = {}
         self.games = self.waiting = self.disputed = 0
-        self.pairs: list[Pair] = []
+        self.differences = Differences()
         self.suspects: Mapping[str, float] = {}
         self.witnesses = ladder.settings.witnesses
 
@@ -177,7 +177,7 @@ class _Counting:
         if any(not bot.deterministic for bots in self._all_bots() for bot in bots):
             for entries, bots, games in self._origins():
                 self._compare(entries, bots, games)
-            self.suspects = suspects(self.pairs)
+            self.suspects = suspects(self.differences)
         for entries, bots, games in self._origins():
             self._count_runners(entries, bots, games)
             self._count(entries, bots, games)
@@ -235,8 +235,9 @@ class _Counting:
             others = [each for each in played[:number] if each.owner != later.owner]
             for place, game in enumerate(games):
                 if others and not all(bots[bot].deterministic for bot in game.bots):
-                    lines = [read_game(each.lines[place], each.runner) for each in (others[0], later)]
-                    self.pairs.append(_pair((others[0].runner, later.runner), bots, game, lines))
+                    one, two = (read_game(each.lines[place], each.runner) for each in (others[0], later))
+                    names, runners = [bots[bot].name for bot in game.bots], (others[0].runner, later.runner)
+                    self.differences.add_game(runners, names, (one.ranks, two.ranks), (_late(one), _late(two)))
 
     def _count_runners(
         self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
@@ -447,12 +448,9 @@ def _told(line: bytes) -> tuple[bytes, ...]:
     return words[0], words[1], words[2][:16]
 
 
-def _pair(runners: tuple[str, str], bots: tuple[BotVersion, ...], game: DrawnGame, lines: Sequence[GameLine]) -> Pair:
-    seats = range(len(game.bots))
-    one, other = (tuple(score_of(line.ranks, seat) for seat in seats) for line in lines)
-    late = [{fault.seat for fault in line.faults if fault.kind == TIMEOUT} for line in lines]
-    first, second = (tuple(seat in each for seat in seats) for each in late)
-    return Pair(runners, tuple(bots[bot].name for bot in game.bots), (one, other), (first, second))
+def _late(line: GameLine) -> set[int]:
+    """Returns the seats that ran out of time."""
+    return {fault.seat for fault in line.faults if fault.kind == TIMEOUT}
 
 
 def _whole(value: float | None) -> int | None:

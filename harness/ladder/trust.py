@@ -7,9 +7,9 @@ runner's bets exceeds 1 / `ERROR_RATE` with a chance of at most `ERROR_RATE`, ho
 """
 
 import math
-from collections.abc import Iterable, Sequence, Set
-
-from msgspec import Struct
+from array import array
+from collections.abc import Iterator, Sequence, Set
+from itertools import groupby
 
 ERROR_RATE = 0.001
 """The chance that an honest runner is ever suspected, over all its games together."""
@@ -19,54 +19,84 @@ RANGE = 1e300
 """The capital of a bet does not grow beyond this."""
 
 
-class Pair(Struct, frozen=True):
-    """A game that two runners of different owners have played, in the order in which the second one was handed in."""
+class Differences:
+    """Where two runners of different owners differ about a game, in the order in which the second one handed in.
 
-    runners: tuple[str, str]
-    bots: tuple[str, ...]
-    """By seat."""
-    scores: tuple[tuple[float, ...], tuple[float, ...]]
-    """For each runner the scores by seat, from 0 to 1."""
-    timeouts: tuple[tuple[bool, ...], tuple[bool, ...]]
-    """For each runner and by seat, whether the bot ran out of time."""
+    Games in which they do not differ change nothing. There may be millions, so that these are kept as numbers.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._numbers, self._values = array("I"), array("d")
+        self._games = 0
+
+    def _add(self, runners: tuple[str, str], bot: str, kind: str, value: float) -> None:
+        """Adds how much more the first runner says of a bot's score, 0 to 1, or of its time-outs."""
+        if value:
+            self._numbers.append(self._games)
+            for name in (*runners, f"{bot} {kind}"):
+                self._numbers.append(self._names.setdefault(name, len(self._names)))
+            self._values.append(value)
+
+    def add_game(
+        self,
+        runners: tuple[str, str],
+        bots: Sequence[str],
+        ranks: tuple[Sequence[int], Sequence[int]],
+        late: tuple[Set[int], Set[int]],
+    ) -> None:
+        """Adds a game that both have played, by seat. `late`: for each, the seats that ran out of time."""
+        self._games += 1
+        for seat, bot in enumerate(bots):
+            one, other = (score_of(each, seat) for each in ranks)
+            self._add(runners, bot, "score", one - other)
+            self._add(runners, bot, "time", float(seat in late[0]) - float(seat in late[1]))
+
+    def games(self) -> Iterator[tuple[str, str, list[tuple[str, float]]]]:
+        """Yields both runners of each game, and how much more the first one says of what."""
+        names, numbers = list(self._names), self._numbers
+        for _, found in groupby(range(len(self._values)), lambda at: numbers[4 * at]):
+            places = list(found)
+            one, other = (names[number] for number in numbers[4 * places[0] + 1 : 4 * places[0] + 3])
+            yield one, other, [(names[numbers[4 * at + 3]], self._values[at]) for at in places]
 
 
 class _Bets:
     """The capital of one runner's bets, on the scores and time-outs of every bot that it met."""
 
     def __init__(self) -> None:
-        self._bets: dict[tuple[str, str], tuple[float, list[float]]] = {}
+        self._bets: dict[str, tuple[float, list[float]]] = {}
         self._capital = 1.0
         self.highest = 1.0
 
-    def add(self, subject: tuple[str, str], difference: float) -> None:
+    def add(self, subject: str, difference: float) -> None:
         """Bets on a difference. The n-th subject has the share 1/n(n+1) of the capital; the rest is not bet yet."""
         number = len(self._bets) + 1
         share, bets = self._bets.setdefault(subject, (1 / (number * (number + 1)), [1.0] * (2 * len(STAKES))))
-        if difference:
-            before = sum(bets)
-            for place, stake in enumerate((*STAKES, *(-stake for stake in STAKES))):
-                bets[place] = min(RANGE, bets[place] * (1 + stake * difference))
-            self._capital += share * (sum(bets) - before) / len(bets)
-            self.highest = max(self.highest, self._capital)
+        before = sum(bets)
+        for place, stake in enumerate((*STAKES, *(-stake for stake in STAKES))):
+            bets[place] = min(RANGE, bets[place] * (1 + stake * difference))
+        self._capital += share * (sum(bets) - before) / len(bets)
+
+    def end_game(self) -> None:
+        """Looks at the capital. In the middle of a game it would be biased: a bot that is late also loses."""
+        self.highest = max(self.highest, self._capital)
 
 
-def gains(pairs: Iterable[Pair], without: Set[str] = frozenset()) -> dict[str, float]:
+def gains(differences: Differences, without: Set[str] = frozenset()) -> dict[str, float]:
     """Returns the highest capital of every runner's bets: evidence against it. 1 = none."""
     bets: dict[str, _Bets] = {}
-    for pair in pairs:
-        if not without.isdisjoint(pair.runners):
-            continue
-        for number, runner in enumerate(pair.runners):
-            own = bets.setdefault(runner, _Bets())
-            other = 1 - number
-            for seat, bot in enumerate(pair.bots):
-                own.add((bot, "score"), pair.scores[number][seat] - pair.scores[other][seat])
-                own.add((bot, "time"), float(pair.timeouts[number][seat]) - float(pair.timeouts[other][seat]))
+    for one, other, found in differences.games():
+        if one not in without and other not in without:
+            for runner, sign in ((one, 1.0), (other, -1.0)):
+                own = bets.setdefault(runner, _Bets())
+                for subject, value in found:
+                    own.add(subject, sign * value)
+                own.end_game()
     return {runner: each.highest for runner, each in bets.items()}
 
 
-def suspects(pairs: Sequence[Pair]) -> dict[str, float]:
+def suspects(differences: Differences) -> dict[str, float]:
     """Returns the runners whose results differ from those of the others, with the evidence.
 
     The one with most evidence against it goes first, since its honest witnesses differ from it too. Those that are left
@@ -74,7 +104,7 @@ def suspects(pairs: Sequence[Pair]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     while True:
-        now = gains(pairs, found.keys())
+        now = gains(differences, found.keys())
         worst = max(now.values(), default=0.0)
         if worst < 1 / ERROR_RATE:
             return found

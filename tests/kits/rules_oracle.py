@@ -230,6 +230,8 @@ CLASSES = {"tictactoe": "TicTacToe", "connectfour": "ConnectFour", "cardgame": "
 @cache
 def program(language: str, game: str) -> Entrant:
     """The rules of a game in a language, built."""
+    if language == "rust":
+        return _rust(GAMES / "rust" / f"{game}.rs")
     if language != "java":
         return entrant(str(GAMES / language / f"{game}{SUFFIXES[language]}"))
     kit, sources = built("java"), GAMES / "java"
@@ -243,3 +245,15 @@ def program(language: str, game: str) -> Entrant:
         archive.read(sources, ()).identity,
     )
     return Entrant(game, ("java", f"@{kit / 'java.args'}", "-cp", f"{made}:{jar}", CLASSES[game]), sources)
+
+
+def _rust(main: Path) -> Entrant:
+    """A program of the compiler alone, without the kit or a library: JSON by hand."""
+    options = ("--edition=2021", "-O")
+
+    def command(folder: Path) -> tuple[str, ...]:
+        outputs = f"--emit=link={folder / 'rules'},dep-info={folder / 'inputs.d'}"
+        return ("rustc", *options, outputs, "--out-dir", str(folder), str(main))
+
+    made = build.build_source(main, command, ("rustc",), BuildContext())
+    return Entrant(main.stem, (str(made / "rules"),), main.parent)

@@ -1,4 +1,4 @@
-"""Three games written again with the kits: every position, call, notice, ruling and view is that of our engines."""
+"""Three games written again in other languages agree with ours: positions, calls, notices, rulings and views."""
 
 import pytest
 from driving import NONSENSE
@@ -11,7 +11,8 @@ from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.depends_on(*INPUTS, "tests/kits/games", "tests/kits/rules_oracle.py")
 
-LANGUAGES = ("cpp", "java")
+SPOKEN = {"cpp": list(Encoding), "java": list(Encoding), "rust": [Encoding.JSON]}
+"""The encodings of each language. The Rust programs use no kit: they write lines of JSON."""
 OPTIONS = {
     "tictactoe": [tictactoe.Options(), tictactoe.Options(flip="auto")],
     "connectfour": [
@@ -42,7 +43,7 @@ ANSWERS = {
 def agree(game: str, language: str, seeds: range) -> None:
     need(language)
     reasons = set()
-    for encoding in Encoding:
+    for encoding in SPOKEN[language]:
         with Program(program(language, game), encoding, game) as rules:
             for seed in seeds:
                 options = Dice(seed).choice(OPTIONS[game])
@@ -50,17 +51,20 @@ def agree(game: str, language: str, seeds: range) -> None:
                 result = play(registry.game(game), rules, seed, options, ANSWERS[game], odds).state.result
                 assert result is not None
                 reasons.add(result.reason)
-    assert len(reasons) >= 4, reasons
+    assert len(reasons) >= 3, reasons
 
 
-@pytest.mark.parametrize("game", ANSWERS)
-@pytest.mark.parametrize("language", LANGUAGES)
+SHARE = [*(("java", game) for game in ANSWERS), ("cpp", "tictactoe"), ("rust", "tictactoe"), ("rust", "cardgame")]
+"""What `make test` plays. A C++ program takes its compiler ten seconds."""
+
+
+@pytest.mark.parametrize(("language", "game"), SHARE)
 def test_rules_in_another_language_agree_with_ours(language: str, game: str) -> None:
-    agree(game, language, range(15 if game == "cardgame" else 60))
+    agree(game, language, range(9 if game == "cardgame" else 60))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("game", ANSWERS)
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SPOKEN)
 def test_they_agree_over_thousands_of_games(language: str, game: str) -> None:
     agree(game, language, range(1000, 1500 if game == "cardgame" else 3000))

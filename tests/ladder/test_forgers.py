@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -292,3 +294,32 @@ def test_a_witness_that_says_something_else_calls_for_a_third(natives: Cup) -> N
     table = table_of(cup.ladder(), use_cache=False)
     agree = {row.name: (row.agree, row.shared) for row in table.runners}
     assert table.games == 8 and agree == {"two": (0, 0), "one": (0, 8), "three": (0, 8), "four": (0, 8)}
+
+
+def played_anyhow(game: DrawnGame, bots: tuple[BotVersion, ...], claim: str, slow: str = "") -> bytes:
+    """Plays a game of programs that are not deterministic. The bot `slow` runs out of time in every second one."""
+    luck = sha256(f"{claim} {game}".encode()).digest()
+    names = [bots[place].name for place in game.bots]
+    late = slow in names and luck[0] % 2 == 0
+    ranks = (b"21" if names[0] == slow else b"12") if late else (b"12", b"21")[luck[1] % 2]
+    fault = f" {names.index(slow)}timeout".encode() if late else b""
+    return b" ".join([ranks, b"9", luck[:12].hex().encode(), b"1,1"]) + fault
+
+
+def test_a_runner_that_slows_one_bot_or_lets_it_win_is_suspected(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", games=120) as cup:
+        cup.add_bots("ada bob cyd", module=False)
+        for runner, owner in (("fair", "ann"), ("just", "ben"), ("even", "cleo"), ("clock", "eve")):
+            cup.add_runner(runner, owner)
+        for letter in "fcjejfceejfcjcef":
+            (runner,) = (name for name in cup.keys if name.startswith(letter))
+            cup.play(runner, partial(played_anyhow, slow="bob") if runner == "clock" else played_anyhow)
+        table = table_of(cup.ladder(), use_cache=False)
+        states = {row.name: row.state for row in table.runners}
+        assert states == {"fair": "", "just": "", "even": "", "clock": "suspect"}
+        assert table.notes == (
+            "the results of clock differ from those of its witnesses, more than chance allows: its games of programs "
+            "that are not deterministic do not count",
+        )
+        row = next(row for row in table.runners if row.name == "clock")
+        assert row.evidence >= 1000 and row.calls_late > 10 and 0 < table.games < 1000

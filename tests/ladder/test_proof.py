@@ -117,6 +117,34 @@ def test_a_lie_that_was_merged_is_found_later_and_strikes_its_runner(
     assert table_of(cup.ladder(), use_cache=False).games == 4
 
 
+@pytest.mark.usefixtures("clock")
+def test_a_sample_that_somebody_else_draws_later_finds_a_lie(
+    cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which games are looked at follows from a head that the forger has not seen when it hands in."""
+    cup.maintain({"ladder.toml": b'game = "connectfour"\ngames = 4\nwhole = 2\n'})
+    lines = texts(played(cup, "laptop"))
+    swap = {b"12": b"21", b"21": b"12"}
+    head = cup.batch("laptop", [swap[line[:2]] + line[2:] for line in lines])
+    assert checked(cup, head, capsys) == (0, "accepted: 4 games of laptop, claim 1; 0 games of modules to prove")
+    cup.merge(head)
+    cup.now += 60
+    cup.merge(cup.claimed("tower"))
+    ladder, hash = cup.ladder(), cup.open("tower")
+    claim = ladder.chain.claims[hash]
+    places = ladder.games_of(claim)[1]
+    assert claim.part == "sample" and len(places) == 2
+    code, text = checked(cup, cup.batch("tower", [swap[lines[at][:2]] + lines[at][2:] for at in places]), capsys)
+    assert code == 1 and "the batch of tower, claim 1: game 1 (" in text  # it did not look, and said the same
+    right = texts(trio.run(play_games, ladder, claim, hash, opened))
+    head = cup.batch("tower", right)
+    assert checked(cup, head, capsys) == (0, "accepted: 2 games of tower, claim 1; 2 games of modules to prove")
+    cup.merge(head)
+    table = table_of(cup.ladder(), use_cache=False)
+    assert (table.games, table.disputed) == (2, 2)
+    assert (table.runners[0].name, table.runners[0].samples, table.runners[0].sample_differs) == ("laptop", 2, 2)
+
+
 def replays_checked(cup: Cup, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     words = ["--replays", str(folder), "--folder", str(cup.repository.folder)]
     code = main(["ladder", "verify", "main", *words])

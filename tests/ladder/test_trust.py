@@ -2,45 +2,49 @@
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.harness.ladder.trust import ERROR_RATE, STAKES, Pair, gains, score_of, suspects
+from referee.harness.ladder.trust import ERROR_RATE, STAKES, Differences, gains, score_of, suspects
 
 BOTS = [f"bot-{number}" for number in range(12)]
-Forge = Callable[[str, tuple[float, ...], tuple[bool, ...]], tuple[tuple[float, ...], tuple[bool, ...]]]
+Said = tuple[tuple[int, ...], frozenset[int]]
+"""What a runner says of a game: ranks by seat, and the seats that ran out of time."""
+Forge = Callable[[random.Random, Said, tuple[str, ...]], Said]
 
 
-def honest_game(luck: random.Random, bots: tuple[str, str]) -> tuple[tuple[float, ...], tuple[bool, ...]]:
-    """Plays a game: the bot with the higher number is better, and some run out of time."""
+def honest_game(luck: random.Random, bots: tuple[str, ...]) -> Said:
+    """Plays a game: the bot with the higher number is better, and some run out of time and lose."""
     chance = 1 / (1 + math.exp((BOTS.index(bots[1]) - BOTS.index(bots[0])) / 4))
-    first = 0.5 if luck.random() < 0.1 else float(luck.random() < chance)
-    late = luck.random() < 0.02, luck.random() < 0.02
-    return (first, 1 - first), late
+    late = frozenset(seat for seat in (0, 1) if luck.random() < 0.05)
+    if len(late) == 1:
+        return ((2, 1) if 0 in late else (1, 2)), late
+    return ((1, 1) if luck.random() < 0.1 else (1, 2) if luck.random() < chance else (2, 1)), late
 
 
 def year(
     luck: random.Random, runners: Sequence[str], games: int, liar: str = "", forge: Forge | None = None
-) -> Iterator[Pair]:
-    """Yields games that two runners have played, in game pairs. The liar changes what it hands in."""
+) -> Differences:
+    """Returns games that two runners have played, in game pairs. The liar changes what it hands in."""
+    found = Differences()
     for _ in range(games // 2):
         one, other = luck.sample(runners, 2)
         bots = tuple(luck.sample(BOTS, 2))
         for seats in (bots, bots[::-1]):
-            said = []
-            for runner in (one, other):
-                scores, late = honest_game(luck, seats)
-                said.append(forge(luck, scores, late, seats) if forge and runner == liar else (scores, late))
-            yield Pair((one, other), seats, (said[0][0], said[1][0]), (said[0][1], said[1][1]))
+            said = [honest_game(luck, seats) for _ in (one, other)]
+            if forge and liar in (one, other):
+                said[liar == other] = forge(luck, said[liar == other], seats)
+            found.add_game((one, other), seats, (said[0][0], said[1][0]), (said[0][1], said[1][1]))
+    return found
 
 
 def test_an_honest_runner_is_suspected_no_more_often_than_stated() -> None:
     """120 ladders of four runners: 480 honest runners, of which 0.48 may be suspected in the mean."""
-    wrong = sum(len(suspects(list(year(random.Random(seed), "abcd", 160)))) for seed in range(120))
+    wrong = sum(len(suspects(year(random.Random(seed), "abcd", 160))) for seed in range(120))
     assert wrong <= 4  # the chance of five or more is below 0.0002 at the stated rate
 
 
@@ -53,73 +57,69 @@ def test_at_a_higher_rate_the_share_of_suspects_stays_below_it() -> None:
     assert max(highest) > 1.5  # the bets do move
 
 
-def favours(luck: random.Random, scores: tuple[float, ...], late: tuple[bool, ...], seats: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def favours(luck: random.Random, said: Said, seats: tuple[str, ...]) -> Said:
     """A forger that lets its bot win."""
-    if "bot-3" in seats:
-        return tuple(float(bot == "bot-3") for bot in seats), late
-    return scores, late
+    return (tuple(1 if bot == "bot-3" else 2 for bot in seats), said[1]) if "bot-3" in seats else said
 
 
-def slows(luck: random.Random, scores: tuple[float, ...], late: tuple[bool, ...], seats: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def slows(luck: random.Random, said: Said, seats: tuple[str, ...]) -> Said:
     """A runner whose machine slows one bot, which then runs out of time in every second game."""
-    if "bot-11" in seats and luck.random() < 0.5:
-        seat = seats.index("bot-11")
-        return tuple(0.0 if at == seat else 1.0 for at in range(2)), tuple(at == seat or late[at] for at in range(2))
-    return scores, late
+    if "bot-11" not in seats or luck.random() < 0.5:
+        return said
+    return tuple(2 if bot == "bot-11" else 1 for bot in seats), said[1] | {seats.index("bot-11")}
 
 
 @pytest.mark.parametrize("forge", [favours, slows])
 def test_a_forger_is_found_and_its_honest_witnesses_are_not(forge: Forge) -> None:
-    found = suspects(list(year(random.Random(5), "abcdef", 2400, "c", forge)))
+    found = suspects(year(random.Random(5), "abcdef", 2400, "c", forge))
     assert found.keys() == {"c"}
 
 
 def test_of_two_that_only_witness_each_other_nobody_can_say_who_lies() -> None:
-    found = suspects(list(year(random.Random(5), "ab", 1600, "a", favours)))
+    found = suspects(year(random.Random(5), "ab", 1600, "a", favours))
     assert found.keys() == {"a", "b"}
 
 
 def test_no_pairs_no_suspects() -> None:
-    assert suspects([]) == {} and gains([]) == {}
+    assert suspects(Differences()) == {} and gains(Differences()) == {}
 
 
-def capital(differences: Sequence[tuple[str, Fraction]]) -> Fraction:
-    """The capital by its definition, in exact fractions: a second implementation."""
-    highest, order = Fraction(1), list(dict.fromkeys(subject for subject, _ in differences))
-    for end in range(1, len(differences) + 1):
-        total = Fraction(0)
-        for number, subject in enumerate(order, 1):
+def capital(games: Sequence[list[tuple[str, Fraction]]]) -> Fraction:
+    """The highest capital after a game by its definition, in exact fractions: a second implementation."""
+    highest, subjects = Fraction(1), list(dict.fromkeys(subject for game in games for subject, _ in game))
+    for end in range(1, len(games) + 1):
+        seen = [each for game in games[:end] for each in game]
+        total = Fraction(1)
+        for number, subject in enumerate(subjects, 1):
             bets = []
             for stake in (*STAKES, *(-stake for stake in STAKES)):
                 product = Fraction(1)
-                for each, difference in differences[:end]:
-                    if each == subject:
-                        product *= 1 + Fraction(stake) * difference
+                for each, difference in seen:
+                    product *= 1 + Fraction(stake) * difference if each == subject else 1
                 bets.append(product)
-            total += Fraction(1, number * (number + 1)) * sum(bets) / len(bets)
-        rest = 1 - sum(Fraction(1, number * (number + 1)) for number in range(1, len(order) + 1))
-        highest = max(highest, total + rest)
+            total += Fraction(1, number * (number + 1)) * (sum(bets) / len(bets) - 1)
+        highest = max(highest, total)
     return highest
 
 
-results = st.sampled_from([(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)])
-times = st.tuples(st.booleans(), st.booleans())
+results = st.sampled_from([(1, 2), (2, 1), (1, 1)])
+times = st.frozensets(st.integers(0, 1))
 
 
 @given(st.lists(st.tuples(results, results, times, times, st.booleans()), max_size=6))
 def test_the_gain_is_that_of_a_second_implementation(games: list[tuple]) -> None:  # type: ignore[type-arg]
-    pairs = [
-        Pair(("a", "b"), ("y", "x") if turned else ("x", "y"), (one, other), (late, later))
-        for one, other, late, later, turned in games
-    ]
-    differences = [
-        ((pair.bots[seat] + what), Fraction(values[0][seat]) - Fraction(values[1][seat]))
-        for pair in pairs
-        for seat in range(2)
-        for what, values in (("score", pair.scores), ("time", pair.timeouts))
-    ]
-    expected = float(capital(differences))
-    assert gains(pairs).get("a", 1.0) == pytest.approx(expected, rel=1e-12)
+    found, expected = Differences(), []
+    for one, other, late, later, turned in games:
+        bots = ("y", "x") if turned else ("x", "y")
+        found.add_game(("a", "b"), bots, (one, other), (late, later))
+        differences = []
+        for seat, bot in enumerate(bots):
+            scores = [Fraction(1 + ranks[1 - seat] - ranks[seat], 2) for ranks in (one, other)]
+            differences.append((f"{bot} score", scores[0] - scores[1]))
+            differences.append((f"{bot} time", Fraction(seat in late) - Fraction(seat in later)))
+        if kept := [each for each in differences if each[1]]:
+            expected.append(kept)
+    assert gains(found).get("a", 1.0) == pytest.approx(float(capital(expected)), rel=1e-12)
 
 
 def test_bets_gain_nothing_in_the_mean() -> None:

@@ -78,7 +78,7 @@ class Cup:
         self.keys[name] = SigningKey(sha256(name.encode()).digest())
         self.maintain(playing.runner_file(name, self.keys[name], owner))
 
-    def claimed(self, runner: str, base: str | None = None, games: int = 8) -> str:
+    def claimed(self, runner: str, base: str | None = None, games: int = 2000) -> str:
         """Returns a commit with the runner's next claim."""
         return playing.claim(self.ladder(base), runner, self.keys[runner], games, self.now).commit
 
