@@ -28,6 +28,8 @@ class ModelSettings(Struct, frozen=True):
     """Most tokens of a completion; None = the service's own limit, and never more than the budget has left."""
     price: tuple[float, float] | None = None
     """Dollars for a million tokens of prompts, and for a million of completions; None = not known."""
+    cached_price: float | None = None
+    """Dollars for a million tokens of prompts that the service had from an earlier one; None = as others."""
     timeout_s: float = 120.0
     """How long the service may take for a completion, if its time is not charged."""
     structured: bool | None = None
@@ -35,11 +37,17 @@ class ModelSettings(Struct, frozen=True):
     key_from: str | None = None
     """The environment variable with the key; None = the service wants none."""
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """Returns the cost in dollars; None without a price."""
+    body: tuple[tuple[str, str], ...] = ()
+    """More members of each request, with their values as JSON."""
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
+        """Returns the cost in dollars; None without a price. `cached_tokens`: those of the prompt."""
         if self.price is None:
             return None
-        return (prompt_tokens * self.price[0] + completion_tokens * self.price[1]) / MILLION
+        cached_tokens = min(cached_tokens, prompt_tokens)
+        cached_price = self.price[0] if self.cached_price is None else self.cached_price
+        prompts = (prompt_tokens - cached_tokens) * self.price[0] + cached_tokens * cached_price
+        return (prompts + completion_tokens * self.price[1]) / MILLION
 
 
 class Model(ModelSettings, frozen=True, kw_only=True):

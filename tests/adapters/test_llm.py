@@ -339,6 +339,17 @@ async def test_a_wait_is_as_long_as_the_service_asks(arena: Arena, service: Mode
 
 
 @pytest.mark.trio
+async def test_a_request_has_the_effort_and_other_members_that_the_user_names(
+    arena: Arena, service: ModelService
+) -> None:
+    await played(arena, service, "--effort low --body top_p=0.9 --body user='a b' --body 'provider={\"order\": [1]}'")
+    added = {"reasoning_effort": "low", "top_p": 0.9, "user": "a b", "provider": {"order": [1]}}
+    assert all(body.items() >= added.items() for body in service.requests)
+    told = replay(arena)[0]["models"]["0"]["body"]
+    assert {name: json.loads(value) for name, value in told} == added
+
+
+@pytest.mark.trio
 async def test_a_service_without_schemas_and_with_the_new_limit_gets_what_it_takes(
     arena: Arena, service: ModelService
 ) -> None:
@@ -452,9 +463,11 @@ async def test_reasoning_and_cached_tokens_are_kept(arena: Arena, service: Model
         request.send(200, json.dumps(content).encode())
 
     service.acts = (act,)
-    verdict = await played(arena, service, transcripts=True)
+    verdict = await played(arena, service, "--price 2/10/0.5", transcripts=True)
     use = verdict.seats[0].model
     assert (use.reasoning_tokens, use.cached_tokens) == (7, 64)
+    cached, others = use.cached_tokens, use.prompt_tokens - use.cached_tokens
+    assert use.cost == pytest.approx((others * 2 + cached * 0.5 + use.completion_tokens * 10) / 1e6)
     assert replay(arena)[2]["transcript"]["0"][0]["reasoning"] == "A is free."
 
 
@@ -744,6 +757,10 @@ def test_a_model_of_a_replay_is_asked_only_if_it_is_named(tmp_path: Path) -> Non
         ("llm:stub --budget 3000", "--budget comes after the model; put the options before it"),
         ("llm:--temperature nan stub", "expected a number from 0 to 10"),
         ("llm:--price free stub", "such as 0.15/0.60"),
+        ("llm:--price 1/2/3/4 stub", "of cached prompts, such as"),
+        ("llm:--effort LOW! stub", "--effort LOW!: expected a level"),
+        ("llm:--body top_p stub", "--body top_p: expected NAME=VALUE"),
+        ("llm:--body messages=[] stub", "none of model, messages, seed"),
         ("llm:--frequency 1 stub", "there is no option --frequency; there are --url, --rethinks"),
         ("llm:--key-from sk-0123 stub", "expected the name of an environment variable, not the key itself"),
         ("llm:--key-from NO_SUCH_KEY stub", "there is no such environment variable"),

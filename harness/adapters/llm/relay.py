@@ -138,6 +138,7 @@ class Relay:
         settings, structured = self.settings, self._structured
         while True:
             body: dict[str, Any] = {"model": settings.model, "messages": messages, "seed": seed, "stream": False}
+            body |= {name: Raw(value.encode()) for name, value in settings.body}
             if settings.temperature is not None:
                 body["temperature"] = settings.temperature
             if max_tokens is not None:

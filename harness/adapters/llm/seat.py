@@ -244,7 +244,7 @@ class ModelBot(Bot):
             spent.use += ModelUse(service_s=took_s)
             raise self._failed(outcome, spent)
         self._answered = True
-        cost = settings.cost(outcome.prompt_tokens, outcome.completion_tokens)
+        cost = settings.cost(outcome.prompt_tokens, outcome.completion_tokens, outcome.cached_tokens)
         use = ModelUse(
             outcome.prompt_tokens,
             outcome.completion_tokens,

@@ -1,8 +1,7 @@
 """Language models: how the user names them.
 
-`llm:[--url URL] [--rethinks N] [--budget TOKENS] [--temperature T] [--seed N] [--max-tokens N] [--price IN/OUT]
-[--timeout SECONDS] [--structured on|off] [--key-from VARIABLE] MODEL`. An ordinary program makes the prompts and reads
-the completions, `harness/adapters/llm/run.py`. The referee connects it to the service.
+`llm:[OPTION …] MODEL`, with the options of `OPTIONS`. An ordinary program makes the prompts and reads the completions,
+`harness/adapters/llm/run.py`. The referee connects it to the service.
 """
 
 import hashlib
@@ -30,6 +29,10 @@ PREFIX = "llm:"
 FOLDER = HOME / "harness" / "adapters" / "llm"
 RUNNER, PROMPTS = FOLDER / "run.py", FOLDER / "prompt.md.jinja"
 """The program that makes prompts and reads completions, which replays name; the template of the prompts."""
+OURS = ("model", "messages", "seed", "stream", "temperature", "max_tokens", "max_completion_tokens", "response_format")
+"""What requests have besides `--body`."""
+BODY_CHARACTERS = 10_000
+"""The longest value of `--body`."""
 SEEDS = 1 << 31
 """Services take seeds below this."""
 URL = "http://127.0.0.1:8000/v1"
@@ -54,7 +57,7 @@ def parse(spec: str, game: str | None) -> Parsed:
 
 def read(spec: str) -> ModelSettings:
     """Parses the options and the name in a bot spec. UsageError if anything is wrong with them."""
-    given, model = adapter_options.split(spec.removeprefix(PREFIX), dict.fromkeys(OPTIONS, True), spec)
+    given, model = adapter_options.split_all(spec.removeprefix(PREFIX), dict.fromkeys(OPTIONS, True), spec)
     if not model:
         raise UsageError(f"{spec}: expected the name of a model, as in {PREFIX}gpt-oss-20b")
     if model.startswith("-"):
@@ -62,13 +65,18 @@ def read(spec: str) -> ModelSettings:
     if late := next((word for word in model.split()[1:] if word.startswith("--")), None):
         raise UsageError(f"{spec}: {late} comes after the model; put the options before it")
     values: dict[str, Any] = {}
-    for option, text in given.items():
+    body: dict[str, str] = {}
+    for option, text in given:
         member, parse, expected = OPTIONS[option]
         try:
-            values[member] = parse(text)
+            value = parse(text)
         except ValueError:
             raise UsageError(f"{spec}: {option} {text}: expected {expected}") from None
-    settings = ModelSettings(model.strip("'\""), **({"url": URL} | values))
+        if member == "body":
+            body |= value
+        else:
+            values |= value if isinstance(value, dict) else {member: value}
+    settings = ModelSettings(model.strip("'\""), **({"url": URL} | values), body=tuple(body.items()))
     _check_key(settings, spec)
     return settings
 
@@ -144,10 +152,29 @@ def _number(least: float, most: float) -> Callable[[str], float]:
     return parse
 
 
-def _price(text: str) -> tuple[float, float]:
-    prompt, slash, completion = text.partition("/")
-    parse = _number(0, 1e6)
-    return parse(prompt), parse(completion if slash else prompt)
+def _price(text: str) -> dict[str, Any]:
+    prices = [*map(_number(0, 1e6), text.split("/"))]
+    if len(prices) > 3:
+        raise ValueError
+    found: dict[str, Any] = {"price": (prices[0], prices[1 if len(prices) > 1 else 0])}
+    return found | ({"cached_price": prices[2]} if len(prices) > 2 else {})
+
+
+def _member(text: str) -> dict[str, str]:
+    """Parses `NAME=VALUE`. A value that is no JSON is a text."""
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII) or name in OURS or len(value) > BODY_CHARACTERS:
+        raise ValueError
+    try:
+        return {name: msgspec.json.encode(msgspec.json.decode(value)).decode()}
+    except (msgspec.MsgspecError, RecursionError):
+        return {name: msgspec.json.encode(value).decode()}
+
+
+def _effort(text: str) -> dict[str, str]:
+    if not re.fullmatch(r"[a-z]{1,20}", text):
+        raise ValueError
+    return {"reasoning_effort": f'"{text}"'}
 
 
 def _switch(text: str) -> bool:
@@ -169,9 +196,16 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "--temperature": ("temperature", _number(0, 10), "a number from 0 to 10"),
     "--seed": ("seed", _whole(0), "a whole number from 0 on"),
     "--max-tokens": ("max_tokens", _whole(1), "a number of tokens from 1 on"),
-    "--price": ("price", _price, "dollars for a million tokens of prompts and of completions, such as 0.15/0.60"),
+    "--price": (
+        "price",
+        _price,
+        "dollars for a million tokens of prompts, of completions and of cached prompts, such as 0.15/0.60 or "
+        "0.15/0.60/0.08",
+    ),
     "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds from 0.01 to 86400"),
     "--structured": ("structured", _switch, "on or off"),
+    "--effort": ("body", _effort, "a level that the service knows, such as low or high"),
+    "--body": ("body", _member, f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}"),
     "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
 }
 """By option: the setting, how it is parsed, and what was expected instead of a wrong value."""
