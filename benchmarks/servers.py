@@ -1,6 +1,7 @@
 """The Arena and AIBG servers under load: many battles and games at once, with clients that think.
 
-`python -m referee.benchmarks.servers [--battles N] [--game GAME] [--games N] [--seconds S] [--think S] [--cores LIST]`.
+`python -m referee.benchmarks.servers [--battles N] [--game GAME] [--jobs N] [--games N] [--seconds S] [--think S]
+[--cores LIST]`.
 The server and its web process are on the listed cores, if any; the clients are another process, on plain sockets.
 CPU time and memory are those of both. The latency of a move is the time from before a client writes its POST to when
 its own move is on its stream (Arena), or to when the next player has its reply (AIBG). The time charged beyond a
@@ -347,6 +348,7 @@ def main() -> None:
     parser.add_argument("--battles", type=int, default=200)
     parser.add_argument("--game", choices=CASES, default="quoridor", help="what is played at the Arena")
     parser.add_argument("--cores", default="", help="the server's, as for taskset; default: any")
+    parser.add_argument("--jobs", type=int, default=1, help="the Arena's processes for battles")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--think", type=float, default=0.2)
@@ -355,7 +357,7 @@ def main() -> None:
     figures = {}
     if battles:
         figures[f"{battles} battles"] = measured(
-            ["arena"],
+            ["arena", "--jobs", str(options.jobs)],
             options.cores,
             lambda port: arena(port, options.game, battles, seconds, think_s),
         )

@@ -119,24 +119,29 @@ class EventStream:
 
     async def write(self, send: Send, greeting: dict[str, Any], line: int) -> None:
         """Sends the greeting, then each event from `line` on when it happens, until the battle is over."""
+        before = self._terms.now()
         at = await send(_json(greeting))
         if not self.started:
-            self.started, self.sent_at = True, self._stamp(at)
+            self.started, self.sent_at = True, self._stamp(at, before)
             self.changed.ring()
         while True:
             if line < len(self.lines):
+                before = self._terms.now()
                 at = await send(self.lines[line])
                 line += 1
                 if at is not None and line > self._sent:
-                    self._sent, self.sent_at = line, self._stamp(at)
+                    self._sent, self.sent_at = line, self._stamp(at, before)
                     self.changed.ring()
             elif self.over:
                 return
             else:
                 await self.changed.wait()
 
-    def _stamp(self, at: float | None) -> float:
-        return at if at is not None and self._terms.real else self._terms.now()
+    def _stamp(self, at: float | None, before: float) -> float:
+        """Returns when an event was sent. A request may have set the time of a test since it was due."""
+        if not self._terms.real:
+            return before
+        return self._terms.now() if at is None else at
 
 
 class ArenaSeat(OutOfTurnSeat):
