@@ -52,6 +52,8 @@ LOOK_S = 0.5
 """How often the ledger is looked at."""
 EVENTS_S = 15.0
 """A stream of events says something at least this often, so that no proxy closes it."""
+TABLES_A_SECOND = 200
+"""How many readers a second are asked to fetch a table that has changed: the more readers, the rarer the news."""
 STREAMS = 3000
 """Open streams of events."""
 FILES = {"host.js": "text/javascript", "host.css": "text/css"}
@@ -220,8 +222,10 @@ class Application:
         self.streams_open += 1
         try:
             while True:
-                yield b"event: table\ndata: %d\n\n" % self.live.number
-                number, until = self.live.number, time.monotonic() + EVENTS_S
+                spread_s = max(1.0, self.streams_open / TABLES_A_SECOND)
+                number, until = self.live.number, time.monotonic() + max(EVENTS_S, spread_s)
+                yield b'event: table\ndata: {"number":%d,"spread_ms":%d}\n\n' % (number, spread_s * 1000)
+                await asyncio.sleep(spread_s)
                 while self.live.number == number and (left := until - time.monotonic()) > 0:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._changed.wait(), left)
