@@ -116,6 +116,9 @@ NAV = (
     '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
+LIVE_HEAD = (
+    '<meta name="live" content="table"><noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
+)
 log = logging.getLogger("referee.host")
 
 
@@ -127,7 +130,7 @@ class Application:
         frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
         templates.globals |= frame
         templates.filters |= {"time": _time, "size": _size}
-        live_head = Markup(HEAD + '<meta name="live" content="table">')
+        live_head = Markup(HEAD + LIVE_HEAD)
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
         self.streams_open = 0
         self._watched_at = -WATCHED_S
