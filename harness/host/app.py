@@ -236,7 +236,7 @@ class Application:
             self.streams_open -= 1
 
     async def _version_events(self, request: Request) -> Response:
-        """Streams what becomes of a version: position, build log and verdict."""
+        """Streams the position, the build log and the verdict of a version."""
         contest = self.contest
         try:
             address = client_address(request, contest.settings)

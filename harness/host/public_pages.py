@@ -30,7 +30,7 @@ VIEWER_POLICY = "frame-ancestors 'none'"
 
 
 class Announcement(Struct, frozen=True):
-    """What the organiser has to say."""
+    """An announcement of the organiser."""
 
     id: int
     at: float

@@ -1,4 +1,4 @@
-"""What teams hand in: where it is kept, and the queue of checks, which `referee host` runs beside the games.
+"""The submissions of teams: where they are kept, and the queue of checks, which `referee host` runs during the games.
 
 A check is that of `referee tournament prepare`: a build in the sandbox, then the basic rules of `referee check`.
 """
