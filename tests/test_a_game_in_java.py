@@ -17,8 +17,8 @@ pytestmark = [
         "starter_kits/java",
         "starter_kits/new_rules",
         "starter_kits/python",
-        "harness",
-        "protocol",
+        "harness/adapters/rules",
+        "harness/new",
     ),
 ]
 

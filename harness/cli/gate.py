@@ -137,7 +137,9 @@ def gate(
     if export is not None:
         exported.check(export[0], rules.name)
     terms = when.terms(seats)
-    openings = book.read(rules)
+    read = book.read(rules)
+    openings = None if read is None else read[0]  # the book itself may be large
+    del read
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
@@ -153,7 +155,7 @@ def gate(
                 seating=Seating.SEED_GROUP,
                 games=terms.max_games // seats * seats,
                 options=varying | dict(request.options),
-                openings=openings and openings[0],
+                openings=openings,
             )
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name

@@ -52,6 +52,8 @@ LOOK_S = 0.5
 """How often the ledger is looked at."""
 EVENTS_S = 15.0
 """A stream of events says something at least this often, so that no proxy closes it."""
+TABLES_A_SECOND = 200
+"""How many readers a second are asked to fetch a table that has changed: the more readers, the rarer the news."""
 STREAMS = 3000
 """Open streams of events."""
 FILES = {"host.js": "text/javascript", "host.css": "text/css"}
@@ -114,6 +116,9 @@ NAV = (
     '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
+LIVE_HEAD = (
+    '<meta name="live" content="table"><noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
+)
 log = logging.getLogger("referee.host")
 
 
@@ -125,7 +130,7 @@ class Application:
         frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
         templates.globals |= frame
         templates.filters |= {"time": _time, "size": _size}
-        live_head = Markup(HEAD + '<meta name="live" content="table">')
+        live_head = Markup(HEAD + LIVE_HEAD)
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
         self.streams_open = 0
         self._watched_at = -WATCHED_S
@@ -220,8 +225,10 @@ class Application:
         self.streams_open += 1
         try:
             while True:
-                yield b"event: table\ndata: %d\n\n" % self.live.number
-                number, until = self.live.number, time.monotonic() + EVENTS_S
+                spread_s = max(1.0, self.streams_open / TABLES_A_SECOND)
+                number, until = self.live.number, time.monotonic() + max(EVENTS_S, spread_s)
+                yield b'event: table\ndata: {"number":%d,"spread_ms":%d}\n\n' % (number, spread_s * 1000)
+                await asyncio.sleep(spread_s)
                 while self.live.number == number and (left := until - time.monotonic()) > 0:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._changed.wait(), left)
@@ -229,7 +236,7 @@ class Application:
             self.streams_open -= 1
 
     async def _version_events(self, request: Request) -> Response:
-        """Streams what becomes of a version: position, build log and verdict."""
+        """Streams the position, the build log and the verdict of a version."""
         contest = self.contest
         try:
             address = client_address(request, contest.settings)

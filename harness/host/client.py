@@ -31,7 +31,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class State(Struct, frozen=True):
-    """What the contest says about a version."""
+    """The state of a version, as the contest gives it."""
 
     version: int
     status: str

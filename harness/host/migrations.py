@@ -68,7 +68,7 @@ CREATE TABLE submission (
     bot TEXT NOT NULL DEFAULT '',                -- its name in the tournament
     hash TEXT NOT NULL DEFAULT '',               -- SHA-256 of its content, hexadecimal, as in tournament.toml
     entry TEXT NOT NULL DEFAULT '',              -- of an accepted one, the tournament's entry as JSON
-    entered_at REAL,                             -- when the play process was told to play it
+    entered_at REAL,                             -- when it became the one that plays
     set_aside_at REAL,                           -- it failed too many games in a row and plays no rated games
     set_aside_why TEXT NOT NULL DEFAULT '',
     UNIQUE (team, version)

@@ -4,10 +4,12 @@ import gzip
 import io
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 from msgspec import Struct
 from starlette.responses import Response
@@ -28,7 +30,7 @@ VIEWER_POLICY = "frame-ancestors 'none'"
 
 
 class Announcement(Struct, frozen=True):
-    """What the organiser has to say."""
+    """An announcement of the organiser."""
 
     id: int
     at: float
@@ -110,8 +112,22 @@ def rules(asked: Asked) -> Response:
 def _rules(game: Game) -> Markup:
     file = rules_page(game.name)
     text = file.read_text("utf-8") if file.is_file() else "The package of this game brings no text of its rules."
-    made: str = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
+    for token in tokens:
+        token.children = [*_without_links(token.children or ())] if token.children is not None else None
+    made: str = markdown.renderer.render(tokens, markdown.options, {})
     return Markup(made)
+
+
+def _without_links(tokens: Iterable[Token]) -> Iterator[Token]:
+    """Leaves out links to other pages of the documentation, which are not here, but not their texts."""
+    is_out = False
+    for token in tokens:
+        if token.type == "link_open":
+            is_out = not str(token.attrs.get("href", "")).startswith(("https://", "http://"))
+        if token.type != "image" and not (is_out and token.type in ("link_open", "link_close")):
+            yield token
 
 
 def kits(asked: Asked) -> Response:

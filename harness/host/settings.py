@@ -11,7 +11,7 @@ from referee.harness.host.versions import Quota
 
 
 class WebSettings(Struct, frozen=True):
-    """What the web process needs to know, besides the contest's folder."""
+    """The settings of the web process."""
 
     address: str
     """Where browsers reach it, such as `https://cup.example.org`, without a slash at the end."""

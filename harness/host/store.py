@@ -1,4 +1,4 @@
-"""The contest's database: one SQLite file beside the tournament, which the web and the play process use at once.
+"""The contest's database: an SQLite file in the tournament's folder, which the web and the play process use at once.
 
 Games are not in it: the ledger is the truth. A write is one short transaction, which waits for those of other
 processes.

@@ -1,4 +1,4 @@
-"""What teams hand in: where it is kept, and the queue of checks, which `referee host` runs beside the games.
+"""The submissions of teams: where they are kept, and the queue of checks, which `referee host` runs during the games.
 
 A check is that of `referee tournament prepare`: a build in the sandbox, then the basic rules of `referee check`.
 """
@@ -29,6 +29,7 @@ from referee.harness.tournament.intake.submissions import Submission
 from referee.harness.tournament.plan import Entry, read_plan
 from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.web.guard import new_token
+from referee.protocol.text import printable
 
 UPLOADS = "uploads"
 """The folder of what teams have uploaded, in the contest's folder."""
@@ -44,6 +45,7 @@ TRIES = 3
 """How often a check begins that the machine does not let finish."""
 LOG_BYTES = 256 << 10
 """How much of a build log is shown."""
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}$")
 COMMIT = re.compile(r"[0-9a-f]{40}|[\w][\w./-]{0,99}")
 
@@ -82,7 +84,7 @@ def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, q
 
 def tidy(note: str) -> str:
     """Returns the note of a version as one line."""
-    return " ".join(note.split())[:NOTE_LETTERS]
+    return printable(" ".join(note.split()))[:NOTE_LETTERS]
 
 
 def from_repository(
@@ -244,7 +246,8 @@ def _text(path: Path, store: Store, one: Version) -> str:
             text = file.read(LOG_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
         return ""
-    return author_text(text, () if "://" in one.path else (store.folder / one.path,), one.file)
+    text = author_text(text, () if "://" in one.path else (store.folder / one.path,), one.file)
+    return "\n".join(map(printable, COLOUR.sub("", text).splitlines()))
 
 
 def seconds(one: Version) -> float | None:

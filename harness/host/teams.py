@@ -314,7 +314,7 @@ def end_sessions(store: Store, number: int | None, actor: str, address: str = ""
 
 
 def set_state(store: Store, number: int, state: str, reason: str, actor: str, address: str = "") -> None:
-    """Notes that a team is active, withdrawn or disqualified. The tournament is told by who calls this."""
+    """Notes that a team is active, withdrawn or disqualified. The caller also changes the tournament."""
     with store.writing() as database:
         database.execute("UPDATE team SET state = ?, reason = ? WHERE id = ?", (state, reason, number))
         for each in rows(database, Team, "SELECT * FROM team WHERE id = ?", number):

@@ -35,7 +35,7 @@ from referee.harness.web.guard import new_token
 PIECE_BYTES = 1 << 18
 UPLOAD_S = 900.0
 HEAD_BYTES = 64 << 10
-"""What a form may have besides the file."""
+"""The most bytes of a form, without the file."""
 
 
 class Shown(Struct, frozen=True):

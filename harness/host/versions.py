@@ -218,7 +218,7 @@ def refuse(store: Store, one: Version, reason: str) -> None:
 
 
 def accept(store: Store, one: Version, entry: Entry) -> None:
-    """Decides that a version plays, in place of the team's earlier one."""
+    """Decides that a version plays. It replaces the team's earlier one."""
     with store.writing() as database:
         database.execute(
             "UPDATE submission SET status = 'accepted', decided_at = ?, bot = ?, hash = ?, entry = ? WHERE id = ?",

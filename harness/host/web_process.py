@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import tempfile
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,22 @@ from referee.harness.host.submissions import UPLOADS
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
+from referee.harness.web.server.observer import Observer
 from referee.harness.web.server.uvicorn_server import make_server
 from referee.harness.web.server.web_clock import WebClock
 
+METRICS = "/metrics"
+FORWARDED = (b"x-forwarded-for", b"forwarded", b"via", b"x-real-ip")
+"""Headers that a proxy adds."""
 LIMITS = RequestLimits(connections=4000, address_connections=2000)
 
 
 class Served:
-    """Counts the requests of each connection, so that idle ones can be closed."""
+    """Counts the requests of each connection, so that idle ones can be closed, and notes them for `/metrics`."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, connections: Connections) -> None:
         self.app = app
+        self.observer = Observer(lambda: len(connections), lambda: 0.0, None)  # no access log: links are in paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request. One that is answered before it has come whole is the last of its connection."""
@@ -54,11 +60,22 @@ class Served:
         connection.request_begins()
         connection.answers = True
         try:
-            await self.app(scope, receiving, sending)
+            if scope["path"] == METRICS and _is_local(scope):
+                status, headers, body = self.observer.metrics()
+                await send({"type": "http.response.start", "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": body})
+            else:
+                await self.observer.observed(self.app, scope, receiving, sending)
         finally:
             if not is_whole:
                 connection.refuse()
             connection.request_ends()
+
+
+def _is_local(scope: Scope) -> bool:
+    """Tells whether a client is on this machine, and no proxy that hands over the request of another one."""
+    forwarded = any(name in FORWARDED for name, _ in scope["headers"])
+    return not forwarded and scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
 
 
 async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
@@ -67,7 +84,7 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     tempfile.tempdir = str(folder / UPLOADS)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
     connections = Connections(LIMITS, WebClock())
-    server, loop = make_server(Served(app), connections, has_sockets=False), asyncio.get_running_loop()
+    server, loop = make_server(Served(app, connections), connections, has_sockets=False), asyncio.get_running_loop()
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     connections.clock.run()
 

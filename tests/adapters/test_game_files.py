@@ -134,6 +134,17 @@ def test_only_a_file_can_be_a_book(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         book(b"x" * ((1 << 20) + 1), tmp_path)
 
 
+@pytest.mark.parametrize("content", [b" " * 5_000_000, b"\r" * 5_000_000, b"[" * 500_000, b"[a" + b" " * 500_000])
+def test_a_book_of_nothing_takes_no_time(content: bytes, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--openings"):
+        book(content, tmp_path)
+
+
+def test_the_line_of_a_position_is_counted_as_an_editor_does(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="line 4: 'wrong'"):
+        book(f"\n{FIRST}\r\n\r\nwrong\n", tmp_path)
+
+
 def test_a_game_without_books_says_which_have_some(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="tictactoe has no books; openspiel:chess and openspiel:go have"):
         book(EPD, tmp_path, registry.game("tictactoe"))

@@ -244,6 +244,21 @@ async def test_a_verdict_speaks_of_the_completion_and_shows_it(
     assert fault.answer == text
 
 
+@pytest.mark.trio
+async def test_a_fault_report_has_the_prompts_and_the_completions_of_its_call(
+    arena: Arena, service: ModelService
+) -> None:
+    service.acts = (say("column Z"), say("column Y"))
+    fault = (await played(arena, service, "--rethinks 1", fault_reports=True)).faults[0]
+    report = Path(fault.bundle)
+    prompts = [message["content"] for message in service.requests[1]["messages"] if message["role"] != "assistant"]
+    assert (report / "sent").read_text() == "".join(f"{prompt}\n" for prompt in prompts)
+    assert (report / "received").read_text() == "column Z\ncolumn Y"
+    shown = (report / "README.txt").read_text()
+    assert f"\n{prompts[-1]}\n" in shown and "The answer\n----------\ncolumn Y" in shown
+    assert "llm.read" not in shown
+
+
 # Troubles of the service.
 
 

@@ -1,7 +1,10 @@
 """Games whose rules are a program: SPEC.md, 18 to 31."""
 
 import json
+import os
 import pickle
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +25,7 @@ from referee.games.game import Game
 from referee.games.schemas import game_schema
 from referee.harness.adapters.llm.prompts import Prompts
 from referee.harness.adapters.rules.program import request_frame
-from referee.harness.adapters.rules.source import SOURCE
+from referee.harness.adapters.rules.source import SOURCE, VARIABLE
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.stall_clock import stall_clock
@@ -454,3 +457,21 @@ def test_the_clocks_of_other_matches_leave_out_what_rules_take(tmp_path: Path) -
     passed_s, away_s = trio.run(asked)
     assert passed_s < 0.2
     assert abs(away_s) < 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.depends_on("harness/adapters/rules/", "games/", "tests/games/", "tests/support/rules/")
+def test_a_game_whose_rules_are_a_program_has_the_properties_of_every_game() -> None:
+    """Copies, views, pickles, faults, junk as answers: `tests/games/test_every_game.py`, in a process of its own."""
+    words = ["-m", "pytest", "-q", "tests/games/test_every_game.py", "-k", "countdown", "-p", "no:cacheprovider"]
+    env = {**os.environ, VARIABLE: str(COUNTDOWN)}
+    done = subprocess.run(
+        [sys.executable, *words, "--hypothesis-profile", "quick"],
+        cwd=COUNTDOWN.parents[3],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= 30

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import re
 import sqlite3
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -120,3 +123,23 @@ def test_every_action_is_in_the_audit_log_with_who_and_from_where(served: tuple[
     assert {(each.actor, each.address) for each in lines} == {("organiser Ada", "127.0.0.1")}
     page = organiser.get("/organiser/audit")
     assert all(each.action in page for each in lines)
+
+
+def test_every_link_of_every_page_leads_somewhere(served: tuple[Cup, Browser, httpx.Client]) -> None:
+    cup, organiser, client = served
+    member = cup.headers("member")
+    known: dict[str, int] = {}
+
+    def follow(path: str, ask: Callable[[str], httpx.Response]) -> None:
+        if path in known or path.startswith("http"):
+            return
+        response = ask(path)
+        known[path] = response.status_code
+        if response.headers["content-type"].startswith("text/html"):
+            for link in re.findall(r'href="([^"#]+)"', response.text):
+                follow(urljoin(path, unescape(link)), ask)
+
+    follow("/team", lambda path: client.get(path, headers=member))
+    follow("/organiser", organiser.http.get)
+    assert {path for path, status in known.items() if status != 200} == set()
+    assert {"/", "/rules", "/kits/python.zip", "/organiser/site.zip", "/team/versions/1", "/finals"} <= known.keys()

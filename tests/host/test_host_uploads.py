@@ -155,3 +155,10 @@ def test_a_flood_of_forms_is_refused(served: tuple[Cup, httpx.Client]) -> None:
     headers = cup.headers("other") | {"origin": cup.address}
     statuses = [client.post("/team/versions/9/note", headers=headers).status_code for _ in range(70)]
     assert statuses[0] == 404 and statuses[-1] == 429
+
+
+def test_metrics_are_for_this_machine_alone(served: tuple[Cup, httpx.Client]) -> None:
+    _, client = served
+    found = client.get("/metrics")
+    assert found.status_code == 200 and "referee_http_requests_total" in found.text
+    assert client.get("/metrics", headers={"x-forwarded-for": "192.0.2.1"}).status_code == 404

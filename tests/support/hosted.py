@@ -51,18 +51,18 @@ class Team:
         return entry
 
 
-def play(cup: Path, jobs: int = 1) -> "subprocess.Popen[bytes]":
+def play(cup: Path, jobs: int = 1, cluster: str | None = None) -> "subprocess.Popen[bytes]":
     """Starts the play process. What it says goes to `play.log` beside the contest's folder."""
     with (cup.parent / "play.log").open("ab") as log:
-        settings = msgspec.json.encode(PlaySettings(jobs=jobs, pin=False)).decode()
+        settings = msgspec.json.encode(PlaySettings(jobs=jobs, pin=False, cluster=cluster)).decode()
         command = [sys.executable, "-m", PLAY, str(cup), settings]
         return subprocess.Popen(command, env=environment(cup.parent), stdin=subprocess.PIPE, stdout=log, stderr=log)
 
 
 @contextmanager
-def playing(cup: Path, jobs: int = 1) -> Iterator["subprocess.Popen[bytes]"]:
+def playing(cup: Path, jobs: int = 1, cluster: str | None = None) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs the play process, and stops it at the end as an organiser does."""
-    process = play(cup, jobs)
+    process = play(cup, jobs, cluster)
     try:
         yield process
         assert process.poll() is None, log(cup)

@@ -132,6 +132,28 @@ async def test_a_repository_that_grows_when_it_is_checked_out_is_refused(tmp_pat
     assert [path.name for path in (tmp_path / "here").iterdir()] == [".git"]
 
 
+@pytest.mark.trio
+async def test_an_earlier_commit_a_branch_and_a_tag_can_be_fetched(tmp_path: Path) -> None:
+    address, home = repository(tmp_path / "bot", 1), tmp_path / "bot"
+    git = ["git", "-C", str(home), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+
+    def run(*words: str) -> str:
+        return subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    first = run("rev-parse", "HEAD")
+    run("tag", "week-1")
+    (home / "newer").touch()
+    run("add", ".")
+    run("commit", "--quiet", "--message", "newer")
+    run("branch", "side")
+    for number, (commit, is_newer) in enumerate({first: False, "week-1": False, "side": True, "HEAD": True}.items()):
+        await fetch(address, tmp_path / f"{number}", 64 << 20, 2000, 30.0, commit)
+        assert (tmp_path / f"{number}" / "newer").exists() == is_newer, commit
+        assert (tmp_path / f"{number}" / "bot.py").exists()
+    with pytest.raises(UsageError, match="cannot be cloned"):
+        await fetch(address, tmp_path / "none", 64 << 20, 2000, 30.0, "0" * 40)
+
+
 def test_an_image_is_a_submission(tmp_path: Path) -> None:
     (tmp_path / "teams").mkdir()
     content = images.layer(images.file("bot.py", bot(f"SALT = 3\n{DRAWS}").encode()))

@@ -56,7 +56,8 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
     browser: Browser, tmp_path: Path, pictures: Path
 ) -> None:
     errors: list[str] = []
-    slow = f'{RUN}build = """for i in 1 2 3; do echo step $i \'{HOSTILE}\'; sleep 1; done"""\n'
+    text = f"step %s \\033[31m{HOSTILE}\\342\\200\\256\\n"  # red, and from right to left
+    slow = f"{RUN}build = '''for i in 1 2 3; do printf '{text}' $i; sleep 1; done'''\n"
     with hosted(tmp_path / "cup", "--game", "tictactoe", "--title", f"Cup {HOSTILE}") as contest:
         organiser = contest.organiser()
         blue, red = contest.team(organiser, HOSTILE), contest.team(organiser, "Red")
@@ -73,7 +74,8 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
         page.get_by_text("step 1").wait_for()
         assert page.get_by_text("step 3").count() == 0
         page.get_by_text("accepted", exact=True).wait_for(timeout=60_000)
-        assert HOSTILE in page.inner_text("pre >> nth=-1")
+        log = page.inner_text("pre >> nth=-1")
+        assert HOSTILE in log and not {"\x1b", "\u202e"} & {*log}
 
         wait_for(lambda: "bots/" in blue.get("/") and "/team/games" not in blue.get("/team"))
         wait_for(lambda: "games" in blue.get("/team"))

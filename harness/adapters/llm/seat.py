@@ -103,6 +103,7 @@ class ModelBot(Bot):
         self._system: dict[str, str] = {}  # the first message of every conversation
         self._system_shown = False  # it is in this match's transcript
         self._said: bytes | None = None  # its last completion in this call; None before the first call
+        self._conversation: list[dict[str, str]] = []  # of this call, as it was sent
 
     # The match.
 
@@ -128,6 +129,7 @@ class ModelBot(Bot):
         if self.fault is not None or self.check_unasked() is not None:
             return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
         self._stderr_bytes, self._said = self.program.log.start_call(), b""
+        self._conversation = []
         if self._context.several:
             await self._context.all_read()  # to list the legal answers may take long
         spent, calls = _Spent(limit_s), self.totals.calls
@@ -157,6 +159,7 @@ class ModelBot(Bot):
             return None
         prompt = await self._run(QUESTION, self._question(call), TEXT, spent)
         conversation, new = [self._system], [{"role": "user", "content": prompt}]
+        self._conversation = conversation
         schema = _schema(call.method.result)
         for rethinks in range(self.settings.rethinks, -1, -1):
             conversation += new
@@ -305,9 +308,17 @@ class ModelBot(Bot):
         return Exchange(messages, completion.text, use, completion.finish, problem, completion.reasoning)
 
     def status(self, brief: bool = False) -> SeatStatus:
-        """Returns the status with what the model said as the answer: the frames are those of the prompt's program."""
+        """Returns the status, with the prompts and completions of the last call instead of the program's frames."""
         status = super().status(brief)
-        return status if brief or self._said is None else msgspec.structs.replace(status, answer=self._said)
+        if brief or self._said is None:
+            return status
+        texts = [(each["role"] == "assistant", each["content"].encode() + b"\n") for each in self._conversation]
+        return msgspec.structs.replace(
+            status,
+            sent=tuple(text for is_its_own, text in texts if not is_its_own),
+            received=(*[text for is_its_own, text in texts if is_its_own], self._said),
+            answer=self._said,
+        )
 
 
 def _schema(answer_type: Any) -> dict[str, Any]:

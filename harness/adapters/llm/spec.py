@@ -163,12 +163,8 @@ def _price(text: str) -> dict[str, Any]:
 def _member(text: str) -> dict[str, str]:
     """Parses `NAME=VALUE`. A value that is no JSON is a text."""
     name, equals, value = text.partition("=")
-    if (
-        not equals
-        or not re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII)
-        or name in OURS
-        or len(value) > BODY_CHARACTERS
-    ):
+    free = re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII) and name not in OURS
+    if not equals or not free or len(value) > BODY_CHARACTERS:
         raise ValueError
     try:
         return {name: msgspec.json.encode(msgspec.json.decode(value)).decode()}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct, defstruct
+from msgspec import Struct
 
 from referee.games.contract import Method, Standing
 from referee.games.game import Game, Presentation, Score
@@ -145,15 +145,8 @@ def _views(file: GameFile, types: JsonTypes) -> tuple[type[Struct], type[Struct]
     renamed = {each.name: each.encode_name for each in msgspec.structs.fields(own)}
     if clash := {"saved", "standing"} & set(renamed.values()):
         raise UsageError(f"view: {min(clash)} is a member that the referee adds; rename it")
-    whole = defstruct(
-        "FullView",
-        [*fields, ("saved", Saved), ("standing", Standing)],
-        namespace={"__doc__": "The whole position."},
-        module=types.module.__name__,
-        frozen=True,
-        kw_only=True,
-        rename=renamed,
-    )
+    members = [*fields, ("saved", Saved), ("standing", Standing)]
+    whole = types.struct("FullView", members, "The whole position.", kw_only=True, rename=renamed)
     if file.seat_view is not None:
         return whole, types.record(file.seat_view, "seat_view", "SeatView")
     return whole, own

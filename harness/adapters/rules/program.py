@@ -43,7 +43,8 @@ _MANY_DIGITS = b"0" * 19
 """A number with fewer digits is no integer beyond 64 bits, which msgspec would make a float."""
 _NO_BRACKETS = bytes(each for each in range(256) if each not in b"[]{}")
 T = TypeVar("T")
-UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, UnicodeEncodeError, RecursionError, OverflowError)
+UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError)
+"""What encoding and decoding raise for values that JSON, or a type, does not have."""
 
 
 class RefusedOptions(ValueError):
@@ -106,7 +107,7 @@ def request_frame(encoding: Encoding, number: int, method: str, params: Any) -> 
     return b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":%b}\n' % (number, method.encode(), body)
 
 
-def _is_doubtful(frame: bytes | bytearray) -> bool:
+def is_doubtful(frame: bytes | bytearray) -> bool:
     """Returns whether msgspec might read JSON as something else than it says, or as something too deep."""
     return _MANY_DIGITS in frame.translate(_ZEROS) or not depth_within(frame, MAX_DEPTH)
 
@@ -148,7 +149,7 @@ class Conversation:
 
     def _result(self, frame: bytes | bytearray, number: int, kind: Any) -> Any:
         try:
-            if self.encoding is Encoding.MSGPACK or _is_doubtful(frame):
+            if self.encoding is Encoding.MSGPACK or is_doubtful(frame):
                 codec(self.encoding).decode(frame)  # checks every value
             reply = _decoder(self.encoding, kind)(frame)
         except UNDECODABLE as error:

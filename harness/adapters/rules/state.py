@@ -20,7 +20,9 @@ from referee.games.contract import (
 from referee.games.dice import Dice
 from referee.harness.adapters.rules.messages import ANSWER_BYTES, ANSWER_DEPTH, Turn
 from referee.harness.adapters.rules.position import ProgramPosition
-from referee.harness.adapters.rules.program import UNDECODABLE, depth_within, luck_of
+from referee.harness.adapters.rules.program import UNDECODABLE, depth_within, is_doubtful, luck_of
+from referee.protocol.codec import JSON
+from referee.protocol.errors import RemoteProtocolError
 
 FIRST_LIST, LONGEST_LIST = 1024, 1 << 20
 """How many legal answers are requested first, and at most."""
@@ -82,7 +84,9 @@ class ProgramState(ProgramPosition):
                 answer = msgspec.to_builtins(answer)
             judged = answer if type(answer) is kind and kind is not Any else typed(answer, kind)
             encoded = msgspec.json.encode(judged)
-        except UNDECODABLE as error:
+            if is_doubtful(encoded):
+                JSON.decode(encoded)
+        except (RemoteProtocolError, *UNDECODABLE) as error:
             return Fault(FaultKind.ILLEGAL, str(error), answer)
         if len(encoded) > ANSWER_BYTES:
             return Fault(FaultKind.ILLEGAL, f"the answer has more than {ANSWER_BYTES:,} bytes", answer)

@@ -5,12 +5,11 @@ function followTable() {
   let known = null;
   const events = new EventSource("/events");
   events.addEventListener("table", async (event) => {
-    if (known === null || known === event.data) {
-      known = event.data;
-      return;
-    }
-    known = event.data;
-    await new Promise((resolve) => setTimeout(resolve, 1000 * Math.random())); // not all readers at once
+    const told = JSON.parse(event.data);
+    const isNew = known !== null && known !== told.number;
+    known = told.number;
+    if (!isNew) return;
+    await new Promise((resolve) => setTimeout(resolve, told.spread_ms * Math.random())); // not all readers at once
     const response = await fetch(location.pathname);
     if (response.ok) {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");

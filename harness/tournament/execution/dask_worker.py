@@ -55,18 +55,20 @@ class _Process:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.contest = b""
+        self.known: set[str] = set()
+        """The idents of the bots that the process has."""
         self.process: subprocess.Popen[bytes] | None = None
 
     def play(self, contest: bytes, entries: list[Entry], job: Job) -> Reply:
         with self.lock:
             if contest != self.contest or self.process is None or self.process.poll() is not None:
-                obstacle = self._start(contest, entries)
-                if obstacle is not None:
-                    return obstacle
-            return self._play(job)
+                self.end()
+            new = [entry for entry in entries if entry.ident not in self.known]
+            obstacle = self._enter(contest, new) if new else None  # also bots that came later
+            return self._play(job) if obstacle is None else obstacle
 
-    def _start(self, contest: bytes, entries: list[Entry]) -> Reply | None:
-        self.end()
+    def _enter(self, contest: bytes, entries: list[Entry]) -> Reply | None:
+        """Builds bots, and tells the process of them, which is started if it does not run."""
         needs = [e for e in entries if not bot_archives.is_installed(e)]
         if needs:
             return _reply(needs=needs)
@@ -80,9 +82,12 @@ class _Process:
                 failures.append(f"{entry.name}: {error}")
         if failures:
             return _reply(unable="; ".join(failures))
-        self.process = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        if self.process is None:
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, start_new_session=True)
         self._send(order)
         self.contest = contest
+        self.known |= order.bots.keys()
         return None
 
     def _play(self, job: Job) -> Reply:
@@ -119,6 +124,7 @@ class _Process:
     def end(self) -> None:
         """Ends the process, which ends its bots."""
         process, self.process, self.contest = self.process, None, b""
+        self.known = set()
         if process is not None:
             try:
                 process.communicate(timeout=5)

@@ -2,6 +2,7 @@
 
 import io
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 WHITE, BLACK = 1, 0
 """Seats: OpenSpiel's player 1 is White."""
+LINE = re.compile(rb"[^\r\n]+")
 COUNTERS = re.compile(rb"(\S+\s+){4}\d+\s+\d+\s*", re.ASCII)
 """A FEN has these two numbers behind the fields that an EPD has too."""
 TERMINATIONS = {
@@ -171,15 +173,20 @@ class Positions:
     """A book with a position a line, as EPD or FEN."""
 
     def __init__(self, content: bytes) -> None:
-        self._lines = [(number, line) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+        self._content = content
+        self._places = array(
+            "Q", (line.start() for line in LINE.finditer(content) if line[0].strip())
+        )  # there may be millions
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._places)
 
     def options(self, number: int) -> Mapping[str, Any]:
         import chess
 
-        at, line = self._lines[number]
+        start = self._places[number]
+        found = LINE.match(self._content, start)
+        line, at = (found[0] if found else b""), 1 + self._content.count(b"\n", 0, start)
         shown = one_line(line.decode("ascii", "replace"))
         if not line.isascii():
             raise ValueError(f"line {at} is no text in ASCII")
@@ -236,7 +243,10 @@ class Games:
         if game.errors and (self._plies is None or len(moves) < self._plies):
             raise ValueError(f"{where}: {one_line(str(game.errors[0]))}")
         _check(first, where)
-        fen = "" if first == first.root() and first.fen() == chess.STARTING_FEN else first.fen(en_passant="fen")
+        fen = first.fen(en_passant="fen")
+        fen = "" if fen == chess.STARTING_FEN else fen
+        if not fen and not kept:
+            raise ValueError(f"{where} has no moves")
         return {FEN_OPTION: fen, MOVES_OPTION: _actions(fen, kept, where)}
 
 
