@@ -1,11 +1,14 @@
 """Large tournaments: numpy and the code without it count and rate alike."""
 
 import math
+import os
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -88,6 +91,21 @@ def test_a_game_in_memory_has_the_time_and_the_content_of_its_line(at: float, co
     game = book.game(line.k)
     assert game is not None and (game.at, game.content) == (at, content % (1 << 64))
     assert sys.getsizeof(game) + sys.getsizeof(game.packed) <= 96, "a million games fit into 500 MiB"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.cpu_count() == 1 or not Path("/proc/self/task").is_dir(), reason="threads cannot be counted")
+def test_large_standings_take_no_core_from_bots(tmp_path: Path) -> None:
+    code = (
+        "import os; from pathlib import Path; from referee.benchmarks.standings import *\n"
+        f"folder = Path({str(tmp_path)!r}); simulate(folder, 60, 2000)\n"
+        "standings(read_plan(folder / PLAN), reader.read(folder))\n"
+        "import numpy; numpy.linalg.inv(numpy.eye(400))\n"
+        "print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THREADS' in os.environ)"
+    )
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "1 False\n"
 
 
 def close(one: Interval | None, other: Interval | None) -> bool:

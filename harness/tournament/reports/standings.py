@@ -1,5 +1,6 @@
 """Standings and crosstable, made from the plan and the ledger alone."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Protocol
@@ -35,6 +36,8 @@ from referee.harness.tournament.ties import Tie
 Ratings = tuple[Rating, ...]
 
 
+THREADS = "OPENBLAS_NUM_THREADS"
+"""The environment variable that limits the threads of numpy."""
 CROSSTABLE = 100
 """The most bots for which standings have a crosstable: a thousand bots have a million pairs."""
 
@@ -131,11 +134,25 @@ class _Counts(Protocol):
 
 
 def _counts(plan: Plan, book: Book) -> _Counts:
-    if len(plan.bots) >= rating.LARGE and book.count and rating.with_numpy():
+    if len(plan.bots) >= rating.LARGE and book.count and _with_numpy():
         from referee.harness.tournament.reports.columns import Columns
 
         return Columns(plan, book)
     return Loops(plan, book)
+
+
+def _with_numpy() -> bool:
+    """Whether numpy is installed. Its linear algebra gets one thread: more of them take cores from bots.
+
+    On a busy machine, two threads also waited for each other five times as long as one computed.
+    """
+    is_set = THREADS in os.environ
+    os.environ.setdefault(THREADS, "1")  # read when numpy is loaded
+    try:
+        return rating.with_numpy() is not None
+    finally:
+        if not is_set:
+            os.environ.pop(THREADS, None)  # commands of the user keep theirs
 
 
 def _rate(rows: Sequence[Row], ratings: Ratings, sound: Ratings | None) -> None:
