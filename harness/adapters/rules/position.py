@@ -62,7 +62,7 @@ class ProgramPosition(State):
         `faults`: what the rulings are about; a ruling on another answer is illegal.
         """
         place, reading = self.RULES.position(turn, method), self._reading(method)
-        out = self.out
+        out = frozenset(self.out)  # `forfeit` may have made it a set that changes in place
         if turn.out:
             out |= {reading.seat(seat) for seat in turn.out}
         for player, fault in faults.items():

@@ -82,17 +82,21 @@ class Reading(Struct, frozen=True, gc=False):
             return []
         events: list[Event] = [self._notice(told.method, told.params, told.to) for told in turn.notices]
         ruled: set[Player] = set()
-        for place, ruling in enumerate(sorted(turn.rulings, key=lambda each: each.after)):
+        rulings = 0
+        for ruling in sorted(turn.rulings, key=lambda each: each.after):
             player = self.seat(ruling.seat)
+            if player in before:
+                continue  # its fault has had a ruling when it was lost
             if player in ruled and self.request != "inject":
                 raise self.broken(f"two rulings about seat {player}")
             ruled.add(player)
             made = Ruling(player, self.fault(player, ruling, faults), ruling.penalty, player in out)
-            events.insert(min(ruling.after, len(turn.notices)) + place, made)
+            events.insert(min(ruling.after, len(turn.notices)) + rulings, made)
+            rulings += 1
         for player, fault in faults.items():
             if isinstance(fault, Fault) and player not in ruled | before:
                 raise self.broken(f"there is no ruling about the fault of seat {player}")
-        return [event for event in events if isinstance(event, Notice) or event.player not in before]
+        return events
 
     def _notice(self, name: str, params: Any, to: tuple[int, ...] | None) -> Notice:
         method = self.methods.get(name)
