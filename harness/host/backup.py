@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
+from unicodedata import category
 
 import msgspec
 
@@ -80,7 +81,7 @@ def _files(cup: Path) -> Iterator[Path]:
         if path.name in ORDER or path.name.startswith((".", FILE)):
             continue
         if path.is_dir() and not path.is_symlink() and any(path.glob(f"*/{PLAN}")):
-            for each in sorted(path.iterdir()):
+            for each in sorted(each for each in path.iterdir() if not each.name.startswith(".")):
                 yield from _files(each) if each.is_dir() else [each]
         else:
             yield from _below(path)
@@ -171,7 +172,11 @@ def _checked_name(member: tarfile.TarInfo) -> str:
     path = PurePosixPath(name)
     if not member.isreg() or member.issparse():
         raise Refused(f"{name[:80]!r} is no ordinary file")
-    plain = "\\" not in name and name.isprintable() and len(name.encode("utf-8", "surrogateescape")) <= LONGEST_PATH
+    plain = (
+        "\\" not in name
+        and not any(category(letter) in ("Cc", "Cs") for letter in name)
+        and len(name.encode("utf-8", "surrogateescape")) <= LONGEST_PATH
+    )
     if not plain or path.is_absolute() or not path.parts or ".." in path.parts or len(path.parts) > DEEPEST:
         raise Refused(f"{name[:80]!r} is no path of a contest's folder")
     if any(part.startswith(".") for part in path.parts):

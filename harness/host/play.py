@@ -5,6 +5,7 @@ at any time: what is in the ledger was played, and everything else is decided an
 """
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, closing
@@ -205,7 +206,10 @@ class HostGames(TournamentGames):
 
     async def _ask(self, question: Callable[[], T]) -> T:
         """Returns an answer, in a thread if orders come from a disk."""
-        return await threads.run(question) if self.orders.blocks else question()
+        try:
+            return await threads.run(question) if self.orders.blocks else question()
+        except sqlite3.Error as error:
+            raise RunError(f"the contest's database cannot be used: {error}") from error
 
     async def _report(self) -> None:
         """Tells the database what happened: practice games that ended, versions that are set aside."""
@@ -351,7 +355,7 @@ def _play_final(cup: Path, final: Final, settings: PlaySettings, on_note: Callab
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
                 games = TournamentGames(plan, ledger, reader.read(folder), ranked=ranked)
                 games.on_note = on_note
-                end, signalled = trio.run(_run, games, settings, contest_of(plan, programs, "all", folder))
+                end, signalled = trio.run(_run, games, settings, contest_of(plan, programs, "all", cup))
     except NotIsolated:
         raise
     except (RunError, UsageError) as error:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import trio
 from contests import environment
+from hosting import ENTRY, Cup, serving
 from trio.testing import MockClock
 
 from referee.benchmarks.formats import hosted, taus
@@ -22,7 +23,7 @@ from referee.games import registry
 from referee.harness.errors import UsageError
 from referee.harness.host import play
 from referee.harness.host.failures import FAILURES
-from referee.harness.host.orders import Orders, Request, State
+from referee.harness.host.orders import DatabaseOrders, Orders, Request, State
 from referee.harness.host.play import ENOUGH_GAMES, HostGames
 from referee.harness.host.practice_games import PracticeGames, checked_options
 from referee.harness.tournament.execution.worker_messages import Assignment, PlayedGame
@@ -246,6 +247,16 @@ def test_a_game_that_kills_workers_ends_without_points_and_play_goes_on(tmp_path
         assert games.book.game(game.key) is not None and game.key not in {each.key for each in assignments(games, 9)}
     (line,) = [line for _, line in reader.every_line(folder)]
     assert line.forfeit and line.p == (0.0, 0.0) and line.r == (1, 1)
+
+
+@pytest.mark.slow
+def test_a_team_reads_why_its_version_was_set_aside(tmp_path: Path) -> None:
+    made = Cup(tmp_path)
+    DatabaseOrders(made.store).set_aside(ENTRY, "it was at fault in 5 games in a row; no version plays now", None)
+    DatabaseOrders(made.store).set_aside(version("a bot of the organiser"), "it fails", None)
+    with serving(made) as client:
+        for page in ("/team", "/team/versions/1"):
+            assert "at fault in 5 games in a row" in client.get(page, headers=made.headers("member")).text
 
 
 # Practice games.
