@@ -75,6 +75,7 @@ class Host:
         try:
             self._ready.result(START_S)
         except TimeoutError as error:
+            self.close()
             raise RunError(f"{entrant.name} was not started within {START_S:g} s") from error
         self._is_direct = isinstance(self._bot.transport, Pipes)
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
@@ -163,7 +164,7 @@ class Host:
     def close(self, patience_s: float = 5.0) -> None:
         """Ends the program. Does nothing the second time."""
         _open.discard(self)
-        with suppress(trio.RunFinishedError, RuntimeError):
+        with suppress(trio.RunFinishedError, AttributeError):  # it may have ended, or not begun
             self._token.run_sync_soon(self._stop)
         self._thread.join(patience_s)
 
@@ -173,9 +174,9 @@ class Host:
         try:
             trio.run(self._live)
         except BaseException as error:
-            failure = _first(error)
-            if not self._ready.done():
-                self._ready.set_exception(failure)
+            if self._ready.done():
+                raise
+            self._ready.set_exception(_first(error))
 
     async def _live(self) -> None:
         stop = trio.Event()
