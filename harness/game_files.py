@@ -50,9 +50,9 @@ class Record(Struct, frozen=True):
     options: Any
     time: TimeControl
     start: Any
-    """What `State.view(None)` shows before the first call."""
+    """`State.view(None)` before the first call."""
     end: Any
-    """What it shows at the end."""
+    """The same at the end."""
     moves: tuple[Move, ...]
     """The answers in order, those at fault too."""
     result: Result | None

@@ -13,7 +13,7 @@ MOVE = re.compile(r"(?:move|My move is\s*:)\s+(\S+)")
 REFUSED = re.compile(r"Illegal move|resign|tellics resign|1-0|0-1|1/2-1/2", re.IGNORECASE)
 """Lines that come instead of a move."""
 THOUGHT = re.compile(r"(\d+)[.&]?\s+([-+]?\d+)\s+\d+\s+(\d+)\b", re.ASCII)
-"""What an engine thinks, after `post`: depth, centipawns, hundredths of a second, nodes."""
+"""A line about the search, after `post`: depth, centipawns, hundredths of a second, nodes."""
 FEATURES_S = 2.0
 """How long an engine that knows no features, an old one, is waited for. Source: `protover` in the protocol."""
 UNSUPPORTED = ("san",)

@@ -64,7 +64,7 @@ class Dialect(ABC):
         self.engine = engine
         self.settings = settings
         self.info = Info()
-        """What the engine has said about its last search."""
+        """The figures of the last search."""
 
     @abstractmethod
     def greet(self, note_at: float) -> str:

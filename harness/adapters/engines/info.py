@@ -1,4 +1,4 @@
-"""What an engine says about its search while it thinks: the `info` lines of UCI and UGI."""
+"""Reads the figures of a search: the `info` lines of UCI and UGI."""
 
 import re
 from typing import Any

@@ -34,7 +34,7 @@ Nodes = Annotated[int, Meta(ge=0, lt=1 << 53, description="how many positions it
 
 
 class Search(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a player reports of the search behind its action. It plays no part in the rules; adjudication reads it."""
+    """The figures of the search behind an action. They play no part in the rules; adjudication reads them."""
 
     score: Centipawns | UnsetType = UNSET
     mate: Mate | UnsetType = UNSET

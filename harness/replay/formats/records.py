@@ -31,7 +31,7 @@ def export_all(name: str, replays: Iterable[tuple[Replay, Occasion]], game: Game
     """Writes replays to `path` in another format, and returns how many.
 
     UsageError as in `check` and if it would replace a replay, Difference if a replay does not verify, RunError if the
-    file cannot be written. Nothing is left of a file that cannot be completed.
+    file cannot be written. The file is written at once or not at all.
     """
     files, count = _found(name, game), 0
     new = path.with_name(f".{path.name}.new")

@@ -21,7 +21,7 @@ AVERAGED = 0.5
 
 
 class Luck(Protocol):
-    """What is drawn with: `referee.games.dice.Dice`."""
+    """A source of luck, such as `referee.games.dice.Dice`."""
 
     def below(self, n: int, what: str = "") -> int: ...
 

@@ -84,7 +84,7 @@ def values(parameters: Sequence[Parameter], places: Sequence[float], dice: Dice 
 
 
 def spec_with(spec: str, values: Values) -> str:
-    """Returns a bot spec with the values in place of `{NAME}`."""
+    """Returns a bot spec with each `{NAME}` replaced by its value."""
     for name, value in values.items():
         spec = spec.replace(f"{{{name}}}", value)
     return spec
