@@ -320,6 +320,8 @@ def test_a_series_and_a_replay_are_exported(run: Callable[..., Any], tmp_path: P
     assert list(one.mainline_moves()) == list(games[2].mainline_moves())
     code, _, err = run("replay", "export", "sgf", "r-3.jsonl", "one.sgf")
     assert code == 2 and "sgf is a format for openspiel:go matches" in err
+    code, _, err = run("replay", "export", "foo", "r-3.jsonl", "one.foo")
+    assert code == 2 and "unknown format 'foo'; there are aiarena21-replay, pgn, sgf" in err
 
 
 @pytest.mark.slow

@@ -270,7 +270,7 @@ def test_nothing_is_written_of_a_record_that_does_not_verify(match: Path) -> Non
 def test_a_form_that_is_not_known_or_of_another_game_is_refused_with_those_that_are(match: Path) -> None:
     record(match, stay)
     with pytest.raises(
-        UsageError, match=f"^unknown format 'txt'; there are {', '.join(form.name for form in FORMATS)}$"
+        UsageError, match=f"^unknown format 'txt'; there are {', '.join(form.name for form in FORMATS)}, pgn, sgf$"
     ):
         export("txt", Replay(match), match.with_name("replay.txt"))
     setup = Setup(1, NAMES, tictactoe.Options())

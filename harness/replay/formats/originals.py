@@ -84,11 +84,14 @@ def read_record(path: Path, content: bytes | None = None) -> Replay | Original:
     return Replay(path, content) if form is None else Original(path, form, lines)
 
 
-def find(name: str, game: str) -> Format:
-    """Returns the format of that name. UsageError if there is none, or if it is another game's."""
+def find(name: str, game: str, others: Iterable[str] = ()) -> Format:
+    """Returns the format of that name. UsageError if there is none, or if it is another game's.
+
+    `others`: formats that are not original ones, for the message.
+    """
     form = next((form for form in FORMATS if form.name == name), None)
     if form is None:
-        known = ", ".join(sorted(form.name for form in FORMATS))
+        known = ", ".join(sorted([*(form.name for form in FORMATS), *others]))
         raise UsageError(f"unknown format {name!r}; there are {known}")
     if form.game != game:
         raise UsageError(f"{name} is a format for {form.game} matches; this is {game}")

@@ -62,7 +62,7 @@ def _found(name: str, game: Game) -> GameFiles | None:
         return files
     if name in OWN:
         raise UsageError(f"{name} is a format for {OWN[name]} matches; this is {game.name}")
-    originals.find(name, game.name)
+    originals.find(name, game.name, OWN)
     return None
 
 
