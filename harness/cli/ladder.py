@@ -1,5 +1,6 @@
 """`referee ladder`: a ladder in a git repository that proves itself."""
 
+import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
@@ -83,14 +84,14 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
         folder: The clone of the ladder.
     """
     own = name or bot.resolve().name.removesuffix(bot.suffix)
-    with Repository(folder) as repository:
+    with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
-        to = new.copy_bot(repository, bot, own, owner)
-        report = _checked(str(to), ladder.settings)
+        copy = new.staged(bot, Path(scratch), own, owner)
+        report = _checked(str(copy), ladder.settings)
         if not report.passed:
             out.print(check_report(report))
             return INCONCLUSIVE if report.undecided else AT_FAULT
-        new.commit_all(repository, [str(to.relative_to(repository.text("rev-parse", "--show-toplevel")))], f"Bot {own}")
+        new.commit_bot(repository, copy)
     out.print(f"{own} is committed. Next: push it, and make a pull request.")
     return PLAYED
 

@@ -86,7 +86,7 @@ def _aligned(shown: Shown, names: int) -> Shown:
     return shown
 
 
-def publish(site: Path, *, commit: str = "HEAD", folder: Folder = Path()) -> int:
+def publish(site: Path, *, commit: str = "HEAD", folder: Path = Path()) -> int:
     """Writes the table as a web site of plain files: standings, a page per bot and per runner.
 
     Args:

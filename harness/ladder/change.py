@@ -15,7 +15,7 @@ from referee.harness.ladder import draw
 from referee.harness.ladder.chain import Chain
 from referee.harness.ladder.draw import due, is_of_modules
 from referee.harness.ladder.keys import signature_is_right
-from referee.harness.ladder.objects import FILE, LINK, PROGRAM, Repository, TreeEntry
+from referee.harness.ladder.objects import FILE, LINK, PROGRAM, Change, Repository, TreeEntry
 from referee.harness.ladder.reading import Ladder, Strike, bot_file, read_strike
 from referee.harness.ladder.records import (
     BOTS,
@@ -91,15 +91,6 @@ class Accused(Struct, frozen=True):
 Errand = BotChange | Claimed | HandedIn | Accused
 
 
-class Change(Struct, frozen=True):
-    """A file that a pull request adds, changes or removes."""
-
-    status: str
-    mode: str
-    id: str
-    path: str
-
-
 def check_change(
     repository: Repository, base: str, head: str, author: str, now: float | None = None
 ) -> tuple[Ladder, Errand]:
@@ -109,10 +100,9 @@ def check_change(
     """
     base, head = repository.commit(base), repository.commit(head)
     ladder = Ladder(repository, base)
-    changes = changes_between(repository, base, head)
     now = time.time() if now is None else now
     try:
-        return ladder, _errand(ladder, head, changes, author, now)
+        return ladder, _errand(ladder, head, changes_between(repository, base, head), author, now)
     except UsageError as error:
         raise Refused(str(error)) from error
 
@@ -123,17 +113,11 @@ def changes_between(repository: Repository, base: str, head: str) -> list[Change
         start = repository.text("merge-base", base, head)
     except RunError as error:
         raise Refused("the pull request shares no history with the ladder; make it in a clone of the ladder") from error
-    words = repository.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", start, head).split(b"\0")
-    if len(words) > 2 * MOST_CHANGES:
-        raise Refused(f"the pull request touches more than {MOST_CHANGES:,} files; divide it")
     changes = []
-    for about, name in zip(words[0::2], words[1::2], strict=False):
-        _, mode, _, id, status = about.decode("ascii").removeprefix(":").split(" ")
-        try:
-            path = name.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise Refused(f"{name!a}: a file name is no UTF-8; rename it") from error
-        changes.append(Change(status[:1], mode, id, path))
+    for change in repository.changes(start, head):
+        changes.append(change)
+        if len(changes) > MOST_CHANGES:
+            raise Refused(f"the pull request touches more than {MOST_CHANGES:,} files; divide it")
     if not changes:
         raise Refused("the pull request changes nothing")
     return changes

@@ -14,7 +14,6 @@ from referee.harness.ladder.commits import identity
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.records import BOTS, NAME, SETTINGS
 from referee.harness.new.write import requirement
-from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 
@@ -65,34 +64,38 @@ def installation() -> str:
     return f"referee[cluster,wasm]{found.removeprefix('referee')}"
 
 
-def copy_bot(repository: Repository, bot: Path, name: str, owner: str) -> Path:
-    """Copies a bot's folder, or its single file, to `bots/NAME`. Returns the folder. UsageError if that cannot be."""
+def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
+    """Copies a bot's folder, or its single file, to `folder/NAME`. UsageError for what cannot be a bot of a ladder."""
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name of a bot; choose one of letters, digits, dots and dashes with --name")
-    to = Path(repository.text("rev-parse", "--show-toplevel")) / BOTS / name
-    files: dict[str, Path]
+    to, settings = folder / name, None
     if bot.is_dir():
         settings = read_bot_file(bot, str(bot))
-        files = {each.path: bot / each.path for each in settings.files(bot.resolve(), str(bot)).files}
-        text = (bot / BOT_FILE).read_text("utf-8-sig")
         if settings.bundle != ".":
             raise UsageError(f"{bot}/{BOT_FILE}: `bundle` reaches out of the folder; put all files into it")
-    elif bot.is_file():
+        files = {each.path: bot / each.path for each in settings.files(bot.resolve(), str(bot)).files}
+        text = (bot / BOT_FILE).read_text("utf-8-sig")
+    elif bot.is_file() and bot.suffix in (".wasm", ".py"):
         files = {bot.name: bot}
-        settings, text = None, f"run = {json.dumps([bot.name] if bot.suffix == '.wasm' else ['python3', bot.name])}\n"
-        if bot.suffix not in (".wasm", ".py"):
-            raise UsageError(f"{bot}: expected a folder with a {BOT_FILE}, a .wasm or a .py file")
+        text = f"run = {json.dumps([bot.name] if bot.suffix == '.wasm' else ['python3', bot.name])}\n"
     else:
-        raise UsageError(f"there is no bot {bot}")
+        raise UsageError(f"{bot}: expected a folder with a {BOT_FILE}, a .wasm or a .py file")
     if settings is None or not settings.owner:
         text = f"owner = {json.dumps([owner])}\n{text}"
     with writing(to):
-        if to.exists():
-            shutil.rmtree(to)
         for path, file in files.items():
             (to / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, to / path)
             shutil.copymode(file, to / path)
         (to / BOT_FILE).write_text(text, "utf-8")
-    archive.read(to)  # UsageError for links that lead outside
     return to
+
+
+def commit_bot(repository: Repository, bot: Path) -> None:
+    """Puts a staged bot into `bots/NAME` of the work tree and commits it. UsageError if nothing has changed."""
+    to = Path(repository.text("rev-parse", "--show-toplevel")) / BOTS / bot.name
+    with writing(to):
+        if to.exists():
+            shutil.rmtree(to)
+        shutil.copytree(bot, to)
+    commit_all(repository, [str(to)], f"Bot {bot.name}")

@@ -6,24 +6,28 @@ Nothing of a commit is run or checked out: no filter, no hook and no attribute o
 import os
 import shutil
 import subprocess
+import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from threading import Timer
 from typing import IO
 
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 
-MOST_LISTED_BYTES = 64 << 20
-"""Of a list of files: half a million entries."""
+MOST_BYTES = 64 << 20
+"""Of what a git command prints: half a million files."""
 MOST_FILE_BYTES = 1 << 20
 """Of one file that is read."""
 AT_ONCE = 256
 """How many objects to ask for before reading any: their names fit into a pipe."""
+MOST_FOLDERS, MOST_DEPTH = 5_000, 1_000
+"""Of a change: folders, and letters of a folder's path."""
 GIT_S = 600.0
 """How long one git command may take."""
 MEMORY_LIMIT = 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'
@@ -53,6 +57,17 @@ class TreeEntry(Struct, frozen=True):
     """Of a file; 0 for a folder."""
 
 
+class Change(Struct, frozen=True):
+    """A file that differs between two commits."""
+
+    status: str
+    """`A` added, `M` changed, `D` removed."""
+    mode: str
+    id: str
+    """Those that it has now; empty if it was removed."""
+    path: str
+
+
 class Repository:
     """A git repository."""
 
@@ -79,20 +94,39 @@ class Repository:
         while self._processes:
             _end(self._processes.popitem()[1])
 
-    def run(self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        """Runs git and returns its output. RunError with git's reason if it fails."""
-        try:
-            done = subprocess.run(
-                [*self._git, *words], input=given, capture_output=True, timeout=GIT_S,
+    def run(
+        self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None, most: int = MOST_BYTES
+    ) -> bytes:
+        """Runs git and returns its output. RunError with git's reason if it fails.
+
+        UsageError for more than `most` bytes: a few small objects can stand for any number of files.
+        """
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+            source.write(given)
+            source.seek(0)
+            process = subprocess.Popen(
+                [*self._git, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
                 env=os.environ | ENVIRONMENT | dict(more or {}),
             )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise RunError(f"{self.folder}: git {words[0]} took more than {GIT_S:g} s") from error
-        if done.returncode != 0:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
-            why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-            raise RunError(f"{self.folder}: git {words[0]}: {why.partition(': ')[2] or why}")
-        return done.stdout
+            assert process.stdout is not None
+            watch = Timer(GIT_S, process.kill)
+            watch.start()
+            try:
+                output = process.stdout.read(most + 1)
+                if len(output) > most:
+                    raise UsageError(f"{self.folder}: git {words[0]} lists too many files for a ladder; leave some out")
+                process.wait()
+            finally:
+                watch.cancel()
+                _end(process)
+            if process.returncode != 0:
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").strip().splitlines() or [
+                    f"exit code {process.returncode}"
+                ]
+                why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+                raise RunError(f"{self.folder}: git {words[0]}: {why.partition(': ')[2] or why}")
+        return output
 
     def text(self, *words: str) -> str:
         """Runs git and returns its output without the last newline."""
@@ -122,13 +156,10 @@ class Repository:
     def entries(self, tree: str, *paths: str, deep: bool = True, sizes: bool = False) -> list[TreeEntry]:
         """Returns the files (`deep`) or the files and folders at the top of a tree or commit.
 
-        UsageError for a list of more than `MOST_LISTED_BYTES`, and for a name that is no UTF-8.
+        UsageError for a list of too many, and for a name that is no UTF-8.
         """
         words = ["ls-tree", "-z", *(["-r"] if deep else []), *(["-l"] if sizes else []), tree, "--", *paths]
-        listed = self.run(*words)
-        if len(listed) > MOST_LISTED_BYTES:
-            raise UsageError(f"{self.folder}: {tree[:12]} holds too many files to be a ladder")
-        return [_entry(line, sizes) for line in listed.split(b"\0") if line]
+        return [_entry(line, sizes) for line in self.run(*words).split(b"\0") if line]
 
     def read(self, ids: Iterable[str], most: int = MOST_FILE_BYTES, kind: str = "blob") -> Iterator[bytes]:
         """Yields the contents of files, or of folders with the `kind` "tree", in order.
@@ -177,8 +208,38 @@ class Repository:
 
     def folder_entries(self, ids: Iterable[str]) -> Iterator[list[TreeEntry]]:
         """Yields what is at the top of each of these folders."""
-        for content in self.read(ids, MOST_LISTED_BYTES, "tree"):
+        for content in self.read(ids, MOST_BYTES, "tree"):
             yield list(_tree_entries(content, self._id_bytes))
+
+    def changes(self, before: str, now: str) -> Iterator[Change]:
+        """Yields the files that differ, also those inside of new folders, one after the other.
+
+        `git diff` collects all of them first, which a few objects can make ten thousand million. UsageError for more
+        than `MOST_FOLDERS` folders that differ, and for one that is nested too deeply.
+        """
+        left = MOST_FOLDERS
+        waiting = [("", *(self._look_up(f"{commit}^{{tree}}") for commit in (before, now)))]
+        while waiting:
+            inside, *ids = waiting.pop()
+            left -= 1
+            if left < 0 or len(inside) > MOST_DEPTH:
+                raise UsageError(f"{self.folder}: {now[:12]} has too many folders, or too deep ones; leave some out")
+            old, new = ({each.path: each for each in self._folder(id)} for id in ids)
+            for name in sorted({*old, *new}):
+                was, is_now = old.get(name), new.get(name)
+                if was == is_now:
+                    continue
+                folders = ["" if each is None or each.mode != FOLDER else each.id for each in (was, is_now)]
+                if any(folders):
+                    waiting.append((f"{inside}{name}/", *folders))
+                files = [None if each is None or each.mode == FOLDER else each for each in (was, is_now)]
+                if files[1] is not None:
+                    yield Change("M" if files[0] else "A", files[1].mode, files[1].id, inside + name)
+                elif files[0] is not None:
+                    yield Change("D", "", "", inside + name)
+
+    def _folder(self, id: str) -> list[TreeEntry]:
+        return next(self.folder_entries([id])) if id else []
 
     @cached_property
     def _id_bytes(self) -> int:

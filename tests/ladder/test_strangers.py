@@ -101,6 +101,19 @@ def test_too_many_files_are_refused_at_once(cup: Cup) -> None:
     assert "touches more than 2,000 files" in message(cup, cup.commit(bot_files("new", owner="eve") | many))
 
 
+@pytest.mark.parametrize(("content", "words"), [(TOML, "touches more than 2,000 files"), (None, "too many folders")])
+def test_a_few_objects_that_stand_for_ten_thousand_million_are_refused(cup: Cup, content: bytes, words: str) -> None:
+    tree, kind, mode = cup.repository.run("mktree").decode().strip(), "tree", "040000"
+    if content:
+        tree = cup.repository.run("hash-object", "-w", "--stdin", given=content).decode().strip()
+        kind, mode = "blob", "100644"
+    for _ in range(10):
+        entries = "".join(f"{mode} {kind} {tree}\t{number}\n" for number in range(10))
+        tree, kind, mode = cup.repository.run("mktree", given=entries.encode()).decode().strip(), "tree", "040000"
+    head = imported(cup, b"M 040000 %s bots/new" % tree.encode())
+    assert words in message(cup, head)
+
+
 def test_a_change_without_common_history_is_refused(cup: Cup) -> None:
     text = b"commit refs/heads/alien\ncommitter e <e@e> 1 +0000\ndata 1\ne\n" + inline(b"bots/new/bot.toml", TOML)
     command = ["git", "-C", str(cup.repository.folder), "fast-import", "--quiet", "--force"]
