@@ -34,7 +34,7 @@ def test_a_new_game_plays_and_passes_its_own_tests_and_the_check(
         run(kit.rules.test, folder)
         assert not_ignored(folder) == written, "built files would be handed in with the game"
         for width in ("3", "7"):
-            argv = ["--game", f"./{GAME}", "--set", f"width={width}", "--games", "2", "--strict", bot, bot]
+            argv = ["--game", f"./{GAME}", "--set", f"width={width}", "--games", "2", "--strict", bot, "@first"]
             assert main(argv) == 0, capsys.readouterr()
         assert main(["check", "--game", f"./{GAME}", "--seed", "1"]) == 0, capsys.readouterr()
     finally:
