@@ -156,11 +156,11 @@ def test_the_organiser_makes_a_final_and_everybody_sees_its_commitment(tmp_path:
             hand_in(made.store.folder, Submit((found.entry,)))
         assert client.post("/organiser/final", data=form, headers=organiser).status_code == 303
         (final,) = finals.finals(made.store.folder)
-        page = client.get("/finals").text
-        assert "Cup final" in page and "Blue" in page and final.secret not in page and page.count(committed) == 1
-        assert finals.commitment(made.store).hash in page
+        page, table = client.get("/finals").text, "/finals/Cup%20final/index.html"
+        assert "Cup final" in page and table in page and final.secret not in page and page.count(committed) == 1
+        assert finals.commitment(made.store).hash in page and "Blue" in client.get(table).text
         switches.set_switch(made.store, "table", "frozen", None, "organiser Ada")
-        assert "Blue" not in client.get("/finals").text
-        assert "Blue" in client.get("/finals", headers=organiser).text
+        assert client.get(table).status_code == 403 and table not in client.get("/finals").text
+        assert "Blue" in client.get(table, headers=organiser).text
         finals.end(made.store.folder, final)
         assert final.secret in client.get("/finals").text

@@ -98,6 +98,7 @@ def test_a_new_bot_first_plays_across_the_table_and_then_its_neighbours() -> Non
     assert len(rivals) > PLACES + 3 and all(abs(rival - 10) <= NEIGHBOURS for rival in rivals[PLACES + 2 :])
 
 
+@pytest.mark.slow
 def test_four_seats_take_three_neighbours_and_a_late_bot_begins_across_the_table() -> None:
     course = Course()
     course.play(Field(20, seats=4, games=0, absent=(10,)), 1200)
@@ -113,6 +114,7 @@ def test_four_seats_take_three_neighbours_and_a_late_bot_begins_across_the_table
     assert {0, 19} & {bot for seats in new for bot in seats} and len(new) >= 3 * PLACES
 
 
+@pytest.mark.slow
 def test_a_late_bot_catches_up_by_some_games_and_then_plays_as_much_as_others() -> None:
     course = Course()
     course.play(Field(21, games=0, absent=(10,)), 1600)
@@ -125,6 +127,7 @@ def test_a_late_bot_catches_up_by_some_games_and_then_plays_as_much_as_others() 
     assert all(share < 2 * even for share in shares[2:])
 
 
+@pytest.mark.slow
 def test_the_first_bots_play_twice_as_much_while_somebody_watches() -> None:
     course = Course(watched=5)
     course.play(Field(30, games=0), 300)
