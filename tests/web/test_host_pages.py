@@ -52,6 +52,7 @@ def pictures(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.depends_on("harness/host/", "harness/web/", "harness/tournament/", "tests/support/hosting.py")
 def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
     browser: Browser, tmp_path: Path, pictures: Path
 ) -> None:
