@@ -82,7 +82,7 @@ class Kit(Struct, forbid_unknown_fields=True):
     no_wasm: str = ""
     """Why its bots cannot be built as modules of WebAssembly; empty if `bot.toml` says how."""
     rules: RulesKit | None = None
-    """What a game whose rules are in this language gets; None = the kit has no rules half."""
+    """The files of a game whose rules are in this language; None = the kit has no rules half."""
 
 
 def kits() -> dict[str, Kit]:
@@ -148,7 +148,7 @@ def refuse_used(folder: Path) -> None:
 
 
 def write_files(folder: Path, files: Mapping[Path, bytes]) -> None:
-    """Writes all files or none of them. RunError if that fails."""
+    """Writes all files. RunError if one cannot be written; then there is none."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         for path, content in files.items():

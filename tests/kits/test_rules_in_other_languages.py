@@ -37,7 +37,7 @@ ANSWERS = {
     "connectfour": [*NONSENSE, *COLUMNS, None, [], "play", 7, {"action": "putToken", "column": ["😀" * 120]}],
     "cardgame": CARD_NONSENSE,
 }
-"""What a bot may answer besides what is legal."""
+"""Answers of bots besides legal ones."""
 
 
 def agree(game: str, language: str, seeds: range) -> None:

@@ -131,7 +131,7 @@ export class Turn<P> {
     return this;
   }
 
-  /** Tells every seat something, or those in `to`. None of them: the replay and its viewers. */
+  /** Tells every seat something, or those in `to`. An empty `to`: the replay and its viewers. */
   notice(method: string, params: object, to?: number[]): this {
     this.notices.push(to === undefined ? { method, params } : { method, params, to });
     return this;
@@ -171,7 +171,7 @@ export class Turn<P> {
 /** The answers of all seats that were called: values or faults. */
 export type Answers<A> = { [seat: number]: A | Fault };
 
-/** The rules of a game. The referee is told which of the optional methods a game has. */
+/** The rules of a game. The kit tells the referee which of the optional methods a game has. */
 export abstract class Rules<P, A = unknown> {
   /** The game's name in game.toml. */
   abstract readonly game: string;

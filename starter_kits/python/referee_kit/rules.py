@@ -140,7 +140,7 @@ class Turn(Generic[P]):
 
 
 class Rules(Generic[P]):
-    """The rules of a game. The referee is told which of the optional methods a game defines: all but the first two."""
+    """The rules of a game. All methods but the first two are optional: the kit tells the referee which there are."""
 
     game: str  # its name in game.toml
 
@@ -186,7 +186,7 @@ class Rules(Generic[P]):
 
 @dataclass
 class View:
-    """What a seat may see, and the position drawn for it."""
+    """The view of a seat, and the position drawn for it."""
 
     view: Any
     text: str = ""

@@ -115,7 +115,7 @@ struct Turn {
         return *this;
     }
 
-    // Tells every seat something, or those in `to`. None of them: the replay and its viewers.
+    // Tells every seat something, or those in `to`. An empty `to`: the replay and its viewers.
     Turn& notice(const std::string& method, Json params) {
         notices.push_back({{"method", method}, {"params", std::move(params)}});
         return *this;
@@ -161,7 +161,7 @@ struct Turn {
     }
 };
 
-// The rules of a game. The referee is told which of the optional functions a game overrides; a game has to have
+// The rules of a game. The kit tells the referee which of the optional functions a game overrides. A game has to have
 // `static constexpr const char* game`, its name in game.toml.
 template <class Position>
 class Rules {

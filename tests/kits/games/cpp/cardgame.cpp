@@ -457,7 +457,7 @@ class CardGame : public Rules<Position> {
         return from + place.size();
     }
 
-    // Asks whoever is awaited.
+    // Asks the awaited seats.
     static Turn& asking(Turn& turn) {
         const Position& position = turn.position;
         turn.text = drawn(position, {});

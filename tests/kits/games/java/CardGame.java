@@ -227,7 +227,7 @@ public final class CardGame extends Rules<CardGame.Position> {
 
     // Turns.
 
-    /** Asks whoever is awaited. */
+    /** Asks the awaited seats. */
     private static Turn<Position> asking(Turn<Position> turn) {
         Position position = turn.position;
         Collections.sort(position.out);

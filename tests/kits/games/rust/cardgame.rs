@@ -467,7 +467,7 @@ impl Playing {
         Playing { position: Position::read(position), turn: Turn::default() }
     }
 
-    /// Asks whoever is awaited.
+    /// Asks the awaited seats.
     fn sent(mut self) -> Json {
         let position = &mut self.position;
         position.out.sort_unstable();

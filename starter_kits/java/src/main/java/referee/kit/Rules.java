@@ -43,7 +43,7 @@ public abstract class Rules<P> {
     /** Returns the next position after one answer for each seat that was called. */
     public abstract Turn<P> step(P position, Map<Integer, Answer> answers, Luck luck) throws Exception;
 
-    // The rest is optional: the referee is told which of these methods a game overrides.
+    // The rest is optional. The kit tells the referee which of these methods a game overrides.
 
     /** Returns what a seat may see; null: everything. Without it, nothing is hidden. */
     public View view(P position, Integer seat) throws Exception {

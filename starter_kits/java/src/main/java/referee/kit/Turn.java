@@ -42,7 +42,7 @@ public final class Turn<P> {
         return this;
     }
 
-    /** Tells these seats something. None of them: the replay and its viewers. */
+    /** Tells these seats something. An empty list: the replay and its viewers. */
     public Turn<P> notice(String method, Object params, List<Integer> to) {
         notices.add(Map.of("method", method, "params", params, "to", to));
         return this;
