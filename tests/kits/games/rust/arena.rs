@@ -222,8 +222,7 @@ impl<G: Game> Rules for Battle<G> {
         let mut position = self.0.begin(options)?;
         let d = format!("{:016x}{:016x}", luck.bits(), luck.bits());
         let variant = "89ab".as_bytes()[usize::from_str_radix(&d[16..17], 16).expect("a digit") & 3] as char;
-        position.id =
-            format!("{}-{}-4{}-{}{}-{}", &d[..8], &d[8..12], &d[13..16], variant, &d[17..20], &d[20..]);
+        position.id = format!("{}-{}-4{}-{}{}-{}", &d[..8], &d[8..12], &d[13..16], variant, &d[17..20], &d[20..]);
         position.to_move = Some(0);
         position.auto_flip = is(options, "flip", "auto");
         let mut playing = Playing { game: &self.0, position, turn: Turn::default() };
@@ -278,7 +277,11 @@ impl<G: Game> Rules for Battle<G> {
 
     fn legal(&self, position: &Json, _seat: i64) -> Vec<Json> {
         let position = Position::read(position);
-        if position.pending.is_some() { vec![flips()] } else { self.0.moves(&position) }
+        if position.pending.is_some() {
+            vec![flips()]
+        } else {
+            self.0.moves(&position)
+        }
     }
 
     fn forfeit(&self, position: &Json, faults: Faults) -> Json {

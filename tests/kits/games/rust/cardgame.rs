@@ -293,7 +293,11 @@ impl Position {
     /// The sides of a player and of the rival.
     fn pair(&mut self, player: i64) -> (&mut Side, &mut Side) {
         let [first, second] = &mut self.sides[..] else { panic!("there are two sides") };
-        if player == 0 { (first, second) } else { (second, first) }
+        if player == 0 {
+            (first, second)
+        } else {
+            (second, first)
+        }
     }
 
     fn seen_by(&self, seat: i64) -> Json {
@@ -348,7 +352,11 @@ impl Position {
 }
 
 fn or_dash(words: Vec<String>) -> String {
-    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
+    if words.is_empty() {
+        "-".to_owned()
+    } else {
+        words.join(", ")
+    }
 }
 
 // Answers.
@@ -364,7 +372,11 @@ fn in_brief(value: &Json) -> String {
 }
 
 fn wanted(count: usize, place: &str, first: usize) -> String {
-    if count == 0 { format!("{place} is empty") } else { format!("wanted {first}..{}", first + count - 1) }
+    if count == 0 {
+        format!("{place} is empty")
+    } else {
+        format!("wanted {first}..{}", first + count - 1)
+    }
 }
 
 fn index_of(value: &Json, what: &str) -> Result<i64, String> {
@@ -539,7 +551,11 @@ impl Playing {
             side.health = (side.health - side.fatigue).max(0);
         } else {
             let card = side.deck.remove(0);
-            if side.hand.len() < HAND_SIZE { side.hand.push(card) } else { side.burnt.push(card) }
+            if side.hand.len() < HAND_SIZE {
+                side.hand.push(card)
+            } else {
+                side.burnt.push(card)
+            }
         }
         if side.health == 0 {
             self.finish(win(1 - player, "fatigue"));

@@ -58,7 +58,11 @@ impl Json {
         let mut reader = Reader { text: text.as_bytes(), at: 0 };
         let value = reader.value()?;
         reader.blanks();
-        if reader.at == text.len() { Ok(value) } else { Err("more than one value".to_owned()) }
+        if reader.at == text.len() {
+            Ok(value)
+        } else {
+            Err("more than one value".to_owned())
+        }
     }
 
     /// A member; null if there is none.
@@ -71,7 +75,11 @@ impl Json {
     }
 
     pub fn members(&self) -> &[(String, Json)] {
-        if let Object(members) = self { members } else { &[] }
+        if let Object(members) = self {
+            members
+        } else {
+            &[]
+        }
     }
 
     /// Sets a member, in its place if it is there.
@@ -85,16 +93,28 @@ impl Json {
     }
 
     pub fn items(&self) -> &[Json] {
-        if let List(items) = self { items } else { &[] }
+        if let List(items) = self {
+            items
+        } else {
+            &[]
+        }
     }
 
     pub fn text(&self) -> Option<&str> {
-        if let Text(text) = self { Some(text) } else { None }
+        if let Text(text) = self {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// A whole number, cut to 64 bits.
     pub fn int(&self) -> Option<i64> {
-        if let Int(value) = self { Some((*value).clamp(i64::MIN.into(), i64::MAX.into()) as i64) } else { None }
+        if let Int(value) = self {
+            Some((*value).clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+        } else {
+            None
+        }
     }
 
     /// A member that must be a whole number.
@@ -182,7 +202,11 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.takes(byte) { Ok(()) } else { Err(format!("expected {:?} at byte {}", byte as char, self.at)) }
+        if self.takes(byte) {
+            Ok(())
+        } else {
+            Err(format!("expected {:?} at byte {}", byte as char, self.at))
+        }
     }
 
     fn value(&mut self) -> Result<Json, String> {

@@ -9,8 +9,7 @@ use json::{object, Json};
 use rules::{draw, win, Outcome};
 
 const CELLS: [&str; 9] = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
-const LINES: [[usize; 3]; 8] =
-    [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
+const LINES: [[usize; 3]; 8] = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
 
 struct TicTacToe;
 
