@@ -73,7 +73,9 @@ def new_ladder(
 
 @ladder_app.command(name="enter")
 def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Path()) -> int:
-    """Copies a bot into a clone of the ladder, checks it, and commits it. A new version is entered the same way.
+    """Checks a bot and commits it to a clone of a ladder.
+
+    A new version is entered the same way.
 
     Exit codes: 0 committed, 1 the bot is refused.
 
@@ -110,7 +112,7 @@ def play(
     folder: Folder = Path(),
     workers: WorkerOptions = WorkerOptions(),
 ) -> int:
-    """Claims games of the ladder, plays them, signs the results, and commits them.
+    """Claims games, plays them, and signs the results.
 
     Without a remote repository, the commits are on the branch that is checked out. With one, each is pushed as a branch
     of its own, for a pull request: first the claim; when that is merged, the same command plays the games.
