@@ -16,11 +16,11 @@ HOSTILE = '<img src=x onerror="document.title=1">'
 PUBLIC = ("/", "/news", "/rules", "/kits", "/finals", "/nothing")
 SIZES = (390, 1280)
 TOO_WIDE = """
-document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")]
-  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll, table"))
+document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("body *")]
+  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll"))
   .map((each) => each.outerHTML.slice(0, 90))
 """
-"""What makes a page wider than the window; tables may be scrolled by themselves."""
+"""What makes a page wider than the window; what may be scrolled by itself does not."""
 
 
 def signed_in(browser: Browser, http: Http, errors: list[str], width: int = 1280) -> BrowserContext:
