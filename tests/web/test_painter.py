@@ -1,4 +1,4 @@
-"""The painter in `docs/tutorials/game-of-your-own.md`: it draws the board, and people click on it."""
+"""The painters in the tutorials about games: they draw the board, and people click on it."""
 
 import re
 import subprocess
@@ -11,25 +11,28 @@ from test_live import watched
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
-FILES = dict(re.findall(r"^`nim/([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
+
+
+def package(page: str, folder: str, game: str, site: Path) -> Path:
+    """Writes a page's package and its entry point to a folder, which is to be on the path."""
+    content = (TUTORIALS / page).read_text("utf-8")
+    files = dict(re.findall(rf"^`{folder}/([\w./]+)`:\n\n```\w+\n(.*?)^```$", content, re.MULTILINE | re.DOTALL))
+    information = {
+        f"{game}-1.0.dist-info/entry_points.txt": f"[referee.games]\n{game} = {game}:GAME\n",
+        f"{game}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {game.replace('_', '-')}\nVersion: 1.0\n",
+    }
+    for path, text in (files | information).items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text, "utf-8")
+    return site
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The page's package on the path, with its entry point."""
-    site = tmp_path / "site"
-    entry_points = "[referee.games]\nmisere_nim = misere_nim:GAME\n"
-    metadata = "Metadata-Version: 2.1\nName: misere-nim\nVersion: 1.0\n"
-    information = {
-        "misere_nim-1.0.dist-info/entry_points.txt": entry_points,
-        "misere_nim-1.0.dist-info/METADATA": metadata,
-    }
-    for path, text in (FILES | information).items():
-        (site / path).parent.mkdir(parents=True, exist_ok=True)
-        (site / path).write_text(text, "utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    return site
+    """The first page's package on the path."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    return package("game-of-your-own.md", "nim", "misere_nim", tmp_path / "site")
 
 
 def test_people_click_on_the_painted_board(tmp_path: Path, viewer: None, installed: Path, visited: Visited) -> None:
@@ -69,3 +72,18 @@ def test_a_painter_that_throws_leaves_the_text_drawing(
     (installed / "misere_nim" / "painter.js").write_text("refereePainters.misere_nim = { draw() { throw 'no'; } };")
     page = opened(page_of_a_match(tmp_path), "#turn=1")
     assert "heap 0" in page.locator(".drawing").inner_text()
+
+
+def test_the_painter_of_the_larger_game_draws_all_dice(
+    tmp_path: Path, viewer: None, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package("larger-game-of-your-own.md", "dice", "liars_dice", tmp_path / "site")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    words = ["--game", "liars_dice", "@random", "@random", "@random", "--seed", "7", "--replay", "match.jsonl"]
+    for each in (words, ["replay", "html", "match.jsonl", "match.html"]):
+        program = [sys.executable, "-m", "referee.harness.cli.main"]
+        subprocess.run([*program, *each], cwd=tmp_path, check=True, timeout=60)
+    page = opened(tmp_path / "match.html", "#turn=1")
+    assert page.locator(".brought p").count() == 4
+    assert page.locator(".brought span").count() == 9
+    assert page.locator(".drawing").count() == 0
