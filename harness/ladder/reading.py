@@ -177,8 +177,13 @@ class Ladder:
     # The games of a claim.
 
     def games_of(self, claim: Claim) -> tuple[tuple[BotVersion, ...], list[int], list[DrawnGame]]:
-        """Returns the bots, and the games of a claim with their places among the new games that were drawn."""
-        origin = claim if claim.part is Part.NEW else self.chain.claims[claim.of]
+        """Returns the bots, and the games of a claim with their places among the new games that were drawn.
+
+        UsageError if the claim of these new games is missing.
+        """
+        origin = claim if claim.part is Part.NEW else self.chain.claims.get(claim.of)
+        if origin is None:
+            raise UsageError(f"claim {claim.of[:12]} is missing, whose games {claim.runner} has played")
         bots = self.fields.bots(origin.bots)
         games = new_games(origin, len(bots), self._seats_of(origin.rules))
         places = list(range(len(games)))

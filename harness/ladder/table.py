@@ -279,7 +279,7 @@ class _Counting:
         return self.runners[runner]
 
     def _runner_rows(self) -> Iterator[RunnerRow]:
-        chain, struck = self.chain, {self.chain.claims[hash].runner for hash in self.ladder.strikes}
+        chain, struck = self.chain, {self.chain.claims[hash].runner for hash in self.ladder.struck}
         for name, runner in sorted(self.ladder.runners.items()):
             own = chain.of_runner.get(name, [])
             rules = [self.ladder.rules_of(chain.claims[hash].rules) for hash in own]
@@ -421,7 +421,8 @@ class _Counting:
     def _notes(self) -> Iterator[str]:
         claims = self.chain.claims
         for hash, strike in sorted(self.ladder.strikes.items()):
-            claim = claims[hash]
+            if (claim := claims.get(hash)) is None:
+                continue
             yield (
                 f"{claim.runner} has lied in game {strike.game + 1} of its claim {claim.number}: its games count only "
                 "where others have played them too"

@@ -249,6 +249,19 @@ def test_an_entry_that_a_maintainer_removes_or_changes_is_missed(cup: Cup) -> No
     assert tree == cup.repository.id_of(cup.head, "games/tower")
 
 
+def test_a_claim_that_a_maintainer_removes_is_missed_and_the_table_still_shows(natives: Cup) -> None:
+    cup = natives
+    cup.play("one")
+    cup.play("three")
+    cup.set(playing.commit_files(cup.repository, cup.head, {}, "gone", folder=("claims/one", "")))
+    found = list(problems(cup.ladder()))
+    assert any("is missing: others name it" in each for each in found)
+    assert any(each.startswith("games/one/000001.txt: its claim is missing") for each in found)
+    assert any("is missing, whose games three has played" in each for each in found)
+    table = table_of(cup.ladder(), use_cache=False)
+    assert table.games == 0 and "entries of the chain are missing" in table.notes[0]
+
+
 def test_a_batch_of_another_runner_is_not_handed_in_twice(cup: Cup) -> None:
     cup.merge(cup.claimed("tower"))
     theirs = cup.batch("tower")
