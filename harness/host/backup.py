@@ -29,7 +29,7 @@ from referee.harness.tournament.store.bot_archives import check_travel
 from referee.harness.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
 
 ORDER = (INBOX, PLAN, BOTS, LINES, PACKS)
-"""What is read first: a change moves from the inbox to the plan, a plan names bots, and a line names its replay."""
+"""The order of reading: a change moves from the inbox to the plan, a plan names bots, and a line names its replay."""
 MOST_FILES = 2_000_000
 MOST_BYTES = 4 << 40
 LONGEST_PATH = 400

@@ -2,7 +2,7 @@
 
 The referee draws a secret of 256 bits when a contest begins, and shows its SHA-256. The seed of the final follows from
 the secret, the final's name and the bots. So nobody can pick the luck: teams do not know the secret before their last
-upload, and whoever knows it does not know the last uploads. After the final everybody sees the secret.
+upload, and when it is drawn, nobody knows the last uploads. After the final, everybody sees the secret.
 """
 
 import hashlib

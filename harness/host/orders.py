@@ -1,4 +1,4 @@
-"""What the play process reads from the contest's database, and what it reports there.
+"""The orders that the play process reads from the contest's database, and its reports there.
 
 Those of a database block for some microseconds, or while another process writes: call them in threads.
 """

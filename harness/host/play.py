@@ -1,4 +1,4 @@
-"""Plays a hosted contest without end: rated games by the ladder's rules, practice games beside them.
+"""Plays a hosted contest without end: rated games by the ladder's rules, and practice games.
 
 It runs in a process of its own. Orders come through the tournament's inbox and the contest's database. It can be killed
 at any time: what is in the ledger was played, and everything else is decided anew.
@@ -49,12 +49,12 @@ from referee.harness.tournament.store.ledger import PLAN, Ledger, Line, claimed
 from referee.harness.tournament.store.reader import Book
 
 TOP = 10
-"""So many of the first bots play twice as much while somebody watches, and never more than half of all."""
+"""The number of first bots that play twice as much while somebody watches. They are at most half of all."""
 ENOUGH_GAMES = 100
 """When all versions have so many games, further ones come `PACE_S` apart: quick games would fill the disk."""
 PACE_S = 0.2
 ENTER_S = 0.5
-"""How long bots that were built may wait for others, so that workers hear of many at once."""
+"""How long bots that were built may wait for others. Workers get news of many at once."""
 T = TypeVar("T")
 
 

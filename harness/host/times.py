@@ -1,4 +1,4 @@
-"""What the switches of a contest mean at a moment: pure functions of their settings and the time.
+"""The meaning of a contest's switches at a moment: pure functions of their settings and the time.
 
 A setting holds from its time on, that moment included, until the next one of its switch. So a change that is planned,
 moved or taken back changes nothing before its time.
