@@ -12,6 +12,7 @@ import psutil
 import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
+from referee.games import registry
 from referee.harness.tournament.execution import worker
 from referee.harness.tournament.inbox import Enter, Retitle, Withdraw, hand_in, has_changes
 from referee.harness.tournament.plan import read_plan
@@ -176,7 +177,7 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
     assert standings[0] == standings[1]
     for file, line in reader.counted_lines(disturbed):
         record = reader.replay(disturbed, file, line)
-        assert record is not None and worker.content(record.splitlines()) == line.a
+        assert record is not None and worker.content(record.splitlines(), registry.game("tictactoe")) == line.a
     return done
 
 
