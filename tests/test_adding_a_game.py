@@ -330,7 +330,7 @@ impl LiarsDiceBot for First {
     }
 
     fn act(&mut self, _observation: String, legal: Vec<Legal>, _player: i64, _history: Vec<i64>) -> Action {
-        Action { action: Some(legal[0].action), text: Some(legal[0].text.clone()) }
+        Action { action: Some(legal[0].action), text: Some(legal[0].text.clone()), ..Default::default() }
     }
 }
 

@@ -17,7 +17,7 @@ from referee.harness.paths import expanded
 
 
 def games(name: str | None = None, subject: str | None = None) -> int:
-    """Lists the games with their functions and options, or installs one.
+    """Lists games, functions and options, or installs a game.
 
     `referee games install FOLDER` copies a game whose rules are a program to where its name is enough. `referee games
     remove NAME` removes it.

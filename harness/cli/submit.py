@@ -13,7 +13,9 @@ TOKEN = "REFEREE_TOKEN"
 
 
 def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool = False) -> int:
-    """Hands a bot in at a hosted contest, and shows the build log and the verdict as they come.
+    """Hands a bot in at a hosted contest.
+
+    Shows the build log and the verdict as they come.
 
     The environment variable REFEREE_TOKEN holds your token, from your team's page.
 
