@@ -77,8 +77,9 @@ def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
         page = everybody.get("/finals/CUP-1/index.html")
         bots = re.findall(r'href="(bots/\w+\.html)"', page)
         assert "bracket" in page.casefold() and len(bots) == 2
-        one = re.search(r'href="\.\./games/([^"]+)\.jsonl\.gz"', everybody.get(f"/finals/CUP-1/{bots[0]}"))
-        assert one is not None and replay(everybody, f"/finals/CUP-1/games/{one[1]}.jsonl.gz")
+        link = re.compile(r'href="\.\./games/([^"]+)\.jsonl\.gz"')
+        one = wait_for(lambda: link.search(everybody.get(f"/finals/CUP-1/{bots[0]}")))  # pages follow a moment later
+        assert replay(everybody, f"/finals/CUP-1/games/{one[1]}.jsonl.gz")
         everybody.get("/finals/%2e%2e/index.html", 404)
     played = games(cup)
 
