@@ -98,7 +98,7 @@ async def play(
     `recorder` keeps the replay instead of a file.
     """
     clock = stall_clock()
-    started, away_s = time.perf_counter(), clock.away_s
+    started, away_s = time.perf_counter(), clock.stalled_s - clock.left_out_s
     evidence: list[Evidence] = []
     try:
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
@@ -140,7 +140,7 @@ async def play(
         lost_layers=lost_layers(roster.limits.isolation) if referee.faults.header.isolation else {},
         again=match.again,
         tree_read_by=TREE_READ_BY,
-        away_s=clock.away_s - away_s,
+        away_s=clock.stalled_s - clock.left_out_s - away_s,
     )
 
 

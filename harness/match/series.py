@@ -90,10 +90,11 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     seed = first.seed if number == 0 else derive_seed(first.seed, "game", number)
     order = drawn_order(seed, count) if series.chaos else _rotated(number if series.swap else 0, count)
     again: tuple[str, ...] = ()
-    start = _start_of(series, number)
+    start = _start_of(series, number) if series.starts else {}
     if series.again:  # `--chaos` rotates the seats itself, by the seed
         seated = series.bots if series.chaos else [series.bots[index] for index in order]
-        again = (*series.again, *_set(start), "--seed", str(seed), *seated)
+        sets = _set(start) if start else ()
+        again = (*series.again, *sets, "--seed", str(seed), *seated)
     options = first.options
     if start:
         options = msgspec.convert(msgspec.to_builtins(options) | dict(start), first.game.options)
@@ -109,9 +110,7 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
 
 
 def _start_of(series: Series, number: int) -> Mapping[str, Any]:
-    """Returns the options with which the match of that number begins; empty = those of all."""
-    if not series.starts:
-        return {}
+    """Returns the options with which the match of that number begins."""
     rounds = number // len(series.match.entrants) if series.swap else number
     return series.starts[rounds % len(series.starts)]
 

@@ -39,11 +39,6 @@ class StallClock(trio.abc.Instrument):
         self._stands = False
         self._looks = self._woke = 0.0  # when the last look at descriptors began and ended
 
-    @property
-    def away_s(self) -> float:
-        """Length of the stalls for which there is no known reason."""
-        return self.stalled_s - self.left_out_s
-
     def now(self) -> float:
         """Returns seconds, as `time.perf_counter` counts them, without the stalls."""
         now = perf_counter() - self.stalled_s

@@ -218,7 +218,7 @@ class Meter:
         self._may_rest = sample.shares is not None or not _may_share(sample.readings)
         self._shares = sample.shares or self._shares
         usage = self.usage
-        usage.processes = _living(self._readings)
+        usage.processes = sum([found.lives for found in sample.readings.values()])
         memory_bytes = _sum_bytes(sample.readings)
         if self._shares is not None and _may_share(sample.readings):
             memory_bytes = min(memory_bytes, self._shares.shared_once_bytes)
@@ -249,7 +249,7 @@ class Meter:
     def _must_find_shares(self, readings: Readings, at: float) -> bool:
         if not _may_share(readings):
             return False
-        if self._process_limit is not None and _living(readings) > self._process_limit:
+        if self._process_limit is not None and sum(found.lives for found in readings.values()) > self._process_limit:
             return False  # that is its fault, and all these would take long
         last, limit = self._shares, self._memory_limit_bytes
         if last is None:
@@ -320,10 +320,6 @@ def living_below(supervisor: int) -> int:
     """Returns how many processes live below a supervisor."""
     readings = (read_process(pid) for below in walk(supervisor) for pid in below)
     return sum(found is not None and found.lives for found in readings)
-
-
-def _living(readings: Readings) -> int:
-    return sum(found.lives for found in readings.values())
 
 
 def _sum_bytes(readings: Readings) -> int:

@@ -1,12 +1,12 @@
 """The guide to a contest behind Caddy: its files are valid, and its commands exist."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from contests import referee
+from needs import skip_without
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "host-behind-caddy.md"
 
@@ -19,8 +19,7 @@ def block(language: str) -> str:
 def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
     unit = block("ini").replace("/opt/referee/bin/referee", "/bin/true").replace("User=referee", "User=root")
     assert re.search(r"^ExecStart=\S+ host cup --address https://", block("ini"), re.MULTILINE)
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not on this machine")
+    skip_without("systemd-analyze")
     (tmp_path / "referee-host.service").write_text(unit)
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", tmp_path / "referee-host.service"], capture_output=True, text=True
@@ -33,10 +32,9 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
 def test_the_proxy_logs_no_invitation_and_passes_no_counts_on(tmp_path: Path) -> None:
     caddyfile = block("caddyfile")
     assert "@link path /join/*" in caddyfile and "log_skip @link" in caddyfile and "respond @private 404" in caddyfile
-    if (caddy := shutil.which("caddy")) is None:
-        pytest.skip("caddy is not on this machine")
+    skip_without("caddy")
     (tmp_path / "Caddyfile").write_text(caddyfile.replace("/var/log/caddy", str(tmp_path)))
-    subprocess.run([caddy, "validate", "--config", tmp_path / "Caddyfile", "--adapter", "caddyfile"], check=True)
+    subprocess.run(["caddy", "validate", "--config", tmp_path / "Caddyfile", "--adapter", "caddyfile"], check=True)
 
 
 @pytest.mark.parametrize("command", ["host", "host backup", "host restore"])

@@ -427,6 +427,12 @@ def test_groups_that_cannot_lead_to_one_final_are_refused() -> None:
         draw(Field(5, 4, 1, seed=3, absent=tuple(alone)))
 
 
+def test_a_final_of_the_bots_of_a_group_is_no_game_of_that_group_again() -> None:
+    """The bots are in another order, in which the next number gave the same seats."""
+    first, _, final = played_out("groups", Field(5, 4, 1, seed=92))
+    assert set(first.seats) == set(final.seats) and (first.seats, 0) != (final.seats, final.seed_group)
+
+
 @given(bots=st.integers(5, 16), games=st.sampled_from([1, 4]), seed=st.integers(0, 1000), data=st.data())
 def test_every_line_up_of_groups_is_complete_with_any_absent_bots(
     bots: int, games: int, seed: int, data: st.DataObject

@@ -37,9 +37,11 @@ def groups(field: Field, results: Results) -> ScheduledGames:
     complete = [group for group in drawn if len(group) == field.seats]
     short = [group for group in drawn if len(group) < field.seats]
     orders: list[_Order] = []
+    met: dict[frozenset[int], list[int]] = {}
     for wave in (complete, short):
         spare = iter(_seconds(field, orders))
         line_ups = [[*group, *islice(spare, field.seats - len(group))] for group in wave]
+        met |= {frozenset(line_up): line_up for line_up in line_ups}
         games = [list(field.games_of(line_up, range(field.games), FIRST)) for line_up in line_ups]
         for each in games:
             yield from each
@@ -47,9 +49,10 @@ def groups(field: Field, results: Results) -> ScheduledGames:
             orders.append(_ordered(field, line_up, each, (yield from finished(each, results))))
     finalists = [order.bots[0] for order in orders]
     finalists = list(dict.fromkeys([*finalists, *_seconds(field, orders)]))[: field.seats]
-    if len(finalists) == field.seats:  # the same bots may have met in a group: the final continues its numbers
-        before = field.games * sum(set(order.bots) == set(finalists) for order in orders)
-        yield from field.games_of(finalists, range(before, before + field.games), FINAL)
+    if len(finalists) == field.seats:  # the same bots may have met in a group: the final continues its games
+        before = field.games if frozenset(finalists) in met else 0
+        line_up = met.get(frozenset(finalists), finalists)
+        yield from field.games_of(line_up, range(before, before + field.games), FINAL)
 
 
 def draw(field: Field) -> list[list[int]]:
