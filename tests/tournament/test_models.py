@@ -73,7 +73,7 @@ def test_a_gate_stops_at_its_cost_and_shows_both_models(
     service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     models = priced(service), service.spec("--price 1 --rethinks 0")
-    words = ["--max-games", "100", "--max-cost", "0.15", "--json"]
+    words = ["--max-games", "100", "--max-cost", "0.15", "--json", "--ledger", str(tmp_path / "gate")]
     assert main(["gate", *models, *GAME, *words]) == 4
     report = json.loads(capfd.readouterr().out)
     new, old = report["model_new"], report["model_old"]
