@@ -164,7 +164,7 @@ def kernel_fault(code: int, room_bytes: int, limits: Limits) -> Fault | None:
 
 def passed_limit(usage: Usage, limits: Limits) -> Fault | None:
     """Returns the fault of a process tree beyond a limit."""
-    # First: what so many processes share is not told apart.
+    # This comes before memory: what so many processes share was counted for each of them.
     if limits.processes is not None and usage.processes > limits.processes:
         return Fault(FaultKind.PROCESSES, f"ran {usage.processes} processes at once; the limit is {limits.processes}")
     if limits.memory_bytes is not None and usage.peak_memory_bytes > limits.memory_bytes:

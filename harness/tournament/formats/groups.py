@@ -50,9 +50,9 @@ def groups(field: Field, results: Results) -> ScheduledGames:
     finalists = [order.bots[0] for order in orders]
     finalists = list(dict.fromkeys([*finalists, *_seconds(field, orders)]))[: field.seats]
     if len(finalists) == field.seats:  # the same bots may have met in a group: the final continues its games
-        before = field.games if frozenset(finalists) in met else 0
-        line_up = met.get(frozenset(finalists), finalists)
-        yield from field.games_of(line_up, range(before, before + field.games), FINAL)
+        group = met.get(frozenset(finalists))
+        before = 0 if group is None else field.games
+        yield from field.games_of(group or finalists, range(before, before + field.games), FINAL)
 
 
 def draw(field: Field) -> list[list[int]]:
