@@ -29,7 +29,10 @@ from referee.harness.languages import toolchains
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Tests use the same compilers as the referee: the first ones on PATH that work.
+# Tests use the same compilers as the referee: the first ones on PATH that work. `python3` is the machine's, also where
+# somebody has activated the virtual environment, so that a program for it has the standard library alone.
+own = str(Path(sys.executable).parent)
+os.environ["PATH"] = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if each != own)
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
 pytest_plugins = ["cpu_times", "unchanged"]

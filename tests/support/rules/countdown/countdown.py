@@ -3,8 +3,6 @@
 import json
 import sys
 
-import msgpack
-
 
 class Refused(Exception):
     pass
@@ -77,7 +75,7 @@ def answer(request):
 
 
 def main():
-    unpacker, encoding = msgpack.Unpacker(), "json"
+    encoding = "json"
     while True:
         if encoding == "json":
             line = sys.stdin.buffer.readline()
@@ -93,6 +91,10 @@ def main():
         sys.stdout.buffer.flush()
         if request["method"] == "initialize":
             encoding = frame["result"]["encoding"]
+            if encoding == "msgpack":
+                import msgpack
+
+                unpacker = msgpack.Unpacker()
 
 
 if __name__ == "__main__":
