@@ -3,6 +3,12 @@
 import json
 import sys
 
+WANTED = sys.argv[1] if len(sys.argv) > 1 else "json"
+if WANTED == "msgpack":
+    import msgpack
+
+    unpacker = msgpack.Unpacker()
+
 
 class Refused(Exception):
     pass
@@ -55,8 +61,7 @@ def legal(position, seat, most):
 
 
 def initialize(rules, game, version, encodings, limits):
-    wanted = sys.argv[1] if len(sys.argv) > 1 else "json"
-    return {"name": "Countdown", "encoding": wanted, "requests": ["legal"]}
+    return {"name": "Countdown", "encoding": WANTED, "requests": ["legal"]}
 
 
 REQUESTS = {function.__name__: function for function in (initialize, start, step, legal)}
@@ -91,10 +96,6 @@ def main():
         sys.stdout.buffer.flush()
         if request["method"] == "initialize":
             encoding = frame["result"]["encoding"]
-            if encoding == "msgpack":
-                import msgpack
-
-                unpacker = msgpack.Unpacker()
 
 
 if __name__ == "__main__":
