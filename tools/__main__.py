@@ -1,10 +1,10 @@
-"""`python -m referee.tools schema|page|bindings GAME`: what is made from the types of any installed game.
+"""`python -m referee.tools schema|page|bindings GAME`: what is made from the types of any game.
 
 schema GAME                         the JSON Schema of what crosses the wire, to standard output
 page GAME                           the reference page in Markdown, to standard output
 bindings GAME --lang LANG FOLDER    the typed binding of a starter kit, into FOLDER: a kit, a bot, or a game's starters
 
-Exit codes: 0 = made, 1 = a game whose shapes the kits do not know, 2 = wrong usage.
+Exit codes: 0 = made, 1 = a game whose shapes or names the kit cannot have, 2 = wrong usage.
 """
 
 import argparse
@@ -12,9 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from referee.games import registry
 from referee.games.game import Game
 from referee.games.schemas import game_schema
+from referee.harness.errors import RunError, UsageError
+from referee.harness.known_games import typed_game
 from referee.harness.new.write import KIT_FILE, kits
 from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding
@@ -34,9 +35,9 @@ def main(argv: Sequence[str]) -> int:
     bindings.add_argument("folder", type=Path, help="a starter kit, a bot of `referee new`, or starters/LANG of a game")
     given = parser.parse_args(argv)
     try:
-        game = registry.game(given.game)
-    except KeyError as error:
-        parser.error(error.args[0])
+        game = typed_game(given.game)
+    except (UsageError, RunError) as error:
+        parser.error(str(error))
     if given.command == "schema":
         sys.stdout.write(dump(game_schema(game)))
     elif given.command == "page":
@@ -47,12 +48,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _write_binding(game: Game, language: str, folder: Path) -> int:
+    source = f"the game.toml of {game.name}" if game.sha256 else f"the types of {game.options.__module__}"
     try:
-        binding = Binding.read(dump(game_schema(game)), source=f"the types of {game.options.__module__}")
+        binding = Binding.read(dump(game_schema(game)), source)
+        files = binding_files(binding, language)
     except ValueError as error:
         print(f"{game.name}: {error}", file=sys.stderr)
         return 1
-    for kit_path, text in binding_files(binding, language).items():
+    for kit_path, text in files.items():
         path = kit_path if (folder / KIT_FILE).is_file() else _place(kit_path, binding.module, language)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="\n")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from referee.tools.kits import c, cpp, go, java, javascript, python, rust
+from referee.tools.kits.reserved import check_names
 from referee.tools.kits.shapes import Binding
 
 _KITS: dict[str, dict[str, Callable[[Binding], str]]] = {
@@ -18,5 +19,9 @@ LANGUAGES = tuple(_KITS)
 
 
 def binding_files(game: Binding, language: str) -> dict[str, str]:
-    """The texts of a game's binding, by their paths below a kit. KeyError for a language without one."""
+    """The texts of a game's binding, by their paths below a kit. KeyError for a language without one.
+
+    ValueError for a name that the language keeps for itself.
+    """
+    check_names(game, language)
     return {path.format(game=game.module, name=game.name): emit(game) for path, emit in _KITS[language].items()}

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.tools.kits.shapes import Binding, Choice, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from referee.tools.kits.text import WIDTH, comment, noted, on_lines
+from referee.tools.kits.text import WIDTH, comment, literal, noted, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
 
@@ -112,7 +112,7 @@ def _imports(body: str) -> Iterator[str]:
 
 
 def _docstring(text: str, indent: int) -> list[str]:
-    text += "" if text.endswith(".") else "."
+    text += "" if text.endswith(".") else "."  # so it never ends with a quotation mark
     first, *rest = comment(f'"""{text}', indent, "", WIDTH - len('"""'))
     if not rest:
         return [f'{first}"""']
@@ -122,7 +122,7 @@ def _docstring(text: str, indent: int) -> list[str]:
 def _literal(value: Any) -> str:
     if isinstance(value, list):
         return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return literal(value) if isinstance(value, str) else str(value)
 
 
 def _type(shape: Type) -> str:
@@ -158,7 +158,7 @@ def _union(union: OneOf) -> Iterator[str]:
     yield ""
     yield ""
     yield f"{union.name} = {' | '.join([name for _, name in union.choices])}"
-    choices = ", ".join([f'"{text}": {name}' for text, name in union.choices])
+    choices = ", ".join([f"{literal(text)}: {name}" for text, name in union.choices])
     yield f"_{union.name.upper()}: dict[str, Any] = {{{choices}}}  # by `{union.tag}`"
 
 

@@ -146,8 +146,8 @@ class Binding(Struct, frozen=True):
         return cls(
             game=schema["game"],
             name=class_name(schema["title"]) or class_name(schema["game"]) or class_name(f"game {schema['game']}"),
-            title=schema["title"],
-            doc=schema["description"],
+            title=_words(schema["title"]),
+            doc=_words(schema["description"]),
             source=source,
             constants=schema["constants"],
             choices=tuple(reader.choices.values()),
@@ -215,7 +215,7 @@ class _Reader:
         params = self.defs[_name(method["params"])]
         return Function(
             name=name,
-            doc=method["description"],
+            doc=_words(method["description"]),
             params=(Field(name, self.type(method["params"], sent=False), ""),)
             if is_event
             else tuple(self.fields(params, sent=False)),
@@ -228,7 +228,7 @@ class _Reader:
             shape = self.type(member, sent)
             if name not in schema["required"] and not isinstance(shape, Maybe):
                 shape = Maybe(shape)
-            yield Field(name, shape, member.get("description", ""))
+            yield Field(_identifier(name), shape, _words(member.get("description", "")))
 
     def type(self, schema: Schema, sent: bool) -> Type:
         match schema:
@@ -279,13 +279,16 @@ class _Reader:
         lists = [each for each in self.constants.values() if isinstance(each, list)]
         ordered = next((each for each in lists if sorted(map(str, each)) == sorted(values)), values)
         constants = {value: name for name, value in self.constants.items() if isinstance(value, str)}
-        return Choice(name, tuple([(constants.get(value) or _capitals(value), value) for value in ordered]))
+        options = tuple([(_identifier(constants.get(value) or _capitals(value)), value) for value in ordered])
+        if len(dict(options)) < len(options):
+            raise ValueError(f"{name}: two of {json.dumps(values)} would have the same name in a kit")
+        return Choice(name, options)
 
     def pair(self, name: str, schema: Schema) -> Pair:
         match schema["prefixItems"]:
             case [{"type": "integer", "title": str(first)}, {"type": "integer", "title": str(second)}]:
                 pair = Pair(name, (first, second))
-                self.pairs[pair] = schema["description"]
+                self.pairs[pair] = _words(schema["description"])
                 return pair
         raise ValueError(f"{name}: the kits know named lists of two titled whole numbers only, as coordinates")
 
@@ -300,12 +303,27 @@ class _Reader:
     def record(self, name: str, schema: Schema, sent: bool) -> Record:
         listed = "prefixItems" in schema
         fields = self.items(schema, sent) if listed else self.fields(schema, sent)
-        return Record(name, schema["description"], tuple(fields), sent, listed, tag=None)
+        return Record(name, _words(schema["description"]), tuple(fields), sent, listed, tag=None)
 
     def items(self, schema: Schema, sent: bool) -> Iterator[Field]:
         """The members of a record that is a list on the wire: their names are the items' titles."""
         for item in schema["prefixItems"]:
-            yield Field(item["title"], self.type(item, sent), item.get("description", ""))
+            yield Field(_identifier(item["title"]), self.type(item, sent), _words(item.get("description", "")))
+
+
+def _words(text: str) -> str:
+    """A description in one line that ends no comment and no docstring, in any language: a stranger may have written it.
+
+    Java and Python read escapes there.
+    """
+    return " ".join(text.split()).replace("\\", "/").replace("*/", "* /").replace('"""', "'''")
+
+
+def _identifier(name: str) -> str:
+    """A name, checked: a schema may have any text there."""
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+        raise ValueError(f"no kit has a name for {json.dumps(name)}; expected letters, digits and _, a letter first")
+    return name
 
 
 def _capitals(text: str) -> str:
