@@ -143,7 +143,7 @@ GAME_RULES: Mapping[str, Rule] = {
     ),
     "game-step-times": Rule("A step takes little time", "make step faster: all bots wait for it", "SPEC.md 29"),
 }
-"""What the rules of a game must do, if they are a program, in the order in which it is tried."""
+"""The rules for the rules program of a game, in the order in which they are tried."""
 
 
 def rule_named(name: str) -> Rule:

@@ -93,6 +93,7 @@ def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(game_trial, "LONGEST", 100)
     monkeypatch.setattr(game_trial, "LATER_S", 1.1)
     monkeypatch.setattr(game_trial, "MEMORY_GAMES", 100)
+    monkeypatch.setattr(game_trial, "LEAK_BYTES", 80 << 20)
     monkeypatch.chdir(tmp_path)
     yield
     SOURCE.forget()
@@ -106,6 +107,23 @@ def test_sound_rules_pass(tmp_path: Path, kind: str, capsys: pytest.CaptureFixtu
     assert [each["rule"] for each in report["checks"]] == list(GAME_RULES)
     skipped = {each["rule"] for each in report["checks"] if each["status"] == "skipped"}
     assert skipped == (set() if kind == "hiding" else {"game-views-hide"})
+
+
+def test_a_heap_that_fills_once_is_no_leak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A runtime with a garbage collector takes memory until its heap is full."""
+    body = """
+import mmap
+heap, used = mmap.mmap(-1, 48 << 20), [0]
+def touch():
+    for place in range(used[0], used[0] + (1 << 17), 4096):
+        heap[place % len(heap)] = 1
+    used[0] += 1 << 17
+"""
+    write_game(tmp_path / "small", STEADY + body + STEP + "    touch()\n    return turn" + SERVE)
+    words = ["check", "--game", "./small", "--only", "game-memory-flat", "--seed", "5", "--json"]
+    assert main(words) == 0
+    (result,) = [each for each in json.loads(capsys.readouterr().out)["checks"] if each["rule"] == "game-memory-flat"]
+    assert result["status"] == "passed" and int(result["note"].split()[0]) > 100, result
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
