@@ -146,6 +146,8 @@ class Game(Struct, frozen=True, eq=False):
     """Raised when the same answers may lead to another result: a replay names it."""
     sha256: str = ""
     """The hash of the files with its rules, if no package brings them: a replay names it."""
+    stderr_to: Callable[[str], None] | None = None
+    """For rules that are a program: keeps its standard error in the file of that name from now on; "" = nowhere."""
 
     @property
     def ending(self) -> Mapping[str, Any]:

@@ -59,7 +59,8 @@ def read_limited(path: Path, most_bytes: int = 16 << 20) -> bytes:
     with open_file(path) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise OSError(f"it has more than {most_bytes >> 20} MiB")
+        limit = f"{most_bytes >> 20} MiB" if most_bytes >> 20 else f"{most_bytes:,} bytes"
+        raise OSError(f"it has more than {limit}")
     return content
 
 

@@ -19,13 +19,13 @@ from referee.harness.paths import expanded
 def games(name: str | None = None, subject: str | None = None) -> int:
     """Lists games, functions and options, or installs a game.
 
-    `referee games install FOLDER` copies a game whose rules are a program to where its name is enough. `referee games
-    remove NAME` removes it.
+    `referee games install FOLDER` copies a game whose rules are a program, from its folder or a zip file of it, to
+    where its name is enough. `referee games remove NAME` removes it.
 
     Args:
         name: Only this game, in full: types and ranges, time limits, options, rules, maps. Or a family of games, such
             as openspiel: its list. Or the folder of a game whose rules are a program. Or install, or remove.
-        subject: The folder with the `game.toml` to install, or the name of the installed game to remove.
+        subject: The folder or zip file with the `game.toml` to install, or the name of the installed game to remove.
     """
     if name in ("install", "remove") and subject is not None:
         return _install(expanded(subject)) if name == "install" else _remove(subject)

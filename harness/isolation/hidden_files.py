@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee.harness.errors import RunError
 from referee.harness.isolation.visible_paths import is_inside, outermost
 
-COMPANION = re.compile(r".*\.seat\d+\.(stderr|fault\d+)", re.DOTALL)
+COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+)|rules\.stderr)", re.DOTALL)
 """Names of the logs and fault reports in the folder of a replay."""
 SUFFIX, FIRST_BYTES = ".jsonl", b'{"replay":'
 """The default suffix of a replay, and the first bytes of its content."""

@@ -105,6 +105,8 @@ async def play(
             if match.replay is not None:
                 _remove_files_of_seats(match.replay, len(match.entrants))
                 remove_fault_reports(match.replay, len(match.entrants))
+            if match.game.stderr_to is not None:
+                match.game.stderr_to("" if match.replay is None else str(_rules_log(match.replay)))
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
@@ -348,10 +350,17 @@ def _plain_limits(limits: Limits) -> Mapping[str, Any]:
 
 def _remove_files_of_seats(replay: Path, seats: int) -> None:
     """Removes standard errors and modules of an earlier match whose replay had this name. This one may write none."""
+    names = [_rules_log(replay).name]
     for player in range(seats):
-        for name in (f"{replay.stem}.seat{player}.stderr", f"{replay.name.split('.jsonl')[0]}.seat{player}.wasm"):
-            with suppress(OSError):  # there is none
-                os.unlink(f"{replay.parent}/{name}")
+        names += [f"{replay.stem}.seat{player}.stderr", f"{replay.name.split('.jsonl')[0]}.seat{player}.wasm"]
+    for name in names:
+        with suppress(OSError):  # there is none
+            os.unlink(f"{replay.parent}/{name}")
+
+
+def _rules_log(replay: Path) -> Path:
+    """Returns the file for the standard error of rules that are a program, next to the replay."""
+    return replay.with_name(f"{replay.stem}.rules.stderr")
 
 
 def _log(replay: Path | None, player: Player) -> Path | None:

@@ -10,10 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from referee.harness import toml
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import toolchains
@@ -22,6 +20,7 @@ from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
+from referee.harness.programs.folder_toml import read_folder_toml
 from referee.harness.programs.kinds import PATH, function, kind_of_suffix
 
 MAX_BYTES = 64 << 10
@@ -103,18 +102,8 @@ class Built(Struct, frozen=True):
 
 def read_bot_file(folder: Path, spec: str) -> BotFile:
     """Reads the `bot.toml` of a folder. UsageError if it does not say what to run."""
-    file, place = folder / BOT_FILE, f"{spec}/{BOT_FILE}"
-    if not os.path.isfile(file):
-        raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
-    if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
-        raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise UsageError(f"{place} is larger than {MAX_BYTES >> 10} KiB")
-        text = file.read_text("utf-8-sig")
-        bot: BotFile = msgspec.convert(toml.parsed(text), BotFile)
-    except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise UsageError(f"{place}: {error}") from error
+    purpose = "how to build and run the bot"
+    bot, place = read_folder_toml(folder, spec, BOT_FILE, purpose, BotFile, MAX_BYTES), f"{spec}/{BOT_FILE}"
     words = [*bot.run, bot.build or "", bot.bundle, bot.original or "", *(bot.wasm.run if bot.wasm else ())]
     if any("\0" in word for word in words):
         raise UsageError(f"{place}: a value has a NUL, which no command and no path can hold")

@@ -1,5 +1,6 @@
-"""The misbehaving bots, as the rules of a game: nothing hangs, nothing is left, and no match is won by it."""
+"""Rules programs that misbehave: nothing hangs, nothing is left, and no match is won by it."""
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -7,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from misbehaving import BOTS, FAMILIES
-from rules_games import write_game
+from rules_games import STEADY, write_game
 
 import referee
 from referee.games import registry
 from referee.harness.adapters.rules import program
 from referee.harness.adapters.rules.source import SOURCE
+from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 
@@ -21,17 +23,17 @@ pytestmark = [
     pytest.mark.depends_on("harness/adapters/rules/", "harness/isolation/", "harness/process/", "tests/support/bots/"),
 ]
 
-LIMIT_S = 0.5
-"""The limit of a request here."""
-LIVES_S = 8.0
-"""A match with rules that fail ends within this time, also on a busy machine: one limit, a start and an end."""
+LIMIT_S, STARTUP_S = 1.0, 2.0
+"""The limits of a request and of a start here."""
+LIVES_S = 20.0
+"""A match with rules that fail ends within this time after its limits, also on a busy machine."""
 PROGRAMS = [f"{family}/{path.stem}" for family in FAMILIES for path in sorted((BOTS / family).glob("*.py"))]
 
 
 @pytest.fixture(autouse=True)
 def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(program, "CALL_S", LIMIT_S)
-    monkeypatch.setattr(program, "STARTUP_S", 2.0)
+    monkeypatch.setattr(program, "STARTUP_S", STARTUP_S)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     yield
     SOURCE.forget()
@@ -46,10 +48,95 @@ def test_a_match_whose_rules_misbehave_is_a_failed_run(tmp_path: Path, name: str
     with pytest.raises(RunError, match="the rules of small"):
         referee.play("small", ["@random", "@random"], seed=7, replay=None)
     took_s = time.monotonic() - started
-    assert took_s < 2.0 + LIMIT_S + LIVES_S
+    assert took_s < STARTUP_S + LIMIT_S + LIVES_S
     SOURCE.forget()
     assert game.name == "small"
     until = time.monotonic() + 3
+    while set(descendants(os.getpid())) - before and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not set(descendants(os.getpid())) - before
+
+
+SERVE = """
+def serve_raw(step):
+    while "id" in (asked := read()):
+        if asked["method"] == "step":
+            step(asked["id"], **asked["params"])
+        elif asked["method"] == "initialize":
+            answer(asked, {"requests": ["legal"]})
+        else:
+            answer(asked, {"start": start, "legal": legal}[asked["method"]](**asked["params"]))
+
+def raw(number, text):
+    write(b'{"jsonrpc":"2.0","id":%d,"result":%b}\\n' % (number, text))
+
+MOVE = b',"calls":{"0":{"method":"move"}}}'
+"""
+"""A server whose steps write bytes of their own."""
+
+STEPS = {
+    "hangs": ("time.sleep(60)", "no answer within 1 s"),
+    "spins": ("while True: pass", "no answer within 1 s"),
+    "floods": ("while True: write(b'x' * 65536)", "a frame of more than 8388608 bytes"),
+    "floods with answers": ("while True: write(frame(number, result=awaits(1)) * 99)", ""),
+    "floods standard error": ("while True: os.write(2, b'x' * 65536)", "no answer within 1 s"),
+    "forks": ("[os.fork() for _ in range(5)]; time.sleep(60)", "no answer within 1 s"),
+    "leaves a child with the pipe": ("os.fork() and os._exit(3); time.sleep(60)", "exited with code 3"),
+    "answers NaN": ("raw(number, b'{\"position\":NaN' + MOVE)", "NaN and Infinity are not allowed"),
+    "answers an endless number": ("raw(number, b'{\"position\":1e999' + MOVE)", ""),
+    "answers a number of 10,000 digits": ("raw(number, b'{\"position\":' + b'9' * 10000 + MOVE)", ""),
+    "answers in 100,000 levels": (
+        "raw(number, b'{\"position\":' + b'[' * 100000 + b']' * 100000 + MOVE)",
+        "",
+    ),
+    "answers bytes that are no UTF-8": ('raw(number, b\'{"position":"\\xff"\' + MOVE)', ""),
+    "answers half a character": ('raw(number, b\'{"position":"\\\\ud800"\' + MOVE)', ""),
+    "answers in another encoding": ("write(b'\\x82\\xa2id\\x01\\xa6result\\xc0')", ""),
+    "answers nothing": ("write(b'\\n' * 100000); time.sleep(60)", "no answer within 1 s"),
+    "answers two results": (
+        'raw(number, b\'{"position":1,"result":null,"result":{"ranks":[1,2]}\' + MOVE)',
+        "",
+    ),
+    "exits in the middle of an answer": ("write(frame(number, result=awaits(1))[:30]); os._exit(0)", "code 0"),
+    "exits after an answer": ("answer({'id': number}, awaits(position - 1, 1 - (3 - position) % 2)); os._exit(0)", ""),
+    "answers twice": ("write(frame(number, result=awaits(1)) * 2)", "although no request was open"),
+    "answers another request": ("write(frame(number + 1, result=awaits(1)))", "an answer with id"),
+    "grows its position": ("answer({'id': number}, awaits([position] * 40))", "the position has"),
+    "names a seat as a number": ('raw(number, b\'{"position":1,"calls":{"00":{"method":"move"}}}\')', "names seat"),
+    "wins for a seat that is not there": ("answer({'id': number}, over(1, (1, 2, 1)))", "3 ranks"),
+    "ranks nobody first": ("answer({'id': number}, over(1, (2, 2)))", "the ranks are [2, 2]"),
+    "ranks below zero": ("answer({'id': number}, over(1, (1, -5)))", "the ranks are [1, -5]"),
+    "scores without bounds": (
+        'raw(number, b\'{"position":1,"calls":{},"result":{"ranks":[1,2],"scores":[1e308,-1e999],"reason":"x"}}\')',
+        "",
+    ),
+    "says a bot failed that answered": (
+        "answer({'id': number}, over(1, (2, 1), rulings=[{'seat': 0, 'kind': 'timeout', 'penalty': 'loses'}]))",
+        "needs a detail and kind illegal",
+    ),
+    "takes a seat out that is awaited": ("answer({'id': number}, awaits(1, 0, out=[0]))", "which is out"),
+}
+"""By name, the step of a rules program, and the words of the failure; empty = only that the rules are named."""
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_misbehaves_makes_the_match_void_and_blames_no_bot(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body, words = STEPS[name]
+    lines = f"def step(number, position, answers, faults, luck):\n    {body}\n\nserve_raw(step)\n"
+    write_game(tmp_path / "small", STEADY + SERVE + lines, methods={"move": {"doc": "Move.", "result": {}}})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "STARTUP_S", 20.0)  # it starts well, also on a busy machine
+    before, started = set(descendants(os.getpid())), time.monotonic()
+    assert main(["--game", "./small", "@random", "@random", "--seed", "7", "--replay", "m.jsonl"]) == 3
+    assert time.monotonic() - started < LIMIT_S + 2 * LIVES_S
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "the rules of small failed in " in shown and words in shown, shown
+    ending = json.loads(Path("m.jsonl").read_text().splitlines()[-1])
+    assert ending["result"] is None and not ending.get("faults") and "the rules of small" in ending["aborted"]
+    SOURCE.forget()
+    until = time.monotonic() + 20
     while set(descendants(os.getpid())) - before and time.monotonic() < until:
         time.sleep(0.02)
     assert not set(descendants(os.getpid())) - before

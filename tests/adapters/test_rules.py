@@ -4,9 +4,11 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,15 @@ from referee.tools.kits.shapes import Binding
 from referee.tools.schemas import dump
 
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
+
+
+STEP_SAYS = """
+steady = step
+def step(position, **rest):
+    sys.stderr.write(f'{position} left\\n')
+    sys.stderr.flush()
+    return steady(position, **rest)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -239,7 +250,46 @@ def test_a_program_that_crashes_is_named_with_its_last_line(tmp_path: Path) -> N
         state.apply({0: 3})
 
 
+def test_standard_error_of_rules_is_kept_next_to_the_replay_and_a_failure_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = STEADY + STEP_SAYS + SERVE
+    write_game(tmp_path / "small", program)
+    monkeypatch.chdir(tmp_path)
+    words = ["--game", "./small", "@random", "@random", "--seed", "7", "--replay"]
+    assert main([*words, "a.jsonl"]) == 0
+    assert main([*words, "b.jsonl"]) == 0
+    for name in "ab":  # one process, and a file for each match
+        assert Path(f"{name}.rules.stderr").read_text() == "3 left\n2 left\n1 left\n0 left\n"
+    SOURCE.forget()
+    hangs = "    position or time.sleep(99)\n    sys.stderr.write("
+    write_game(tmp_path / "small", program.replace("    sys.stderr.write(", hangs))
+    monkeypatch.setattr("referee.harness.adapters.rules.program.CALL_S", 1.0)
+    assert main([*words, "b.jsonl"]) == 3
+    assert "no answer within 1 s; see b.rules.stderr" in " ".join(capsys.readouterr().err.split())
+    assert "see b.rules.stderr" in json.loads(Path("b.jsonl").read_text().splitlines()[-1])["aborted"]
+    assert Path("b.rules.stderr").read_text() == "3 left\n2 left\n1 left\n"
+    SOURCE.forget()
+    write_game(tmp_path / "small", STEADY + SERVE)
+    assert main([*words, "b.jsonl"]) == 0
+    assert not Path("b.rules.stderr").exists(), "a match that writes nothing leaves no file of an earlier one"
+
+
+def test_standard_error_of_rules_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = "sys.stderr.write('x' * (1 << 19) + '\\n')"
+    write_game(tmp_path / "small", STEADY + STEP_SAYS.replace("sys.stderr.write(f'{position} left\\n')", noise) + SERVE)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--game", "./small", "@random", "@random", "--seed", "7", "--replay", "a.jsonl"]) == 0
+    assert Path("a.rules.stderr").stat().st_size == 1 << 20
+
+
 # Files of strangers.
+
+
+UNION = {
+    "anyOf": [{"type": "object", "title": name, "properties": {}} for name in "AB"],
+    "discriminator": {"mapping": 3},
+}
 
 
 @pytest.mark.parametrize(
@@ -261,6 +311,9 @@ def test_a_program_that_crashes_is_named_with_its_last_line(tmp_path: Path) -> N
         ({"methods": {"move": {"doc": "", "params": {"type": "integer"}}}}, "expected a schema with type object"),
         ({"methods": {"exit": {"doc": ""}}}, "exit is a name of the protocol"),
         ({"time": {"call": "soon"}}, "time.call is 'soon'"),
+        ({"methods": {"move": {"doc": "", "result": UNION}}}, "expected propertyName, and a mapping to the $ref"),
+        ({"title": "a \x1b[31mred game"}, r"the text 'a \x1b[31mred game' has a control character"),
+        ({"methods": {"move": {"doc": "", "result": {"description": "\u202e"}}}}, r"the text '\u202e' has a control"),
     ],
 )
 def test_a_wrong_game_file_is_refused_in_a_line(tmp_path: Path, change: dict[str, Any], words: str) -> None:
@@ -371,6 +424,125 @@ def test_an_installed_game_is_known_by_its_name(
     assert "countdown" not in registry.names()
     assert main(["games", "remove", ".."]) == 2
     assert "no game '..' is installed" in capsys.readouterr().err
+
+
+def zipped(path: Path, files: Mapping[str, bytes | int]) -> str:
+    """Writes a zip file. A number stands for a link: the mode bits of its entry."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = (content if isinstance(content, int) else 0o100644) << 16
+            archive.writestr(entry, b"/etc/passwd" if isinstance(content, int) else content, zipfile.ZIP_DEFLATED)
+    return str(path)
+
+
+def small_game(folder: Path, **members: Any) -> dict[str, bytes]:
+    write_game(folder, STEADY + SERVE, **members)
+    return {f"small/{path.name}": path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_zip_file_of_a_game_is_installed_with_all_that_it_brings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "rules.md").write_text("# Small\n\n## 1. Moves\n\nMove what is asked.\n")
+    (folder / "painter.js").write_text("refereePainters.small = { draw() {} }")
+    (folder / "last.py").write_text(
+        PREAMBLE + "greet()\nwhile True:\n    asked = call()\n    answer(asked, asked['params']['left'])\n"
+    )
+    params = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
+    methods = {"move": {"doc": "Move.", "params": params, "result": {"type": "integer"}}}
+    program = STEADY.replace('"params": {}', '"params": {"left": position}') + SERVE
+    brought = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"last": "last.py"}}
+    write_game(folder, program, methods=methods, **brought)
+    files = {f"small/{path.name}": path.read_bytes() for path in folder.iterdir()}
+    assert main(["games", "install", zipped(tmp_path / "small.zip", files)]) == 0
+    shutil.rmtree(folder)
+    assert main(["--game", "small", "@last", "@random", "--seed", "7", "--strict", "--replay", "a.jsonl"]) == 0
+    assert main(["replay", "verify", "a.jsonl"]) == 0
+    assert main(["rules", "small", "1"]) == 0
+    assert "Move what is asked." in capsys.readouterr().out
+    assert "refereePainters.small" in painters([registry.game("small")])
+
+
+HOSTILE_ZIPS: dict[str, tuple[Mapping[str, bytes | int], str]] = {
+    "a path upwards": ({"../../escaped.py": b""}, "leads outside"),
+    "an absolute path": ({"/tmp/escaped.py": b""}, "leads outside"),
+    "a link": ({"small/rules_page.md": 0o120777}, "is a link"),
+    "a device": ({"small/null": 0o020666}, "is neither a file nor a folder"),
+    "a bomb": ({"small/zeros": bytes(3 << 20)}, "unpacks to"),
+    "many files": ({f"small/{number}": b"" for number in range(60)}, "holds 6"),
+    "deep folders": ({"small/" + "a/" * 400 + "x": b""}, "nest them less deeply"),
+    "a file and a folder": ({"small/a": b"", "small/a/b": b""}, "is both a file and a folder"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ZIPS)
+def test_a_hostile_zip_file_is_not_installed(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("referee.harness.adapters.rules.install.USER_BYTES", 2 << 20)
+    monkeypatch.setattr("referee.harness.adapters.rules.install.USER_FILES", 50)
+    files, words = HOSTILE_ZIPS[name]
+    file = zipped(tmp_path / "small.zip", small_game(tmp_path / "sound") | dict(files))
+    assert main(["games", "install", file]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+    assert "small" not in registry.names()
+    assert not list(tmp_path.rglob("escaped.py"))
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "words"),
+    [
+        ("game.toml", "../outside", "is a link that leads outside of the folder"),
+        ("painter.js", "/etc/passwd", "leads out of the game's folder"),
+        ("notes", "/etc/passwd", "notes is a link that leads outside"),
+        ("more", "/etc", "more is a link to a folder"),
+        ("again", ".", "again is a link to a folder"),
+    ],
+)
+def test_a_folder_with_links_is_not_installed(
+    tmp_path: Path, link: str, target: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "small"
+    small_game(folder, **({"painter": "painter.js"} if link == "painter.js" else {}))
+    if link == "game.toml":
+        (folder / link).rename(tmp_path / "outside")
+    (folder / link).symlink_to(target)
+    assert main(["games", "install", str(folder)]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert "small" not in registry.names()
+
+
+def test_texts_of_rules_reach_no_terminal_as_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    escape = "\x1b[31mred"
+    program = (
+        STEADY
+        + f"""
+evil = {escape!r}
+def start(options, seats, luck):
+    return awaits(3) | {{"text": evil, "warnings": [evil]}}
+
+def step(position, answers, faults, luck):
+    ruling = {{"seat": 0, "penalty": evil, "detail": evil}}
+    return over(position, rulings=[ruling]) | {{
+        "text": evil, "result": {{"ranks": [2, 1], "scores": [0, 1], "reason": evil}}
+    }}
+"""
+    )
+    write_game(tmp_path / "small", program + SERVE)
+    monkeypatch.chdir(tmp_path)
+    words = ["--game", "./small", "@random", "@random", "--seed", "7"]
+    for more in (["--replay", "a.jsonl"], ["--verbose"]):
+        assert main([*words, *more]) == 0
+        shown = capsys.readouterr()
+        assert "red" in shown.out and "red" in shown.err
+        assert "\x1b" not in shown.out + shown.err
 
 
 def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """`game.toml`: a game whose rules are a program. Its author may be a stranger. SPEC.md, 30, describes it."""
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,16 +9,17 @@ import msgspec
 from msgspec import Meta, Struct
 
 from referee.games.game import TimeControl
-from referee.harness import toml
 from referee.harness.adapters.rules.source import GAME_FILE, NAME
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
-from referee.harness.paths import read_limited
+from referee.harness.programs.folder_toml import read_folder_toml
 
 MAX_BYTES = 1 << 20
 MOST_SEATS = 64
 MAX_TEXT_BYTES = 4 << 20
 """The largest page, painter and prompt."""
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys, and marks that change the writing direction. Line feeds and tabs are allowed."""
 UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_S = 1e9
 
@@ -58,7 +58,7 @@ class NoticeTable(Struct, forbid_unknown_fields=True):
 
 
 class ScoreTable(Struct, forbid_unknown_fields=True):
-    """What the scores of a turn count."""
+    """The unit of the scores of a turn."""
 
     unit: Text
     meaning: Text
@@ -109,23 +109,31 @@ class GameFile(Struct, forbid_unknown_fields=True):
 
 def read_game_file(folder: Path, shown: str) -> GameFile:
     """Reads the `game.toml` of a folder. UsageError, which names it as `shown`, that says what is wrong."""
-    file, place = folder / GAME_FILE, f"{shown}/{GAME_FILE}"
-    if not os.path.isfile(file):
-        raise UsageError(f"{shown} is a folder without a game.toml, which says what the game is and how its rules run")
-    if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
-        raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
-    try:
-        text = read_limited(file, MAX_BYTES).decode("utf-8-sig")
-        game = msgspec.convert(toml.parsed(text), GameFile)
-    except (OSError, ValueError) as error:  # msgspec's is a ValueError too
-        raise UsageError(f"{place}: {error}") from error
+    purpose = "what the game is and how its rules run"
+    game = read_folder_toml(folder, shown, GAME_FILE, purpose, GameFile, MAX_BYTES)
     if (problem := _problem(game, folder)) is not None:
-        raise UsageError(f"{place}: {problem}")
+        raise UsageError(f"{shown}/{GAME_FILE}: {problem}")
     return game
+
+
+def control_character(value: Any) -> str | None:
+    """Returns a text of a decoded file that has a control character, as Python writes it; None = there is none."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str) and _CONTROL.search(each):
+            return ascii(each[:60])
+        if isinstance(each, dict):
+            waiting += [*each, *each.values()]
+        elif isinstance(each, list | tuple):
+            waiting += each
+    return None
 
 
 def _problem(game: GameFile, folder: Path) -> str | None:
     """Returns what is wrong in a `game.toml`, apart from its schemas; None = nothing."""
+    if (text := control_character(msgspec.to_builtins(game))) is not None:
+        return f"the text {text} has a control character"
     if not NAME.fullmatch(game.name):
         return f"name is {game.name!r}; expected lower-case letters, digits and _, a letter first, at most 50"
     if not "".join(game.run[:1]):

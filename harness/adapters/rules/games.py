@@ -48,12 +48,13 @@ def load(folder: Path, shown: str) -> Game:
     methods = _methods(file, types, place)
     views = _views(file, types)
     name = file.name
+    rules = RulesProgram(name, file.version, lambda: entrant(file, folder, shown))
     kind = type(
         "FolderState",
         (ProgramState,),
         {
             "METHODS": methods,
-            "RULES": RulesProgram(name, file.version, lambda: entrant(file, folder, shown)),
+            "RULES": rules,
             "GAME": name,
             "FOLDER": folder,
             "FULL_VIEW": views[0],
@@ -84,6 +85,7 @@ def load(folder: Path, shown: str) -> Game:
         starters=file.starters,
         opponents={each: str(folder / path) for each, path in file.opponents.items()},
         version=file.version,
+        stderr_to=rules.stderr_to,
         sha256=_bot(file).files(folder, shown, (), GAME_FILE).identity,
     )
 

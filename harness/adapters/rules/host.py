@@ -1,4 +1,4 @@
-"""The process of a rules program: started once, in the sandbox of a bot, and asked by whoever holds a position.
+"""The process of a rules program: started once, in the sandbox of a bot, and shared by all positions.
 
 Positions are used everywhere: in matches, in checks, by pages. So a request is an ordinary function call that waits.
 The process lives in a thread with an event loop of its own, which starts it, holds it to its limits and ends it.
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
 
 import trio
 
@@ -34,15 +35,16 @@ from referee.protocol.messages import Initialize
 LIMITS = Limits(
     startup_s=STARTUP_S,
     memory_bytes=MEMORY_BYTES,
-    stderr_bytes=1 << 16,
     exit_s=0.5,
 )
 """The limits of the process. It has no limit of CPU time: one process serves all matches of a run."""
 UNSEEDED = Initialize(1, "", {}, 0, (), (), messages.Limits(round(STARTUP_S * 1000)), 0)
-"""What a module of WebAssembly is prepared with: its random numbers have the same seed in every process."""
-READ_BYTES = 1 << 18
+"""Prepares a module of WebAssembly: its random numbers have the same seed in every process."""
+READ_BYTES = 1 << 16
 START_S = 90.0
 """How long the start of a process may take, the sandbox included, before we give up waiting for our own thread."""
+ANSWER_S = 3.0
+"""How long to wait for our own thread while the program runs."""
 FUEL_PATIENCE = 6
 """How long a module may take in time, as a multiple of its limit, which holds in fuel: the machine may be slow."""
 LEFT_OUT_S = 0.001
@@ -60,9 +62,10 @@ class Overdue(Exception):
 class Host:
     """A running rules program. Not for two threads at a time."""
 
-    def __init__(self, entrant: Entrant) -> None:
-        """Starts the program. RunError if that fails."""
-        self._entrant = entrant
+    def __init__(self, entrant: Entrant, stderr: str) -> None:
+        """Starts the program. RunError if that fails. `stderr`: the file for standard error; empty = none."""
+        self._entrant, self._stderr = entrant, stderr
+        self._failure = "its process has ended"
         self._ready: Future[None] = Future()
         self._stop: Callable[[], None] = lambda: None
         self._thread = threading.Thread(target=self._run, name=f"rules of {entrant.name}", daemon=True)
@@ -153,13 +156,34 @@ class Host:
         found: Future[str] = Future()
         with suppress(trio.RunFinishedError, TimeoutError, RuntimeError):
             self._token.run_sync_soon(self._nursery.start_soon, self._explain, found)
-            return found.result(3.0)
-        return "its process has ended"
+            return found.result(ANSWER_S)
+        return self._failure
 
-    def last_line(self) -> str:
-        """Returns the last line that the program wrote to standard error; empty if there is none."""
-        lines = last_lines(self._process.log.end())
-        return lines[-1] if lines else ""
+    def stderr_to(self, file: str) -> None:
+        """Keeps standard error in that file from now on; empty = nowhere. Waits for the host's thread."""
+        self._stderr = file
+        self._in_thread(self._start_log)
+
+    def stderr_file(self) -> str:
+        """Returns the file with standard error; empty if nothing was written, or nothing is kept."""
+        with suppress(RunError):  # the file cannot be written
+            self._in_thread(lambda: self._process.log.catch_up(self._process.stderr))
+        return str(self._process.log.written or "")
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        """Does something in the host's thread, if that still runs."""
+        done: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                work()
+                done.set_result(None)
+            except RunError as error:
+                done.set_exception(error)
+
+        with suppress(trio.RunFinishedError, TimeoutError):
+            self._token.run_sync_soon(run)
+            done.result(ANSWER_S)
 
     def close(self, patience_s: float = 5.0) -> None:
         """Ends the program. Does nothing the second time."""
@@ -174,9 +198,13 @@ class Host:
         try:
             trio.run(self._live)
         except BaseException as error:
-            if self._ready.done():
+            first = _first(error)
+            if not self._ready.done():
+                self._ready.set_exception(first)
+            elif isinstance(first, RunError):
+                self._failure = str(first)  # the next request says it
+            else:
                 raise
-            self._ready.set_exception(_first(error))
 
     async def _live(self) -> None:
         stop = trio.Event()
@@ -187,11 +215,16 @@ class Host:
             self._bot = await roster.start(self._entrant)
             assert isinstance(self._bot.program, BotProcess)
             self._process = self._bot.program
-            self._process.start_match(lambda: None)
+            self._start_log()
             self._bot.transport.prepare(UNSEEDED)
             self._ready.set_result(None)
             await stop.wait()
             nursery.cancel_scope.cancel()
+
+    def _start_log(self) -> None:
+        path = Path(self._stderr) if self._stderr else None
+        self._process.log.catch_up(self._process.stderr)
+        self._process.log.start_match(lambda: path)
 
     async def _converse(
         self, frame: bytes, limit_s: float, splitter: FrameSplitter, found: "Future[bytes | bytearray]"
@@ -217,8 +250,8 @@ class Host:
 
     async def _cause(self) -> str:
         fault = self._bot.fault or await self._process.why_silent("output")
-        line = self.last_line()
-        return f"{fault.detail}{f'; its last line was: {line}' if line else ''}"
+        lines = last_lines(self._process.log.end())
+        return f"{fault.detail}{f'; its last line was: {lines[-1]}' if lines else ''}"
 
 
 _open: set[Host] = set()
@@ -232,7 +265,7 @@ def close_all() -> None:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Returns the first error of a group that the user is told of, or the error itself."""
+    """Returns the first error of a group that is meant for the user, or the error itself."""
     while isinstance(error, BaseExceptionGroup):
         told = error.split((RunError, NoRoom))[0]
         error = (told or error).exceptions[0]

@@ -1,4 +1,4 @@
-"""Installs games: copies a folder with a `game.toml` to where games are found by their names."""
+"""Installs games: copies a folder or zip file with a `game.toml` to where games are found by their names."""
 
 import os
 import shutil
@@ -11,26 +11,37 @@ from referee.harness.adapters.rules.games import load
 from referee.harness.adapters.rules.source import installed_folder
 from referee.harness.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
-from referee.harness.programs import archive
+from referee.harness.programs import archive, zip_archive
+from referee.harness.programs.zip_archive import USER_BYTES, USER_FILES
 
 
-def install(folder: Path) -> tuple[Game, Path]:
-    """Installs the game of a folder, in place of one of its name. Returns it and its new folder.
+def install(path: Path) -> tuple[Game, Path]:
+    """Installs the game of a folder or a zip file, and replaces one of the same name. Returns it and its new folder.
 
-    Only the files that belong to the game are copied. UsageError for a folder without a game, and for one that needs
-    files outside of it.
+    Only the files that belong to the game are copied. UsageError for a folder without a game, for one that needs files
+    outside of it, and for a zip file with more than files and folders.
     """
-    if not folder.is_dir():
-        raise UsageError(f"no game at {str(folder)!r}: there is no such folder")
-    shown, real = str(folder), folder.resolve()
-    file, game = read_game_file(real, shown), load(real, shown)
+    if zip_archive.is_zip(path):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = zip_archive.named_folder(path, Path(scratch))
+            return _install(zip_archive.unpack(path, folder, USER_BYTES, USER_FILES), str(path))
+    if not path.is_dir():
+        raise UsageError(f"no game at {str(path)!r}: there is no such folder or zip file")
+    return _install(path.resolve(), str(path))
+
+
+def _install(folder: Path, shown: str) -> tuple[Game, Path]:
+    file, game = read_game_file(folder, shown), load(folder, shown)
     if file.bundle != ".":
         raise UsageError(f"{shown}: bundle is {file.bundle!r}; an installed game has no files outside of its folder")
     target = installed_folder() / file.name
     try:
-        files = archive.read(real, file.exclude)
+        files = archive.read(folder, file.exclude)
     except UsageError as error:
         raise UsageError(f"{shown}: {error}") from error
+    for each in files.files:
+        if (folder / each.path).is_dir():
+            raise UsageError(f"{shown}: {each.path} is a link to a folder; include the folder itself")
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".", dir=target.parent))
@@ -38,7 +49,7 @@ def install(folder: Path) -> tuple[Game, Path]:
             for each in files.files:
                 place = draft / each.path
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(real / each.path, place, follow_symlinks=True)
+                shutil.copy(folder / each.path, place, follow_symlinks=True)
             os.chmod(draft, 0o755)
             if target.exists():
                 target.rename(draft.with_name(f"{draft.name}.old"))

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_origin
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
+from referee.harness.adapters.rules.game_file import control_character
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.paths import read_limited
@@ -108,6 +109,8 @@ class JsonTypes:
             except (OSError, ValueError, RecursionError) as error:
                 reason = getattr(error, "strerror", None) or error
                 raise self._wrong(place, f"{path} cannot be read: {reason}") from error
+            if (text := control_character(schema)) is not None:
+                raise self._wrong(place, f"the text {text} of {path} has a control character")
             self._files[path] = schema
             self._collect_tags(path, schema)
         if not isinstance(self._files[path], dict):
@@ -218,7 +221,9 @@ class JsonTypes:
         if len(rest) > 1 and "discriminator" not in schema:
             raise self._wrong(place, "anyOf: expected a schema and null, or records with a discriminator")
         if not rest:
-            raise self._wrong(place, "anyOf: expected a schema besides null")
+            raise self._wrong(place, "anyOf: expected a schema that is not null")
+        if len(rest) > 1 and not _maps(schema["discriminator"], [part for part in parts if part not in nothing]):
+            raise self._wrong(place, "discriminator: expected propertyName, and a mapping to the $ref of each record")
         made = rest[0]
         for each in rest[1:]:
             made = made | each
@@ -311,6 +316,15 @@ class JsonTypes:
 
     def _wrong(self, place: str, problem: str) -> UsageError:
         return UsageError(f"{self._shown}: {place}: {problem}")
+
+
+def _maps(discriminator: Any, parts: list[Schema]) -> bool:
+    """Returns whether a discriminator names each of these records by a text."""
+    match discriminator:
+        case {"propertyName": str(), "mapping": dict(mapping)}:
+            refs = [part.get("$ref") for part in parts]
+            return len(mapping) == len(refs) and all(ref in refs for ref in mapping.values())
+    return False
 
 
 def _described(made: Any, schema: Schema) -> Any:

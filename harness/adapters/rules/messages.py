@@ -27,7 +27,7 @@ Line = Annotated[str, Meta(max_length=4096)]
 
 
 class Limits(Struct, frozen=True):
-    """What a rules program may use, as it is told."""
+    """The limits of a rules program, as `initialize` shows them."""
 
     startup_ms: int = round(STARTUP_S * 1000)
     call_ms: int = round(CALL_S * 1000)
@@ -62,7 +62,7 @@ class Told(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ruled(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the fault of a seat costs."""
+    """The penalty for the fault of a seat."""
 
     seat: int
     penalty: Line

@@ -15,7 +15,7 @@ from referee.harness.adapters.rules.turns import Reading
 
 
 class Saved(Struct, frozen=True):
-    """What a position is made again from."""
+    """The members of a view from which a position is rebuilt."""
 
     position: Any
     calls: dict[str, Asked]

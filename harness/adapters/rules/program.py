@@ -115,8 +115,9 @@ def is_doubtful(frame: bytes | bytearray) -> bool:
 class Conversation:
     """One process and its frames. Ends with the process."""
 
-    def __init__(self, entrant: Entrant) -> None:
-        self.host = Host(entrant)
+    def __init__(self, entrant: Entrant, stderr: str) -> None:
+        """`stderr`: the file for standard error; empty = none."""
+        self.host = Host(entrant, stderr)
         self.encoding = Encoding.JSON
         self.numbers = object()
         """Stands for this process wherever a number of a position is kept."""
@@ -190,6 +191,7 @@ class RulesProgram:
         self._build = build
         self._entrant: Entrant | None = None
         self._talk: Conversation | None = None
+        self._stderr = ""
         self._hello: Hello | None = None
         self._lock = threading.RLock()
 
@@ -244,7 +246,19 @@ class RulesProgram:
 
     def broken(self, method: str, problem: str) -> RunError:
         """Returns the error about a program that did something else than it should."""
-        return RunError(f"the rules of {self.name} failed in {method}: {problem}")
+        file = "" if self._talk is None else self._talk.host.stderr_file()
+        return RunError(f"the rules of {self.name} failed in {method}: {problem}{f'; see {file}' if file else ''}")
+
+    def stderr_to(self, file: str) -> None:
+        """Keeps standard error in that file from now on, if there is any; empty = nowhere.
+
+        Matches that share the program also share the file of the one that began last.
+        """
+        with self._lock:
+            if file or self._stderr:
+                self._stderr = file
+                if self._talk is not None:
+                    self._talk.host.stderr_to(file)
 
     def close(self) -> None:
         """Ends the process. The next request starts another."""
@@ -289,7 +303,7 @@ class RulesProgram:
         if self._talk is None:
             if self._entrant is None:
                 self._entrant = self._build()
-            self._talk = talk = Conversation(self._entrant)
+            self._talk = talk = Conversation(self._entrant, self._stderr)
             offered = [encoding.value for encoding in Encoding]
             params = {"rules": RULES_VERSION, "game": self.name, "version": self.version}
             try:
@@ -311,9 +325,10 @@ class RulesProgram:
             problem = f"no answer within {STARTUP_S if method == 'initialize' else CALL_S:g} s"
         elif isinstance(error, UnknownPosition):
             problem = "it does not know a position that it was sent whole"
+        failure = self.broken(method, problem)
         if not (isinstance(error, Wrong) and error.by_itself):
             self.close()
-        return self.broken(method, problem)
+        return failure
 
 
 def luck_of(state: int) -> str:

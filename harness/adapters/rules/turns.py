@@ -11,6 +11,7 @@ from referee.games.contract import Call, Event, Fault, FaultKind, Method, Notice
 from referee.harness.adapters.rules.messages import Asked, Ruled, Turn
 from referee.harness.adapters.rules.program import UNDECODABLE, RulesProgram
 from referee.harness.errors import RunError
+from referee.protocol.text import printable
 
 REASON_CHARACTERS = 4096
 
@@ -58,6 +59,8 @@ class Reading(Struct, frozen=True, gc=False):
 
     def result(self, result: Result | None, before: Result | None) -> Result | None:
         """Returns the result, which is as it was `before` if there was one."""
+        if result is not None and not result.reason.isprintable():
+            result = msgspec.structs.replace(result, reason=printable(result.reason))
         if before is not None and result != before:
             raise self.broken("the result has changed, and a result never changes")
         if result is None:
@@ -90,7 +93,7 @@ class Reading(Struct, frozen=True, gc=False):
             if player in ruled and self.request != "inject":
                 raise self.broken(f"two rulings about seat {player}")
             ruled.add(player)
-            made = Ruling(player, self.fault(player, ruling, faults), ruling.penalty, player in out)
+            made = Ruling(player, self.fault(player, ruling, faults), printable(ruling.penalty), player in out)
             events.insert(min(ruling.after, len(turn.notices)) + rulings, made)
             rulings += 1
         for player, fault in faults.items():

@@ -1,0 +1,30 @@
+"""Reads the file that says what a folder holds: the `bot.toml` of a bot, the `game.toml` of a game."""
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from referee.harness import toml
+from referee.harness.errors import UsageError
+from referee.harness.isolation.visible_paths import is_inside
+from referee.harness.paths import read_limited
+
+T = TypeVar("T")
+
+
+def read_folder_toml(folder: Path, shown: str, name: str, purpose: str, kind: type[T], most_bytes: int) -> T:
+    """Reads the file `name` of a stranger's folder as a `kind`. UsageError that says what is wrong.
+
+    `shown`: how the user names the folder. `purpose`: what the file says, for a folder without one.
+    """
+    file, place = folder / name, f"{shown}/{name}"
+    if not os.path.isfile(file):
+        raise UsageError(f"{shown} is a folder without a {name}, which says {purpose}")
+    if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
+        raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
+    try:
+        return msgspec.convert(toml.parsed(read_limited(file, most_bytes).decode("utf-8-sig")), kind)
+    except (OSError, ValueError) as error:  # msgspec's is a ValueError too
+        raise UsageError(f"{place}: {error}") from error
