@@ -1,4 +1,4 @@
-"""Names that a language keeps for itself. The author of a game may be a stranger who has not heard of it."""
+"""Refuses names that are words of a language. The author of a game may know another language only."""
 
 import keyword
 from collections.abc import Iterator

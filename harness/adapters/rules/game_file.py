@@ -19,7 +19,7 @@ MOST_SEATS = 64
 MAX_TEXT_BYTES = 4 << 20
 """The largest page, painter and prompt."""
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What a terminal obeys, and marks that change the writing direction. Line feeds and tabs are allowed."""
+"""Characters that terminals obey, and marks that change the writing direction. Line feeds and tabs are allowed."""
 UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_S = 1e9
 
