@@ -1,6 +1,7 @@
 """The sections of the rules' pages, `docs/reference/rules/<game>.md`, which faults, findings and docstrings cite."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,6 +11,10 @@ from referee.harness.errors import UsageError
 from referee.harness.paths import RULES, game_file
 
 _HEADING = re.compile(r"(?P<level>#{1,3}) (?:Part )?(?:(?P<number>\d+(?:\.\d+)*|[A-Z]\d*)(?:\.| —)? )?(?P<title>.+)")
+
+
+_SKIP, _READ_ON = "<!-- players skip this -->", "<!-- players read on -->"
+"""Lines around what concerns judging, originals and cheats, but not how one plays: a prompt leaves it out."""
 
 
 class Section(Struct, frozen=True):
@@ -30,13 +35,32 @@ def rules_page(game: str) -> Path:
     return game_file(registry.game(game), brought) if brought else RULES / f"{game.partition(':')[0]}.md"
 
 
+def page_text(game: str) -> str:
+    """Returns the page as people read it; empty if there is none."""
+    page = rules_page(game)
+    lines = page.read_text("utf-8").splitlines(keepends=True) if page.is_file() else []
+    return "".join(line for line in lines if line.strip() not in (_SKIP, _READ_ON))
+
+
+@cache
+def for_players(game: str) -> str:
+    """Returns what a player must know of the page. All of it, if its author has marked nothing."""
+    page = rules_page(game)
+    kept, is_kept = list[str](), True
+    for line in page.read_text("utf-8").splitlines() if page.is_file() else []:
+        is_kept = (is_kept or line.strip() == _READ_ON) and line.strip() != _SKIP
+        if is_kept and line.strip() != _READ_ON:
+            kept.append(line)
+    return re.sub(r"\n(?:\s*(?:-{3,})?\n){2,}", "\n\n", "\n".join(kept)).strip()
+
+
 def sections(game: str) -> tuple[Section, ...]:
     """Returns the sections of a game's page, in order. UsageError if there is no page."""
     page = rules_page(game)
     if not page.is_file():
         known = ", ".join(name for name in registry.names() if rules_page(name).is_file())
         raise UsageError(f"there is no page with the rules of {game}; there are {known}")
-    lines = page.read_text("utf-8").splitlines()
+    lines = page_text(game).splitlines()
     headings = [(at, found) for at, line in enumerate(lines) if (found := _HEADING.fullmatch(line))]
     parts = []
     for place, (at, heading) in enumerate(headings, 1):

@@ -57,7 +57,10 @@ class Situation(Struct, frozen=True):
     new_items: Annotated[
         Sequence[Sequence[Sequence[Item]]], Meta(description="fruit put down at the start of this turn")
     ]
-    heatmap: Annotated[Sequence[Sequence[float]], Meta(description="how near the fruit of the next deployment is")]
+    heatmap: Annotated[
+        Sequence[Sequence[float]],
+        Meta(description="how near the fruit of the next deployment is", extra={"decimals": 1}),
+    ]
     remaining_turns: Annotated[int, Meta(description="this turn included: 1 in the last")]
 
 

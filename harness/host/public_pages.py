@@ -22,7 +22,7 @@ from referee.harness.host.live import LiveSite
 from referee.harness.host.store import Store
 from referee.harness.known_games import find_game
 from referee.harness.new import write as new
-from referee.harness.rules import rules_page
+from referee.harness.rules import page_text
 
 HTML = "text/html; charset=utf-8"
 VIEWER_POLICY = "frame-ancestors 'none'"
@@ -110,8 +110,7 @@ def rules(asked: Asked) -> Response:
 
 @cache
 def _rules(game: Game) -> Markup:
-    file = rules_page(game.name)
-    text = file.read_text("utf-8") if file.is_file() else "The package of this game brings no text of its rules."
+    text = page_text(game.name) or "The package of this game brings no text of its rules."
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     for token in tokens:

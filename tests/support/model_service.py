@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from compact_reader import legal_answers
+
 Act = Callable[["Request"], None]
 
 
@@ -30,8 +32,7 @@ class Request:
     def legal(self) -> list[Any]:
         """The legal answers that the conversation lists."""
         (asked,) = (each["content"] for each in self.body["messages"][1:2])
-        lines = asked.partition("legal answers")[2].splitlines()
-        return [json.JSONDecoder().raw_decode(line[2:])[0] for line in lines if line.startswith("- ")]
+        return legal_answers(asked)
 
     def send(self, status: int, content: bytes, **headers: str) -> None:
         """Answers with any bytes."""

@@ -1,12 +1,18 @@
 """Makes the prompts for a language model from a template and from what the seat may see."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from referee.harness.adapters.llm.answers import listed
+from referee.harness.adapters.llm.compact import KEY, compact, in_line
+
 BASE, OWN = "base", "own"
+CHARACTERS = 8000
+"""Most characters of a question, if its data alone have fewer. Then the drawing goes first, and the answers next."""
 
 
 class Prompts:
@@ -17,14 +23,19 @@ class Prompts:
         environment = ImmutableSandboxedEnvironment(  # the author of the game may be a stranger
             loader=DictLoader({BASE: base, OWN: own}), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        environment.filters["json"] = _json
+        environment.filters |= {"json": _json, "compact": _compact, "line": in_line, "listed": listed}
         self._templates = [environment.get_template(name) for name in (OWN, BASE)]
-        self._match = match
+        self._match = {"key": KEY, **match}
         self.system = self._block("system", {})
 
     def question(self, turn: dict[str, Any]) -> str:
-        """Returns the prompt for a call."""
-        return self._block("question", turn)
+        """Returns the prompt for a call, without the drawing and with examples only where it would be too long."""
+        few = {"board": "", "legal": turn["examples"], "legal_complete": False} if turn["examples"] else {"board": ""}
+        for less in ({}, {"board": ""}, few):
+            text = self._block("question", {**turn, **less})
+            if len(text) <= CHARACTERS:
+                break
+        return text
 
     def refusal(self, problem: str) -> str:
         """Returns the prompt after an answer that was refused."""
@@ -41,3 +52,7 @@ class Prompts:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def _compact(value: Any, known: Mapping[str, Any] | None = None) -> str:
+    return compact(value, known)

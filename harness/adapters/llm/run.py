@@ -21,10 +21,8 @@ from referee.protocol.messages import Initialize
 
 MOST_EVENTS = 100
 """Most notices in a prompt. The last ones are shown."""
-
-
-NOTICE_CHARACTERS = 2000
-"""A longer notice is cut: a rival may have chosen its text."""
+NOTICE_CHARACTERS, NOTICES_CHARACTERS = 500, 2000
+"""A longer notice is cut: a rival may have chosen its text. And most characters of all: the last ones are shown."""
 
 
 class Prompter:
@@ -41,8 +39,8 @@ class Prompter:
         if function is not None:
             return function(self, params)
         text = msgspec.json.encode(params).decode()
-        shown = params if len(text) <= NOTICE_CHARACTERS else text[:NOTICE_CHARACTERS] + "…"
-        self.events.append({"function": method, "params": shown})
+        is_short = len(text) <= NOTICE_CHARACTERS
+        self.events.append({"function": method, "params": params if is_short else text[:NOTICE_CHARACTERS] + "…"})
         return None
 
     def prepare(self, params: dict[str, Any]) -> str:
@@ -52,7 +50,9 @@ class Prompter:
 
     def question(self, params: dict[str, Any]) -> str:
         """Returns the prompt for a call of the game."""
-        events = [*self.events]
+        left, events = NOTICES_CHARACTERS, list[dict[str, Any]]()
+        while self.events and (left := left - len(msgspec.json.encode(self.events[-1]))) >= 0:
+            events.insert(0, self.events.pop())
         self.events.clear()
         return self.prompts.question({**params, "events": events})
 

@@ -5,7 +5,7 @@ may answer again after an illegal one.
 """
 
 from collections.abc import Awaitable, Callable
-from functools import cache, partial
+from functools import partial
 from math import inf
 from types import NoneType
 from typing import Any
@@ -18,10 +18,10 @@ from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
-from referee.harness import rules
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.llm.completions import Completion
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
+from referee.harness.adapters.llm.questions import answer_schema, match_variables, turn_variables
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
 from referee.harness.errors import RunError
 from referee.harness.process.bot_process import BotProcess, Program
@@ -29,17 +29,12 @@ from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import CallCost, Exchange, Model, ModelSettings, ModelUse
-from referee.harness.seats.answer_text import Answers
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStatus
 from referee.harness.seats.start import MakePipes, Start
 from referee.protocol.connection import AnswerDecoder
 from referee.protocol.messages import Clock, ErrorObject, Initialize
 
-MAX_LISTED = 200
-"""Most legal answers in a prompt."""
-DRAWN = 5
-"""How many legal answers a prompt shows if there are more."""
 FLUSH_S = 0.1
 """How often notices and the replay are written while the service thinks."""
 
@@ -115,7 +110,9 @@ class ModelBot(Bot):
         self._played, self._system_shown, self._said = registry.game(match.game), False, None
         spent = _Spent(self.limits.startup_s)
         try:
-            text = await self._run(PREPARE, _match_variables(self._played, match), TEXT, spent)
+            text = await self._run(
+                PREPARE, match_variables(self._played, match.seat, len(match.names), match.options), TEXT, spent
+            )
         except _Failed as failed:
             return Reply(self._finish(Fault(failed.fault.kind, f"initialize: {failed.fault.detail}")), reply.cost)
         self._system = {"role": "system", "content": text}
@@ -157,10 +154,12 @@ class ModelBot(Bot):
         """Asks the model until it answers legally, or may not rethink. Returns its last answer, or the fault."""
         if call.method.result is NoneType:
             return None
-        prompt = await self._run(QUESTION, self._question(call), TEXT, spent)
+        prompt = await self._run(
+            QUESTION, turn_variables(self._played, self._context.state, call, self._dice), TEXT, spent
+        )
         conversation, new = [self._system], [{"role": "user", "content": prompt}]
         self._conversation = conversation
-        schema = _schema(call.method.result)
+        schema = answer_schema(call.method.result)
         for rethinks in range(self.settings.rethinks, -1, -1):
             conversation += new
             received, use = await self._serve(conversation, schema, spent)
@@ -187,27 +186,6 @@ class ModelBot(Bot):
             prompt = await self._run(RETHINK, {"problem": problem}, TEXT, spent)
             new = [{"role": "assistant", "content": text}, {"role": "user", "content": prompt}]
         raise AssertionError("the last answer is always returned")
-
-    def _question(self, call: Call) -> dict[str, Any]:
-        """Returns what the prompt for a call is made from."""
-        state, player, method = self._context.state, call.player, call.method
-        answers = Answers(self._played, state, player)
-        complete = answers.complete and len(answers.legal) <= MAX_LISTED
-        shown = answers.legal if complete else [state.sample(player, self._dice) for _ in range(DRAWN)]
-        function = {
-            "name": method.name,
-            "doc": method.doc,
-            "rules": method.rules,
-            "schema": _schema(method.result),
-        }
-        return {
-            "board": state.shown_to(player),
-            "view": state.view(player),
-            "params": call.params,
-            "function": function,
-            "legal": [{"answer": each, "words": answers.in_words(each)} for each in shown],
-            "legal_complete": complete,
-        }
 
     # The program.
 
@@ -319,36 +297,3 @@ class ModelBot(Bot):
             received=(*[text for is_its_own, text in texts if is_its_own], self._said),
             answer=self._said,
         )
-
-
-def _schema(answer_type: Any) -> dict[str, Any]:
-    """Returns the JSON Schema of an answer. A type of its own is spelled out at the top, as services need it."""
-    schema = msgspec.json.schema(answer_type)
-    name = schema.get("$ref", "").rpartition("/")[2]
-    defs = schema.pop("$defs", {})
-    if name:
-        schema = defs.pop(name)
-    return {**schema, "$defs": defs} if defs else schema
-
-
-@cache
-def _rules(game: Game) -> str:
-    page = rules.rules_page(game.name)
-    return page.read_text("utf-8") if page.is_file() else ""
-
-
-def _match_variables(game: Game, match: Initialize) -> dict[str, Any]:
-    """Returns the templates, and the variables of all prompts of a match."""
-    base, own = llm_spec.templates(game)
-    return {
-        "base": base,
-        "own": own,
-        "title": game.title,
-        "about": " ".join(game.doc.split("\n\n")[0].split()),
-        "seat": match.seat,
-        "seats": len(match.names),
-        "options": match.options,
-        "rules": _rules(game),
-        "frame": game.presentation.frame,
-        "legend": game.presentation.legend_line(),
-    }
