@@ -60,6 +60,7 @@ kits: $(READY)
 	$(BIN)/python -m referee.tools.kits
 	$(BIN)/python -m referee.tools.helpers
 	$(BIN)/python -m referee.tools.pages
+	$(BIN)/python -m referee.tools.model_costs
 	$(BIN)/python -m referee.tools.viewer
 
 # Builds the pages as a static site in build/site. A broken link is an error.

@@ -51,11 +51,11 @@ class PromptedSeat:
 
 
 def turns(
-    game: Game, setup: Setup, player: Player, choose: Choose, calls: int = 100_000, skip: int = 0
+    game: Game, setup: Setup, player: Player, choose: Choose | None, calls: int = 100_000, skip: int = 0
 ) -> Iterator[Turn]:
     """Plays a match between the seat and others that draw legal answers. Yields the calls of the seat.
 
-    `calls`: how many at most. `skip`: how many come before, in which the seat draws too.
+    `choose`: None = the seat draws too. `calls`: how many at most. `skip`: how many come before, which it draws.
     """
     state, seat, dice = game.new(setup), PromptedSeat(game, setup, player), Dice(setup.seed)
     events = state.opening()
@@ -74,7 +74,7 @@ def turns(
                 answers[call.player] = state.sample(call.player, dice)
             else:
                 variables, question = seat.ask(state, call)
-                answer = choose(seat.system, question)
+                answer = _plain(state.sample(player, dice)) if choose is None else choose(seat.system, question)
                 yield Turn(state, call, variables, seat.system, question, answer, state.check(player, answer))
                 answers[player] = answer
                 calls -= 1

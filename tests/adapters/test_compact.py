@@ -18,6 +18,7 @@ from referee.harness.adapters.llm.prompts import CHARACTERS
 from referee.harness.adapters.llm.questions import members
 from referee.tools.prompted import turns
 
+TEXTS = st.lists(st.text(min_size=9, max_size=12) | st.sampled_from(["..#..#..#..", '"........."', " .........."]))
 SCALARS = (
     st.none()
     | st.booleans()
@@ -54,7 +55,7 @@ COUNTED = st.lists(
 """Rows of tiles, as boards of hexagons have them."""
 
 
-@given(VALUES | GRIDS | COUNTED | st.dictionaries(st.sampled_from(["a", "b"]), VALUES | GRIDS | COUNTED))
+@given(VALUES | GRIDS | COUNTED | TEXTS | st.dictionaries(st.sampled_from(["a", "b"]), VALUES | GRIDS | COUNTED))
 def test_a_reader_of_the_notation_gets_the_same_value(value: Any) -> None:
     assert read(compact(value)) == value
 
@@ -71,7 +72,7 @@ def test_a_value_on_one_line_has_no_line_break(value: Any) -> None:
     assert "\n" not in in_line(value)
 
 
-ANSWERS = st.one_of(
+ANSWER_KINDS = (
     st.lists(st.integers(-3, 99)),
     st.lists(st.text(max_size=5)),
     st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3)),
@@ -81,7 +82,7 @@ ANSWERS = st.one_of(
 )
 
 
-@given(ANSWERS, st.sampled_from(["", "words" * 500]))
+@given(st.one_of([st.lists(each, unique_by=repr) for each in ANSWER_KINDS]), st.sampled_from(["", "words" * 500]))
 def test_all_listed_answers_can_be_read_again(answers: list[Any], words: str) -> None:
     text = listed([{"answer": each, "words": words} for each in answers])
     assert legal_answers(f"All legal answers:\n\n{text}\n\nYour answer:") == answers

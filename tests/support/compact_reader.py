@@ -47,8 +47,8 @@ class _Reader:
         self.known = dict(known)
         self.blocks: list[tuple[str, str, list[str]]] = []
         for line in text.split("\n"):
-            if line.startswith("  "):
-                self.blocks[-1][2].append(line[2:])
+            if line.startswith(" "):
+                self.blocks[-1][2].append(line[1:])
             else:
                 path, _, rest = line.partition(": ")
                 self.blocks.append((path, rest, []))
@@ -88,7 +88,8 @@ class _Reader:
         if found := re.match(r"(\d+) (lists of )?records(; |$)", rest):
             return self.records(int(found[1]), found[2] is None, rest[found.end() :], lines)
         if re.fullmatch(r"\d+ texts", rest):
-            return [json.loads(line.partition(": ")[2]) for line in lines]
+            rows = [line.partition(" ")[2] for line in lines]
+            return [json.loads(row) if row[0] == '"' else row for row in rows]
         if found := re.match(r"(\d+) rows(?: of (\d+))?(?: in units of ([\d.e-]+))?(?:; (.*))?$", rest):
             values = self.rows(int(found[1]), found[2] and int(found[2]), found[4], lines)
             factor = round(1 / float(found[3])) if found[3] else None
@@ -96,14 +97,15 @@ class _Reader:
         return self.inline(rest)
 
     def rows(self, number: int, length: int | None, notes: str | None, lines: list[str]) -> list[list[Any]]:
-        parts = [line.partition(": ") for line in lines]
+        parts = [line.partition(" ") for line in lines]
         if length is not None:
             usual, *legend = _split(notes or "", "; ")
             signs = self.legend(legend[0]) if legend and legend[0] else {}
             table = [[self.inline(usual.removeprefix("else "))] * length for _ in range(number)]
             for place, _, row in parts:
                 for listed in row.split(" "):
-                    table[int(place)][int(listed[1:])] = signs[listed[0]]
+                    for at in listed[1:].split(","):
+                        table[int(place)][int(at)] = signs[listed[0]]
             return table
         if notes:
             signs = self.legend(notes)
@@ -130,7 +132,7 @@ class _Reader:
         if not alone:
             parts = []
             for line in lines:
-                head, *listed = _split(line.partition(": ")[2], "; ")
+                head, *listed = _split(line.partition(" ")[2], "; ")
                 count, _, own = head.partition(" ")
                 parts.append((int(count), own, listed))
         tables = [self.table(count, own, listed, each, columns, usual) for count, own, listed in parts]

@@ -20,7 +20,8 @@ KEY = """\
 - `records` are one to a line, with the values of `columns` in order. All have what follows `each`, and count up or down
   in what has a range. Those that are not listed have what follows `else`. `#2` or `q=2` says which one is listed.
 - In `rows`, every line is a list. With signs such as `. = 0`, every character is an item. In `rows of 9` with `else 0`,
-  `a3` is the sign `a` for item 3; all other items, also those of rows that are left out, have what follows `else`."""
+  `a3,5` is the sign `a` for items 3 and 5; all others, also those of rows that are left out, have what follows `else`.
+- The lines of `rows`, `texts` and `lists` begin with their number."""
 """The notation, for a prompt."""
 
 INLINE, FLAT = 72, 240
@@ -65,6 +66,8 @@ class _Writer:
         self._value = value
         self._texts: dict[int, str] = {}
         """The full text of each list and record, by its identity: `value` keeps them alive."""
+        self._short: dict[int, str] = {}
+        """The same, with names."""
         self._names: dict[str, str] = {}
         """The names of values that are written once, by their texts."""
         self._lines: list[str] = []
@@ -81,8 +84,10 @@ class _Writer:
         if not self._known:
             for text, value in [*self._defined(self._value)]:
                 name = self._names.pop(text)
+                self._short.clear()
                 self._block(name, value)
                 self._names[text] = name
+            self._short.clear()
         if self._value and _is_record(self._value) and self._full(self._value) not in self._names:
             for name, value in self._value.items():
                 self._block(name, value)
@@ -134,7 +139,10 @@ class _Writer:
     def _inline(self, value: Any) -> str:
         if not isinstance(value, dict | list | tuple):
             return _scalar(value)
-        return self._names.get(self._full(value)) or _joined(value, self._inline)
+        text = self._short.get(id(value))
+        if text is None:
+            text = self._short[id(value)] = self._names.get(self._full(value)) or _joined(value, self._inline)
+        return text
 
     def _block(self, path: str, value: Any) -> None:
         """Writes the lines of a value."""
@@ -202,9 +210,9 @@ class _Writer:
                 if row != usual and row
             ]
             if alone:
-                self._lines += [f"  {line}" for line in lines]
+                self._lines += [f" {line}" for line in lines]
             else:
-                self._lines.append("; ".join([f"  {at}: {' '.join([str(len(rows)), *ranges[at]])}", *lines]))
+                self._lines.append("; ".join([f" {at} {' '.join([str(len(rows)), *ranges[at]])}", *lines]))
         return True
 
     def _flat(self, value: Any) -> dict[str, str] | None:
@@ -229,7 +237,7 @@ class _Writer:
         """Writes a list of long lists, or of long texts. Returns whether it is one."""
         if all(isinstance(row, str) for row in value) and max(map(len, value)) >= 10:
             self._lines.append(f"{path}: {len(value)} texts")
-            self._lines += [f"  {number}: {json.dumps(row, ensure_ascii=False)}" for number, row in enumerate(value)]
+            self._lines += [f" {number} {_row(row)}" for number, row in enumerate(value)]
             return True
         if not all(isinstance(row, list | tuple) for row in value) or max(map(len, value), default=0) < LEAST:
             return False
@@ -245,14 +253,12 @@ class _Writer:
             drawn = [*enumerate("".join(signs[cell] for cell in row) for row in cells)]
             forms.append((f"{forms[0][0]}; {', '.join(legend)}", drawn))
             if len({len(row) for row in cells}) == 1:
-                few = [
-                    " ".join(f"{signs[cell]}{at}" for at, cell in enumerate(row) if cell != kinds[0]) for row in cells
-                ]
+                few = [_places(row, signs, kinds[0]) for row in cells]
                 head = f"{path}: {len(value)} rows of {len(cells[0])}{unit}; else {kinds[0]}; {', '.join(legend[1:])}"
                 forms.append((head, [(number, line) for number, line in enumerate(few) if line]))
-        head, lines = min(forms, key=lambda form: len(form[0]) + sum(len(line) + 6 for _, line in form[1]))
+        head, lines = min(forms, key=lambda form: len(form[0]) + sum(len(line) + 4 for _, line in form[1]))
         self._lines.append(head)
-        self._lines += [f"  {number}: {line}" for number, line in lines]
+        self._lines += [f" {number} {line}" for number, line in lines]
         return True
 
 
@@ -348,6 +354,20 @@ def _signs(texts: Sequence[str]) -> dict[str, str]:
     signs = {texts[0]: "."} | {text: text for text in texts[1:] if len(text) == 1 and text in SIGNS}
     free = iter([sign for sign in SIGNS if sign not in signs.values()])
     return {text: signs[text] if text in signs else next(free) for text in texts}
+
+
+def _places(row: Sequence[str], signs: Mapping[str, str], usual: str) -> str:
+    """Returns where the unusual items of a row are: `a3,5 b4`."""
+    found: dict[str, list[str]] = {}
+    for at, cell in enumerate(row):
+        if cell != usual:
+            found.setdefault(signs[cell], []).append(str(at))
+    return " ".join(f"{sign}{','.join(places)}" for sign, places in found.items())
+
+
+def _row(text: str) -> str:
+    """Returns a text that has its own line."""
+    return text if re.fullmatch(r"[!-~][ -~]*[!-~]", text) and text[0] != '"' else json.dumps(text, ensure_ascii=False)
 
 
 def _scaled(rows: Sequence[Sequence[Any]]) -> tuple[str, Sequence[Sequence[Any]]]:
