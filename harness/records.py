@@ -39,6 +39,8 @@ class ModelSettings(Struct, frozen=True):
 
     body: tuple[tuple[str, str], ...] = ()
     """More members of each request, with their values as JSON."""
+    prompt: str = ""
+    """The content of the user's file for the prompts: a template whose blocks replace others, or a text to add."""
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
         """Returns the cost in dollars; None without a price. `cached_tokens`: those of the prompt."""

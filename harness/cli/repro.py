@@ -10,6 +10,7 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
+from referee.harness.adapters.llm import transcripts
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.recorded_bots import RecordedOptions, agree, recorded_entrant
@@ -47,7 +48,8 @@ def repro(
 
     Args:
         bundle: The fault report, a folder that the verdict names; or a replay, such as a tournament's.
-        bot: The bot, named as for a match. Default: the program of the match, if you agree to start it.
+        bot: The bot, named as for a match. Default: the program of the match, if you agree to start it. A language
+            model then answers from the transcript in the replay (`--transcripts`), and no service is asked.
         fault: The number of the fault in a replay, from 1.
         debug: Before the call, print the bot's process id and how to attach a debugger, and wait for Enter. Without
             isolation, unless --isolation asks for it: no debugger reaches into a sandbox.
@@ -56,7 +58,9 @@ def repro(
     isolation = options.isolated("off" if debug else "auto")
     details, replay = fault_report.read_any(bundle, fault)
     options.limits(replay)
-    if bot is None:
+    if bot is None and details.fault.player in replay.header.models:
+        program = transcripts.model_of(replay, details.fault.player)
+    elif bot is None:
         program = recorded_entrant(replay, details.fault.player, details.command, details.folder, "BOT")
         instead = shlex.join(["referee", "repro", str(bundle), "BOT", *(("--fault", str(fault)) if fault > 1 else ())])
         agree(bundle, details.game, {details.fault.player: program}, options, instead)

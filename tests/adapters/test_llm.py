@@ -17,20 +17,20 @@ import msgspec
 import pytest
 import trio
 import trustme
-from model_service import ModelService, Request, serving
+from model_service import Act, ModelService, Request, serving
 from scripted import Arena
 
 import referee
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
-from referee.harness.adapters.llm import relay
+from referee.harness.adapters.llm import relay, transcripts
 from referee.harness.adapters.llm import spec as llm_spec
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION
 from referee.harness.adapters.llm.run import Prompter
 from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.errors import RunError, UsageError
-from referee.harness.isolation.plan import isolation
+from referee.harness.isolation.plan import Isolation, isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
@@ -39,7 +39,9 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import RANDOM
 from referee.harness.programs.spec import entrant, entrants
 from referee.harness.records import ModelSettings
+from referee.harness.replay import fault_report
 from referee.harness.replay.reader import Replay
+from referee.harness.rerun.repro import reproduce
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.reports.figures import model_use
 
@@ -138,7 +140,7 @@ def test_notices_in_a_prompt_are_few_and_short() -> None:
     """A rival may have chosen their text."""
     seat = Prompter()
     match = {"title": "T", "about": "", "seat": 0, "seats": 2, "options": {}, "rules": "", "frame": "", "legend": ""}
-    seat.handle(PREPARE, {"base": llm_spec.PROMPTS.read_text(), "own": "", "members": "", **match})
+    seat.handle(PREPARE, {"templates": [llm_spec.PROMPTS.read_text()], "added": "", "members": "", **match})
     for number in range(1000):
         seat.handle("event", {"number": number, "text": "x" * 5000})
     turn = {"board": "", "view": 1, "params": 1, "legal": [], "legal_complete": True, "examples": []}
@@ -647,6 +649,81 @@ async def test_a_game_may_replace_parts_of_the_prompt(
     await played(arena, service, game=own)
     assert service.requests[0]["messages"][0]["content"].startswith("Be brave. You play Connect Four")
     assert replay(arena)[0]["models"]["0"]["template"] != usual
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("content", "begins", "ends"),
+    [
+        (
+            "Look two moves ahead.\n{{ 7 * 7 }} {% if",
+            "You play Connect Four",
+            "Look two moves ahead.\n{{ 7 * 7 }} {% if",
+        ),
+        ("{% block system %}Be brave. {{ super() }}{% endblock %}", "Be brave. You play Connect Four", ""),
+        ("{% block system %}Seat {{ seat }}.{% endblock %}", "Seat 0.", "Seat 0."),
+    ],
+)
+async def test_the_user_may_add_to_the_prompt_or_replace_parts(
+    arena: Arena, service: ModelService, tmp_path: Path, content: str, begins: str, ends: str
+) -> None:
+    (tmp_path / "own prompt.md").write_text(content)
+    usual = llm_spec.record_of(llm_spec.read("llm:stub"), registry.game("connectfour"), 1).template
+    await played(arena, service, f"--prompt '{tmp_path / 'own prompt.md'}'")
+    first = service.requests[0]["messages"][0]["content"]
+    assert first.startswith(begins) and first.endswith(ends)
+    model = replay(arena)[0]["models"]["0"]
+    assert model["prompt"] == content and model["template"] != usual
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{% block system %}", "line 1: Unexpected end of template"),
+        (b"\xff", "is not UTF-8"),
+        (b"x" * 2_000_000, "it has more than 1 MiB"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_wrong_file_for_prompts_is_explained(tmp_path: Path, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "p").write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        llm_spec.read(f"llm:--prompt {tmp_path / 'p'} stub")
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("acts", [(say("no"), say(WRONG)), (Request.play, say("no"), fail(400, "no such thing"))])
+async def test_repro_answers_from_the_transcript(
+    arena: Arena, service: ModelService, acts: tuple[Act, ...], tmp_path: Path
+) -> None:
+    """No service is asked, and the fault is the same."""
+    service.acts = acts
+    await played(arena, service, "--rethinks 1 --structured off", transcripts=True, fault_reports=True)
+    asked = len(service.requests)
+    _, read = fault_report.read_any(fault_report.fault_report_folder(arena.folder / "match.jsonl", 0, 1), 1)
+    reproduced = await reproduce(arena.folder / "match.jsonl", 1, transcripts.model_of(read, 0), Isolation())
+    assert reproduced.same and reproduced.differs is None
+    assert reproduced.recorded.partition(" (")[0] == reproduced.now.partition(" (")[0]
+    assert len(service.requests) == asked
+
+
+@pytest.mark.trio
+async def test_a_transcript_gives_neither_service_nor_key(
+    arena: Arena, service: ModelService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    await played(arena, service, f"--key-from {VARIABLE} --body a=1", transcripts=True)
+    settings = transcripts.model_of(Replay(arena.folder / "match.jsonl"), 0).settings
+    assert (settings.key_from, settings.body, settings.prompt) == (None, (), "")
+    assert settings.url != service.url
+
+
+@pytest.mark.trio
+async def test_without_a_transcript_a_line_says_what_to_do(arena: Arena, service: ModelService) -> None:
+    await played(arena, service)
+    with pytest.raises(UsageError, match=r"no transcript of it \(--transcripts\); name a bot with BOT"):
+        transcripts.model_of(Replay(arena.folder / "match.jsonl"), 0)
 
 
 # Secrets and isolation.

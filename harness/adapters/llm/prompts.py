@@ -1,7 +1,7 @@
 """Makes the prompts for a language model from a template and from what the seat may see."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import DictLoader, StrictUndefined
@@ -10,7 +10,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from referee.harness.adapters.llm.answers import listed
 from referee.harness.adapters.llm.compact import KEY, compact, in_line
 
-BASE, OWN = "base", "own"
 CHARACTERS = 8000
 """Most characters of a question, if its data alone have fewer. Then the drawing goes first, and the answers next."""
 
@@ -18,13 +17,17 @@ CHARACTERS = 8000
 class Prompts:
     """The prompts of one match. jinja2.TemplateError, now or later, if a template is wrong."""
 
-    def __init__(self, base: str, own: str, match: dict[str, Any]) -> None:
-        """`base`: the usual template. `own`: the game's, whose blocks replace those. `match`: variables of a match."""
+    def __init__(self, templates: Sequence[str], match: dict[str, Any]) -> None:
+        """Takes the templates, the usual one last: the blocks of an earlier one replace those of the later ones.
+
+        `match`: the variables of a match.
+        """
+        sources = {str(number): text for number, text in enumerate(templates)}
         environment = ImmutableSandboxedEnvironment(  # the author of the game may be a stranger
-            loader=DictLoader({BASE: base, OWN: own}), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=DictLoader(sources), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
         environment.filters |= {"json": _json, "compact": _compact, "line": in_line, "listed": listed}
-        self._templates = [environment.get_template(name) for name in (OWN, BASE)]
+        self._templates = [environment.get_template(name) for name in sources]
         self._match = {"key": KEY, **match}
         self.system = self._block("system", {})
 
@@ -43,7 +46,7 @@ class Prompts:
 
     def _block(self, name: str, variables: dict[str, Any]) -> str:
         context = self._templates[-1].new_context({**self._match, **variables})
-        context.blocks = {  # the game's first, so that its `super()` finds the usual one
+        context.blocks = {  # in this order, so that `super()` finds the next one
             each: [template.blocks[each] for template in self._templates if each in template.blocks]
             for each in self._templates[-1].blocks
         }

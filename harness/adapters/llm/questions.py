@@ -25,12 +25,12 @@ DECIMALS = "decimals"
 """The name in `Meta(extra=…)` of a field by which a type says how many decimals of its numbers a model needs."""
 
 
-def match_variables(game: Game, seat: Player, seats: int, options: Any) -> dict[str, Any]:
-    """Returns the templates, and the variables of all prompts of a match."""
-    base, own = llm_spec.templates(game)
+def match_variables(game: Game, seat: Player, seats: int, options: Any, prompt: str = "") -> dict[str, Any]:
+    """Returns the templates, and the variables of all prompts of a match. `prompt`: the user's file, if any."""
+    is_template = llm_spec.is_template(prompt)
     return {
-        "base": base,
-        "own": own,
+        "templates": [*([prompt] if is_template else []), *reversed(llm_spec.templates(game))],
+        "added": "" if is_template else prompt.strip(),
         "title": game.title,
         "about": " ".join(game.doc.split("\n\n")[0].split()),
         "seat": seat,

@@ -45,7 +45,7 @@ class Prompter:
 
     def prepare(self, params: dict[str, Any]) -> str:
         """Begins a match. Returns the first message of every conversation."""
-        self.prompts = Prompts(params.pop("base"), params.pop("own"), params)
+        self.prompts = Prompts(params.pop("templates"), params)
         return self.prompts.system
 
     def question(self, params: dict[str, Any]) -> str:

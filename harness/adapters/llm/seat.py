@@ -23,6 +23,7 @@ from referee.harness.adapters.llm.completions import Completion
 from referee.harness.adapters.llm.functions import PREPARE, QUESTION, READ, RETHINK
 from referee.harness.adapters.llm.questions import answer_schema, match_variables, turn_variables
 from referee.harness.adapters.llm.relay import Received, Relay, Trouble
+from referee.harness.adapters.llm.transcripts import FromTranscript, TranscriptRelay
 from referee.harness.errors import RunError
 from referee.harness.process.bot_process import BotProcess, Program
 from referee.harness.process.limits import Limits
@@ -90,7 +91,7 @@ class ModelBot(Bot):
     def __init__(self, transport: Transport, program: Program, limits: Limits, settings: ModelSettings) -> None:
         super().__init__(transport, program, limits)
         self.settings = settings
-        self._relay = Relay(settings)
+        self._relay = TranscriptRelay(settings) if isinstance(settings, FromTranscript) else Relay(settings)
         self._answered = False  # the service has given a completion before
         self._seed = 0
         self._dice = Dice(0)
@@ -111,7 +112,10 @@ class ModelBot(Bot):
         spent = _Spent(self.limits.startup_s)
         try:
             text = await self._run(
-                PREPARE, match_variables(self._played, match.seat, len(match.names), match.options), TEXT, spent
+                PREPARE,
+                match_variables(self._played, match.seat, len(match.names), match.options, self.settings.prompt),
+                TEXT,
+                spent,
             )
         except _Failed as failed:
             return Reply(self._finish(Fault(failed.fault.kind, f"initialize: {failed.fault.detail}")), reply.cost)

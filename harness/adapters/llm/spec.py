@@ -16,11 +16,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from jinja2 import Environment, TemplateSyntaxError
 
 from referee.games.game import Game
 from referee.harness.adapters.llm.kind import MODEL
 from referee.harness.errors import UsageError
-from referee.harness.paths import HOME, game_file
+from referee.harness.paths import HOME, expanded, game_file, read_limited
 from referee.harness.programs import adapter_options
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.records import Model, ModelSettings
@@ -31,6 +32,8 @@ RUNNER, PROMPTS = FOLDER / "run.py", FOLDER / "prompt.md.jinja"
 """The program that makes prompts and reads completions, which replays name; the template of the prompts."""
 OURS = ("model", "messages", "seed", "stream", "temperature", "max_tokens", "max_completion_tokens", "response_format")
 """What requests have besides `--body`."""
+PROMPT_BYTES = 1 << 20
+"""The largest file of `--prompt`."""
 BODY_CHARACTERS = 10_000
 """The longest value of `--body`."""
 SEEDS = 1 << 31
@@ -83,7 +86,7 @@ def read(spec: str) -> ModelSettings:
 
 def record_of(settings: ModelSettings, game: Game, seed: int) -> Model:
     """Returns what the header of a replay says of a model. `seed`: the match's for the seat."""
-    template = "\n".join(templates(game))
+    template = "\n".join([*templates(game), *([settings.prompt] if settings.prompt else [])])
     return Model(
         **{**msgspec.structs.asdict(settings), "seed": seed_of(settings, seed)},
         template=hashlib.sha256(template.encode()).hexdigest(),
@@ -131,6 +134,26 @@ def _url(text: str) -> str:
         raise ValueError
     parts.hostname.encode("idna")  # raises ValueError for a part of the name that is empty or too long
     return text.rstrip("/")
+
+
+def _prompt(text: str) -> str:
+    """Returns the content of a file. UsageError if a template in it is wrong."""
+    try:
+        content = read_limited(expanded(text), PROMPT_BYTES).decode()
+        if is_template(content):
+            Environment(autoescape=True).parse(content)
+    except OSError as error:
+        raise UsageError(f"--prompt {text}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--prompt {text}: is not UTF-8") from None
+    except TemplateSyntaxError as error:
+        raise UsageError(f"--prompt {text}: line {error.lineno}: {error.message}") from None
+    return content
+
+
+def is_template(prompt: str) -> bool:
+    """Whether a file for prompts has blocks. Otherwise it is a text, which the first message ends with."""
+    return re.search(r"{%-?\s*block\s", prompt) is not None
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -207,6 +230,7 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "--structured": ("structured", _switch, "on or off"),
     "--effort": ("body", _effort, "a level that the service knows, such as low or high"),
     "--body": ("body", _member, f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}"),
+    "--prompt": ("prompt", _prompt, "a file with a text to add to the first message, or with a template"),
     "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
 }
 """By option: the setting, how it is parsed, and what was expected instead of a wrong value."""
