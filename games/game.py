@@ -136,7 +136,8 @@ class Game(Struct, frozen=True, eq=False):
     """A folder with one for each language that `referee new` has a bot in: `python/bot.py` and its binding."""
     opponents: Mapping[str, str] = {}
     """Built-in bots that the package brings: the name, `@` apart, and the module that `python -m` runs. Or the absolute
-    path of a bot, of games that no package brings."""
+    path of a bot, of games that no package brings. `NAME:NUMBER` is a bot that takes a number as its argument, and the
+    number that it has otherwise: `mcts:100` plays as `@mcts`, or as `@mcts:1000`."""
     encoding: str = ""
     """The module whose `ENCODING` turns positions into arrays for training (`referee.rl`). The referee's own games need
     no name."""
@@ -206,3 +207,5 @@ class Family(Struct, frozen=True):
     """Returns the game of that name, the prefix apart. KeyError with the reason if there is none."""
     listed: Callable[[], Sequence[Listed]]
     """Returns all games that can be played."""
+    environment: Callable[[str], Game] | None = None
+    """As `game`, also for games for one player, which only environments for training play; None: there are none."""

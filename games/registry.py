@@ -98,6 +98,14 @@ def in_folder(path: str) -> Game:
     return source.in_folder(path)
 
 
+def environment(name: str) -> Game:
+    """As `game`, also for a game for one player, which only environments for training play."""
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix in families() and (of_family := family(prefix).environment) is not None:
+        return of_family(rest)
+    return game(name)
+
+
 @cache
 def _packaged(name: str) -> Game | None:
     """Loads the game that a package brings; None = no package brings one of that name."""

@@ -1,6 +1,7 @@
 """Games and families of games by name, for every name that a user or a file may have wrong."""
 
 import os
+from collections.abc import Callable
 
 from referee.games import registry
 from referee.games.game import Family, Game
@@ -14,13 +15,18 @@ def typed_game(text: str) -> Game:
     return registry.in_folder(text) if is_path else find_game(text)
 
 
-def find_game(name: str) -> Game:
+def typed_environment(text: str) -> Game:
+    """As `typed_game`, also for a game for one player, which only environments for training play."""
+    return find_game(text, registry.environment) if ":" in text else typed_game(text)
+
+
+def find_game(name: str, find: Callable[[str], Game] = registry.game) -> Game:
     """Returns the game with this name, which a file may have wrong. RunError without its family's package.
 
     The UsageError for an unknown name suggests one or lists all.
     """
     try:
-        return registry.game(name)
+        return find(name)
     except KeyError as error:
         near = _near(name)
         hint = f"unknown game {name!r}; did you mean {near}?" if near else error.args[0]

@@ -84,7 +84,13 @@ def setup(
         map: A file, or the name of a bundled map.
         options: The options of the rules, by name.
     """
-    found = game(name)
+    return setup_of(game(name), seed=seed, names=names, map=map, **options)
+
+
+def setup_of(
+    found: Game, *, seed: int = 0, names: Sequence[str] | None = None, map: str | None = None, **options: Any
+) -> Setup:
+    """As `setup`, for a game that is known already."""
     _check("seed", seed, int)
     seats = tuple(f"player {player}" for player in range(found.seats.start)) if names is None else tuple(names)
     rule_options.check_count(found, len(seats))

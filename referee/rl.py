@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from referee.api import Bot, checked_bots, game, seated, setup
+from referee.api import Bot, checked_bots, seated, setup_of
 from referee.games.contract import Setup
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import extra_command
+from referee.harness.known_games import typed_environment
+from referee.harness.match.rule_options import check_count
 from referee.harness.process.limits import Limits
 from referee.harness.seats.decision import Decision
 
@@ -42,26 +44,39 @@ def encoding(name: str, **options: Any) -> "Encoding":
 
     `options` are those of `referee.setup`. UsageError for a game that has no arrays.
     """
-    return _table(game(name), options)[0]
+    return _table(typed_environment(name), options)[0]
 
 
-def aec(name: str, *, max_cycles: int | None = None, render_mode: str | None = None, **options: Any) -> "MatchAEC":
+def aec(
+    name: str,
+    *,
+    max_cycles: int | None = None,
+    render_mode: str | None = None,
+    reward: str | None = None,
+    **options: Any,
+) -> "MatchAEC":
     """Returns a game as PettingZoo's AEC environment. All seats play in this process, without clocks.
 
     Args:
         name: The game.
         max_cycles: Cut off when every agent has acted that often.
         render_mode: `ansi`: `render` returns a drawing of the position.
-        options: The options of the rules and `map`, as for `referee.setup`.
+        reward: `rank` or `score`. Default: by rank, and by score in a game for one player.
+        options: The options of the rules, `map` and `names`, as for `referee.setup`.
     """
     with _extra():
         from referee.harness.rl.pettingzoo_env import MatchAEC
-    found = game(name)
-    return MatchAEC(found, *_table(found, options), max_cycles, render_mode)
+    found = typed_environment(name)
+    return MatchAEC(found, *_table(found, options), max_cycles, render_mode, reward)
 
 
 def parallel(
-    name: str, *, max_cycles: int | None = None, render_mode: str | None = None, **options: Any
+    name: str,
+    *,
+    max_cycles: int | None = None,
+    render_mode: str | None = None,
+    reward: str | None = None,
+    **options: Any,
 ) -> "MatchParallel":
     """Returns a game as PettingZoo's parallel environment. Actions of seats that are not asked are ignored.
 
@@ -69,8 +84,8 @@ def parallel(
     """
     with _extra():
         from referee.harness.rl.pettingzoo_env import MatchParallel
-    found = game(name)
-    return MatchParallel(found, *_table(found, options), max_cycles, render_mode)
+    found = typed_environment(name)
+    return MatchParallel(found, *_table(found, options), max_cycles, render_mode, reward)
 
 
 def gym(
@@ -82,6 +97,7 @@ def gym(
     limits: Limits | None = None,
     max_cycles: int | None = None,
     render_mode: str | None = None,
+    reward: str | None = None,
     **options: Any,
 ) -> "SeatEnv":
     """Returns a seat of a game as an environment of Gymnasium. `close` ends the opponents.
@@ -94,16 +110,18 @@ def gym(
         limits: The resources that an opponent may use. Default: `Limits()`.
         max_cycles: Cut off after that many steps.
         render_mode: `ansi`: `render` returns a drawing of what the seat may see.
-        options: The options of the rules and `map`, as for `referee.setup`.
+        reward: As for `aec`.
+        options: As for `aec`.
     """
     with _extra():
         from referee.harness.match.match import Match
         from referee.harness.rl.gymnasium_env import SeatEnv
-    found, limits = game(name), limits or Limits()
-    arrays, start = _table(found, options)
+    found, limits = typed_environment(name), limits or Limits()
     if isinstance(opponents, str | os.PathLike) or callable(opponents):
         raise UsageError(f"opponents={opponents!r}: expected a list, with one bot for each other seat")
     bots: list[Bot] = list(opponents)
+    check_count(found, len(bots) + 1)
+    arrays, start = _table(found, {"names": [f"player {player}" for player in range(len(bots) + 1)], **options})
     bots.insert(_checked_seat(seat, start), learner)
     match = Match(
         game=found,
@@ -112,7 +130,7 @@ def gym(
         options=start.options,
         time=replace(found.time, match_s=None) if time is None else time,
     )
-    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode)
+    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode, reward)
 
 
 def learner(decision: Decision) -> Any:
@@ -123,10 +141,11 @@ def learner(decision: Decision) -> Any:
 def vector(
     name: str,
     num_envs: int,
-    opponent: "BatchPolicy | None" = None,
+    opponent: "BatchPolicy | Sequence[BatchPolicy] | None" = None,
     seat: int | None = 0,
     *,
     max_cycles: int | None = None,
+    reward: str | None = None,
     **options: Any,
 ) -> "VectorMatches":
     """Returns many matches as one vector environment of Gymnasium. All play in this process, without clocks.
@@ -135,41 +154,46 @@ def vector(
         name: The game.
         num_envs: The number of matches.
         opponent: Plays all other seats: takes observations with one more axis in front, and returns an action for each.
-            Default: any legal answer.
+            Or a list of such policies, of which every match draws one; `opponents` of the environment is this list, and
+            can grow. Default: any legal answer.
         seat: The learner's seat. None: match `i` has seat `i` modulo the number of seats.
         max_cycles: Cut off after that many steps.
-        options: The options of the rules and `map`, as for `referee.setup`.
+        reward: As for `aec`.
+        options: As for `aec`.
     """
     with _extra():
         from referee.harness.rl.vector_env import VectorMatches
-    found = game(name)
+    found = typed_environment(name)
     arrays, start = _table(found, options)
     count = len(start.names)
     if not isinstance(num_envs, int) or num_envs < 1:
         raise UsageError(f"num_envs={num_envs!r}: expected a number from 1 on")
-    if opponent is not None and not callable(opponent):
-        raise UsageError(f"opponent={opponent!r}: expected a function of observations; `gym` plays against bots")
+    pool = list(opponent) if isinstance(opponent, list | tuple) else [] if opponent is None else [opponent]
+    for each in pool:
+        if not callable(each):
+            raise UsageError(f"opponent={each!r}: expected a function of observations; `gym` plays against bots")
     seats = [number % count if seat is None else _checked_seat(seat, start) for number in range(num_envs)]
-    return VectorMatches(found, arrays, start, seats, opponent, max_cycles)
+    return VectorMatches(found, arrays, start, seats, pool, max_cycles, reward)
 
 
-def policy_bot(policy: "Policy", name: str) -> "PolicyBot":
+def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":
     """Returns the bot of a policy, which takes an observation of `aec` and returns an action.
 
-    `referee.play` takes the bot as it is. A program calls its `run()`, which plays over standard input and output.
+    `referee.play` takes the bot as it is. A program calls its `run()`, which plays over standard input and output. It
+    refuses matches without these `options`, with which the policy was trained.
     """
     with _extra():
         from referee.harness.rl.policy import PolicyBot
     if not callable(policy):
         raise UsageError(f"policy={policy!r}: expected a function of an observation")
-    return PolicyBot(policy, game(name))
+    return PolicyBot(policy, typed_environment(name), options)
 
 
 def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:
     with _extra():
         from referee.harness.rl.encoding import encoding_of
-    start = setup(found.name, **options)
-    return encoding_of(found, start.options), start
+    start = setup_of(found, **options)
+    return encoding_of(found, start.options, len(start.names)), start
 
 
 def _checked_seat(seat: int, start: Setup) -> int:

@@ -17,7 +17,7 @@ from referee.harness.check.findings import Level
 from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict, decided_by_machine
-from referee.harness.opponents import levels
+from referee.harness.opponents import levels, opponents
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
@@ -259,10 +259,17 @@ async def plays_builtin(trial: Trial) -> str:
     return await plays(trial, f"@{name}")
 
 
+CHOOSING_NOTHING = ("random", "uniform", "first")
+
+
 def best_opponent(game: str) -> str | None:
-    """Returns the strongest built-in opponent that takes every seat; None if that is `@random`."""
-    strongest = levels(game)[-1]
-    return None if strongest == "random" else strongest
+    """Returns the strongest built-in opponent that takes every seat; None if none chooses its answers.
+
+    One whose strength is a number is left out: how long it thinks depends on the game.
+    """
+    known = opponents(game)
+    choosing = [name for name in levels(game) if known[name].number is None and name not in CHOOSING_NOTHING]
+    return choosing[-1] if choosing else None
 
 
 async def plays(trial: Trial, rival: str) -> str:

@@ -7,8 +7,13 @@
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.games import registry
+
+
+DIGITS = 7
+"""The most digits of an opponent's number."""
 
 
 class Opponent(Struct, frozen=True):
@@ -26,6 +31,8 @@ class Opponent(Struct, frozen=True):
     """The package of the module; empty: `module` is the whole name of one, or the absolute path of a bot."""
     injects: bool = False
     """It acts out of turn: the referee calls `inject`, as for no other bot (`referee.harness.match.interventions`)."""
+    number: int | None = None
+    """The last argument, which `@NAME:NUMBER` sets; None: it takes none."""
     thinks: tuple[str, ...] = ()
     """The games in which an answer takes it more than a fraction of a millisecond."""
 
@@ -97,8 +104,24 @@ def opponents(game: str | None) -> Mapping[str, Opponent]:
     """Returns all built-in opponents, including those that the game's own package brings."""
     if game is None:
         return OPPONENTS
-    brought = registry.game(game).opponents
-    return {**OPPONENTS, **{name: Opponent(module, {game: None}, package="") for name, module in brought.items()}}
+    found = dict(OPPONENTS)
+    for text, module in registry.game(game).opponents.items():
+        name, _, number = text.partition(":")
+        found[name] = Opponent(module, {game: None}, package="", number=int(number) if number else None)
+    return found
+
+
+def opponent_named(spec: str, game: str | None) -> Opponent | None:
+    """Returns the built-in opponent of `@NAME` or `@NAME:NUMBER`; None if there is none. ValueError for its number."""
+    name, colon, number = spec.removeprefix("@").partition(":")
+    opponent = opponents(game).get(name)
+    if opponent is None or not colon:
+        return opponent
+    if opponent.number is None:
+        raise ValueError(f"@{name} takes no number")
+    if not (number.isascii() and number.isdigit() and 1 <= len(number) <= DIGITS and int(number)):
+        raise ValueError(f"{spec}: expected a number from 1 to {10**DIGITS - 1:,} after the colon")
+    return replace(opponent, number=int(number))
 
 
 def levels(game: str) -> list[str]:

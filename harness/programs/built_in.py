@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import UsageError
-from referee.harness.opponents import OPPONENTS, Opponent, levels, opponents
+from referee.harness.opponents import OPPONENTS, Opponent, levels, opponent_named, opponents
 from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Build, Entrant, Parsed
@@ -19,13 +19,13 @@ from referee.harness.programs.kinds import CHEAT, PATH, RANDOM, function, kind_o
 
 def parse(spec: str, game: str | None) -> Parsed:
     """Returns the opponent that `@NAME` names. UsageError if there is none, with the name that was probably meant."""
-    name, known = spec.removeprefix("@"), opponents(game)
-    if name not in known:
+    opponent = _known(spec, game)
+    if opponent is None:
+        name, known = spec.removeprefix("@"), opponents(game)
         playing = [each for each, found in known.items() if game is None or found.any_game or game in found.seats]
         near = get_close_matches(name, playing, 1)
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")
-    opponent = known[name]
     if os.path.isabs(opponent.module):
         build: Build = function(kind_of(opponent.module).parse)(opponent.module, game)[1]
         return spec, build
@@ -34,7 +34,8 @@ def parse(spec: str, game: str | None) -> Parsed:
 
 
 def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
-    return (sys.executable, "-m", opponent.path, *opponent.args)
+    number = () if opponent.number is None else (str(opponent.number),)
+    return (sys.executable, "-m", opponent.path, *opponent.args, *number)
 
 
 def _opponent_folder(opponent: Opponent) -> Path:
@@ -58,15 +59,27 @@ def built_in_entrant(argv: Sequence[str], game: str) -> Entrant | None:
     """Returns the built-in opponent with this command, which any Python may have run; None for another program."""
     if tuple(argv) == ("@random",):
         return _built("@random", game)
-    for name, opponent in opponents(game).items():
+    for name, known in opponents(game).items():
+        spec = f"@{name}" if known.number is None or not argv else f"@{name}:{argv[-1]}"
+        try:
+            opponent = opponent_named(spec, game) or known
+        except ValueError:  # another program's last argument
+            continue
         if not os.path.isabs(opponent.module) and tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
-            return _built(f"@{name}", game)
+            return _built(spec, game)
     return None
 
 
 def _built(spec: str, game: str) -> Entrant:
     name, build = parse(spec, game)
     return build(BuildContext(name=name))
+
+
+def _known(spec: str, game: str) -> Opponent | None:
+    try:
+        return opponent_named(spec, game)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
@@ -76,7 +89,7 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
     """
     for player, spec in enumerate(specs):
         name = split_name(spec)[1]
-        opponent = opponents(game).get(name.removeprefix("@")) if name.startswith("@") else None
+        opponent = _known(name, game) if name.startswith("@") else None
         if opponent is None or (opponent.any_game and game not in opponent.seats):
             continue
         if game not in opponent.seats:

@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from importlib import import_module
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.games.contract import Player
+from referee.games.contract import Player, Result, State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.seats.decision import Decision
@@ -39,11 +39,19 @@ class Encoding(ABC):
     plane: tuple[int, ...] = ()
     """The shape of a plane."""
 
+    pays_on_the_way: bool = False
+    """Whether scores come during the match (`earned`), not only with the result."""
+
     def __init__(self, game: Game, options: Any) -> None:
         self.game, self.options = game, options
         asking = [each.name for each in game.methods.values() if each.result not in (None, NoneType)]
         self.asked = {name: number for number, name in enumerate(asking, 1)}
         """The number of each function that asks for an action. 0: the seat is not asked."""
+
+    @classmethod
+    def of(cls, game: Game, options: Any, seats: int) -> Self:
+        """Makes the arrays of matches with that many seats. Most are the same for every number of seats."""
+        return cls(game, options)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,6 +88,14 @@ class Encoding(ABC):
     @abstractmethod
     def legal(self, decision: Decision) -> list[Any]:
         """Returns all legal actions."""
+
+    def earned(self, state: State) -> Sequence[float]:
+        """Returns the scores so far, by seat, in an undecided match of a game that pays on the way."""
+        raise NotImplementedError(f"{self.game.name} does not pay on the way")
+
+    def scores(self, result: Result) -> Sequence[float]:
+        """Returns the scores at the end, by seat, as rewards."""
+        return result.scores
 
     def shown(self, params: dict[str, Any]) -> Any:
         """Returns the position that the params of a call show, with `view`, `legal` and `sample` of a `State`.
@@ -182,8 +198,8 @@ def number_in(action: Any, part: str) -> int:
         raise ValueError(f"action {action!r}: expected {part!r} with a number, as in the action space") from None
 
 
-def encoding_of(game: Game, options: Any) -> Encoding:
-    """Returns the encoding of a game. UsageError if it has none."""
+def encoding_of(game: Game, options: Any, seats: int | None = None) -> Encoding:
+    """Returns the encoding of a game, for matches with that many seats. UsageError if it has none."""
     module = game.encoding or f"{__package__}.encodings.{game.name}"
     try:
         found: type[Encoding] = import_module(module).ENCODING
@@ -191,4 +207,4 @@ def encoding_of(game: Game, options: Any) -> Encoding:
         if error.name != module:
             raise
         raise UsageError(f"{game.name} has no arrays for training: its package names none in Game.encoding") from error
-    return found(game, options)
+    return found.of(game, options, game.seats.start if seats is None else seats)

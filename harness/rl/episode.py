@@ -1,7 +1,7 @@
 """A match in this process, whose seats are asked for actions, and what all environments share."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -29,6 +29,8 @@ class Episode:
         self.state: State = game.new(setup)
         self.dice = [Dice(derive_seed(setup.seed, "seat", player)) for player in range(len(setup.names))]
         """The luck of each seat, as in a match of `referee.play`."""
+        self.paid: Sequence[float] = (0.0,) * len(setup.names)
+        """What each seat has been rewarded with so far."""
         self.decisions: dict[Player, Decision] = {}
         """The calls that need an action, by seat. Empty when the match is decided."""
         self._ask()
@@ -40,6 +42,11 @@ class Episode:
         else:
             self.state.apply(answers)
         self._ask()
+
+    def pay(self, rewards: "Rewards") -> list[float]:
+        """Returns what each seat gains since the last time."""
+        before, self.paid = self.paid, rewards.total(self.state, self.state.result)
+        return [now - then for now, then in zip(self.paid, before, strict=True)]
 
     def _ask(self) -> None:
         state, asked, dice = self.state, self.encoding.asked, self.dice
@@ -96,6 +103,27 @@ def rewards(result: Result) -> list[float]:
     ranks, last = result.ranks, len(result.ranks) - 1
     places = [sum(other < rank for other in ranks) + (ranks.count(rank) - 1) / 2 for rank in ranks]
     return [1 - 2 * place / last if last else 0.0 for place in places]
+
+
+class Rewards:
+    """What seats are paid: by rank at the end, or their scores as they come."""
+
+    KINDS = ("rank", "score")
+
+    def __init__(self, kind: str | None, encoding: Encoding, seats: int) -> None:
+        """`kind`: one of `KINDS`; None = by rank, but by score with a single seat. UsageError for another one."""
+        if kind is not None and kind not in self.KINDS:
+            raise UsageError(f"reward={kind!r}: expected {' or '.join(map(repr, self.KINDS))}, or None")
+        self._encoding, self.nothing = encoding, (0.0,) * seats
+        self._by_score = seats == 1 if kind is None else kind == "score"
+        self.on_the_way = self._by_score and encoding.pays_on_the_way
+        """Whether undecided matches pay too."""
+
+    def total(self, state: State, result: Result | None) -> Sequence[float]:
+        """Returns what each seat has been paid so far, in a match with this result."""
+        if result is None:
+            return self._encoding.earned(state) if self.on_the_way else self.nothing
+        return self._encoding.scores(result) if self._by_score else rewards(result)
 
 
 def check_render_mode(mode: str | None) -> str | None:

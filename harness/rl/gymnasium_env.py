@@ -3,11 +3,13 @@
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium.error import ResetNeeded
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from referee.games.contract import Player
-from referee.harness.errors import RunError
+from referee.games.contract import Player, Result
+from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -16,12 +18,12 @@ from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     LOST_STARTS,
     RENDER_MODES,
+    Rewards,
     Seeds,
     check_cycles,
     check_render_mode,
     check_seed,
     result_info,
-    rewards,
 )
 from referee.harness.rl.match_thread import MatchThread
 from referee.harness.seats.decision import Decision
@@ -43,6 +45,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         limits: Limits,
         max_cycles: int | None,
         render_mode: str | None,
+        reward: str | None,
     ) -> None:
         """`match`: the entrant of `seat` stands for the learner."""
         self.encoding, self.seat = encoding, seat
@@ -52,10 +55,12 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         entrants = list(match.entrants)
         entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=self._matches)
         self._match = replace(match, entrants=tuple(entrants))
+        self._rewards, self._paid = Rewards(reward, encoding, len(entrants)), 0.0
         self._seeds = Seeds()
         self.verdict: Verdict | None = None
         """The last match that was played to its end, with the faults of the bots."""
         self._decision: Decision | None = None
+        self._mask: NDArray[np.bool_] | None = None
         self._over = True
         self._steps = 0
 
@@ -64,7 +69,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins a match. RunError if a bot cannot be started, or always loses before the first decision."""
         super().reset(seed=None if seed is None else check_seed(seed))
-        self._steps = 0
+        self._steps, self._paid = 0, 0.0
         faults: list[str] = []
         for _ in range(LOST_STARTS):
             news = self._matches.begin(replace(self._match, seed=self._seeds.next(seed)))
@@ -85,14 +90,20 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         if isinstance(news, Decision):
             self._decision = news
             self._over = self._steps == self.max_cycles
-            return self._observation(news), 0.0, False, self._over, {}
+            return self._observation(news), self._gain(news), False, self._over, {}
         self._over, self.verdict = True, news
         seen = self.encoding.observation(decision.view, self.seat, None)
-        return seen, rewards(news.result)[self.seat], True, False, result_info(news.result, self.seat)
+        return seen, self._gain(decision, news.result), True, False, result_info(news.result, self.seat)
 
     def legal(self) -> list[Any]:
         """Returns all legal actions; none after the end."""
         return [] if self._over or self._decision is None else self.encoding.legal(self._decision)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. UsageError without numbers."""
+        if self._mask is None:
+            raise UsageError(f"{self._match.game.name}: its actions have no mask, or `reset` was not called")
+        return self._mask.copy()
 
     def render(self) -> str | None:
         """Returns a drawing of what the seat may see, if `render_mode` is `ansi`."""
@@ -103,4 +114,12 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self._matches.close()
 
     def _observation(self, decision: Decision) -> Observation:
-        return self.encoding.observation(decision.view, self.seat, decision)
+        seen = self.encoding.observation(decision.view, self.seat, decision)
+        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        return seen
+
+    def _gain(self, decision: Decision, result: Result | None = None) -> float:
+        """Returns what the seat gains since the last time."""
+        before = self._paid
+        self._paid = self._rewards.total(decision._state, result)[self.seat]
+        return self._paid - before

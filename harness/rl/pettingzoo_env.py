@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from referee.games.contract import Player, Setup
@@ -13,12 +16,12 @@ from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     RENDER_MODES,
     Episode,
+    Rewards,
     Seeds,
     agent_names,
     check_cycles,
     check_render_mode,
     result_info,
-    rewards,
     with_seed,
 )
 
@@ -30,7 +33,13 @@ class _Table:
     """What both kinds of environments have: spaces, seeds and the match."""
 
     def __init__(
-        self, game: Game, encoding: Encoding, setup: Setup, max_cycles: int | None, render_mode: str | None
+        self,
+        game: Game,
+        encoding: Encoding,
+        setup: Setup,
+        max_cycles: int | None,
+        render_mode: str | None,
+        reward: str | None,
     ) -> None:
         self.game, self.encoding, self.setup = game, encoding, setup
         self.max_cycles = check_cycles(max_cycles)
@@ -45,6 +54,8 @@ class _Table:
         self.seats: dict[Agent, Player] = {agent: player for player, agent in enumerate(self.possible_agents)}
         self.observation_spaces: Spaces = {agent: encoding.observation_space() for agent in self.possible_agents}
         self.action_spaces: Spaces = {agent: encoding.action_space() for agent in self.possible_agents}
+        self.state_space = batch_space(encoding.observation_space()["observation"], len(setup.names))
+        self._rewards = Rewards(reward, encoding, len(setup.names))
         self._seeds = Seeds()
         self._episode: Episode | None = None
 
@@ -60,6 +71,11 @@ class _Table:
 
     def action_space(self, agent: Agent) -> spaces.Space[Any]:
         return self.action_spaces[agent]
+
+    def state(self) -> NDArray[Any]:
+        """Returns what all seats see together, by seat, for critics that see more than a player may."""
+        state, observe = self.episode.state, self.encoding.observe
+        return np.stack([observe(state.view(player), player) for player in self.seats.values()])
 
     def legal(self, agent: Agent) -> list[Any]:
         """Returns all legal actions of an agent; none if it is not asked now, or has answered."""
@@ -117,18 +133,26 @@ class MatchAEC(_Table, AECEnv[Agent, Observation, Any]):
         if len(self._answers) == len(episode.decisions):
             episode.play(self._answers)
             self._answers = {}
-            if episode.state.result is not None:
+            over = episode.state.result is not None
+            if over or self._rewards.on_the_way:
+                self._pay()
+            if over:
                 self._finish()
+        elif self._rewards.on_the_way:
+            self.rewards = dict.fromkeys(self.agents, 0.0)
         if self.max_cycles is not None and min(self._acted.values()) >= self.max_cycles:
             self.truncations = {each: not self.terminations[each] for each in self.agents}
         self._select()
 
+    def _pay(self) -> None:
+        for agent, reward in zip(self.agents, self.episode.pay(self._rewards), strict=True):
+            self.rewards[agent] = reward
+            self._cumulative_rewards[agent] += reward
+
     def _finish(self) -> None:
         result = self.episode.state.result
         assert result is not None
-        for agent, reward in zip(self.agents, rewards(result), strict=True):
-            self.rewards[agent] = reward
-            self._cumulative_rewards[agent] += reward
+        for agent in self.agents:
             self.terminations[agent] = True
             self.infos[agent] = result_info(result, self.seats[agent])
 
@@ -173,7 +197,8 @@ class MatchParallel(_Table, ParallelEnv[Agent, Observation, Any]):
         self._steps += 1
         result = episode.state.result
         over, cut = result is not None, result is None and self._steps == self.max_cycles
-        gains = [0.0] * len(agents) if result is None else rewards(result)
+        paid = over or self._rewards.on_the_way
+        gains = episode.pay(self._rewards) if paid else [0.0] * len(agents)
         outcome = (
             self._observations(),
             dict(zip(agents, gains, strict=True)),

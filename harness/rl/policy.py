@@ -1,12 +1,12 @@
 """A policy as a bot: in this process, as a function at a seat, or as a program."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any
 
 import msgspec
 
-from referee.games.contract import Call, Player
+from referee.games.contract import Call, Player, in_json
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.errors import UsageError
@@ -23,20 +23,19 @@ Policy = Callable[[Observation], Any]
 class PolicyBot:
     """A bot that does what a policy says. A seat of `referee.play` takes it as it is; `run` makes it a program."""
 
-    def __init__(self, policy: Policy, game: Game) -> None:
-        self.policy, self.game = policy, game
+    def __init__(self, policy: Policy, game: Game, options: Mapping[str, Any] | None = None) -> None:
+        """`options`: those that a match must have."""
+        self.policy, self.game, self.options = policy, game, dict(options or {})
         update_wrapper(self, policy, updated=())
         self.__name__ = getattr(policy, "__name__", type(policy).__name__)
         self._encoding: Encoding | None = None
+        self._arrays_for: tuple[Any, int] | None = None
 
     def __call__(self, decision: Decision) -> Any:
         """Returns the answer to a call."""
         if not isinstance(decision.options, self.game.options):
             raise ValueError(f"this policy plays {self.game.name} only")
-        encoding = self._encoding
-        if encoding is None or encoding.options != decision.options:
-            self._encoding = encoding = encoding_of(self.game, decision.options)
-        return self._answer(encoding, decision)
+        return self._answer(self._encoding_of(decision.options, decision.seats), decision)
 
     def run(self) -> None:
         """Plays over standard input and output, match after match.
@@ -49,13 +48,26 @@ class PolicyBot:
         serve(self.__name__, {name: self._start})
 
     def _start(self, match: Initialize) -> Handler:
-        encoding = encoding_of(self.game, msgspec.convert(match.options, self.game.options))
+        encoding = self._encoding_of(msgspec.convert(match.options, self.game.options), len(match.names))
 
         def choose(position: Any, player: Player, dice: Dice) -> Any:
             method = position.method if isinstance(position, Turn) else position.awaited[player]
             return self._answer(encoding, Decision(position, Call(player, method, None), dice))
 
         return follow(choose)(match) if self.game.name in FOLLOWERS else self._answering(encoding, match)
+
+    def _encoding_of(self, options: Any, seats: int) -> Encoding:
+        """Returns the arrays of a match, mostly those of the last one. ValueError unless it has the policy's options."""
+        if self._encoding is None or self._arrays_for != (options, seats):
+            has = msgspec.to_builtins(options)
+            for name, value in self.options.items():
+                if has.get(name) != msgspec.to_builtins(value):
+                    raise ValueError(
+                        f"this policy plays matches with {name}={in_json(value)} only; this one has "
+                        f"{in_json(has.get(name))}: start it with --set {name}={value}"
+                    )
+            self._encoding, self._arrays_for = encoding_of(self.game, options, seats), (options, seats)
+        return self._encoding
 
     def _is_shown(self) -> bool:
         """Whether the calls of the game show the position."""

@@ -10,17 +10,18 @@ from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
 from referee.games.contract import Player, Setup
+from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     LOST_STARTS,
     Episode,
+    Rewards,
     Seeds,
     check_cycles,
     check_seed,
     result_info,
-    rewards,
     with_seed,
 )
 from referee.harness.seats.decision import Decision
@@ -34,7 +35,9 @@ Given = dict[int, dict[Player, Any]]
 
 
 class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
-    """Matches side by side, each seen from one seat. The other seats are played by `opponent`, or at random.
+    """Matches side by side, each seen from one seat. The other seats are played by `opponents`, or at random.
+
+    A new match draws one of the opponents. A learner can add its older selves to the list at any time.
 
     A match that ends is replaced in the same step, and `infos["final_obs"]` has its last observation.
     """
@@ -47,12 +50,14 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         encoding: Encoding,
         setup: Setup,
         seats: Sequence[Player],
-        opponent: BatchPolicy | None,
+        opponents: Sequence[BatchPolicy],
         max_cycles: int | None,
+        reward: str | None,
     ) -> None:
         """`seats`: the learner's seat in each match."""
         self.game, self.encoding, self.setup = game, encoding, setup
-        self.seats, self.opponent, self.max_cycles = tuple(seats), opponent, check_cycles(max_cycles)
+        self.seats, self.opponents, self.max_cycles = tuple(seats), list(opponents), check_cycles(max_cycles)
+        self._rewards = Rewards(reward, encoding, len(setup.names))
         self.num_envs = len(self.seats)
         self.single_observation_space, self.single_action_space = encoding.observation_space(), encoding.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -60,6 +65,8 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         self._seeds = [Seeds() for _ in self.seats]
         self._episodes: list[Episode] = []
         self._steps = np.zeros(self.num_envs, int)
+        self._rivals = [0] * self.num_envs
+        """By match, the place of its opponent in `opponents`."""
         self._numbers = np.arange(self.num_envs)
         self._mask: NDArray[np.bool_] | None = None  # a copy, since the learner may change what it is given
 
@@ -90,14 +97,23 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
         self._play(given, self._known_legal(actions))
         self._steps += 1
         gains, over, cut = np.zeros(self.num_envs), np.zeros(self.num_envs, bool), np.zeros(self.num_envs, bool)
+        on_the_way = self._rewards.on_the_way
         for index, episode in enumerate(episodes):
             if not episode.decisions:
-                assert episode.state.result is not None
-                gains[index], over[index] = rewards(episode.state.result)[seats[index]], True
+                over[index] = True
+                gains[index] = episode.pay(self._rewards)[seats[index]]
+            elif on_the_way:
+                gains[index] = episode.pay(self._rewards)[seats[index]]
         if self.max_cycles is not None:
             cut = ~over & (self._steps == self.max_cycles)
         infos = self._replaced(np.flatnonzero(over | cut))
         return self._observations(), gains, over, cut, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Returns whether each action is legal, by match. UsageError if actions are no numbers, and before `reset`."""
+        if self._mask is None:
+            raise UsageError(f"{self.game.name}: its actions have no mask, or `reset` was not called")
+        return self._mask.copy()
 
     def close_extras(self, **kwargs: Any) -> None:
         """Does nothing: matches in this process hold no resources."""
@@ -106,7 +122,10 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
 
     def _new(self, index: int, seed: int | None = None) -> Episode:
         self._steps[index] = 0
-        return Episode(self.game, self.encoding, with_seed(self.setup, self._seeds[index].next(seed)))
+        setup = with_seed(self.setup, self._seeds[index].next(seed))
+        if len(self.opponents) > 1:
+            self._rivals[index] = Dice(derive_seed(setup.seed, "opponent")).below(len(self.opponents))
+        return Episode(self.game, self.encoding, setup)
 
     def _begin(self, matches: Iterable[int]) -> None:
         """Plays new matches up to the learner's first decision, and begins another for each that ends before."""
@@ -143,7 +162,10 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             last = self.encoding.batch(seen)
             for row, (index, episode, seat) in enumerate(over):
                 final_obs = {name: values[row] for name, values in last.items()}
-                final = {"final_obs": final_obs, "final_info": result_info(episode.state.result, seat)}
+                told = result_info(episode.state.result, seat)
+                if self.opponents:
+                    told["opponent"] = self._rivals[index]
+                final = {"final_obs": final_obs, "final_info": told}
                 infos = self._add_info(infos, final, index)
                 self._episodes[index] = self._new(index)
             self._begin(ended.tolist())
@@ -156,7 +178,7 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
 
         `given`: the matches, with the learner's answers; `legal`: by match, whether that answer is known to be legal.
         """
-        episodes, seats, at_random = self._episodes, self.seats, self.opponent is None
+        episodes, seats, at_random = self._episodes, self.seats, not self.opponents
         while given:
             if at_random:
                 for index, answers in given.items():
@@ -177,12 +199,14 @@ class VectorMatches(VectorEnv[Observation, Any, NDArray[Any]]):
             given = rest
 
     def _ask_opponent(self, given: Given) -> None:
-        """Adds the answers of the opponents, all from one batch."""
+        """Adds the answers of the opponents, those of each from one batch."""
         calls = [(index, *call) for index in given for call in self._episodes[index].decisions.items()]
-        asked = [call for call in calls if call[1] not in given[call[0]]]
-        if asked:
-            assert self.opponent is not None
-            actions = self.opponent(self._batch(asked))
+        asked_of: dict[int, list[Asked]] = {}
+        for call in calls:
+            if call[1] not in given[call[0]]:
+                asked_of.setdefault(self._rivals[call[0]], []).append(call)
+        for rival, asked in asked_of.items():
+            actions = self.opponents[rival](self._batch(asked))
             space = batch_space(self.single_action_space, len(asked))
             chosen = _each(space, actions, len(asked), "actions of the opponent")
             for (index, player, decision), action in zip(asked, chosen, strict=True):

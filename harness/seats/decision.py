@@ -25,6 +25,11 @@ class Decision:
         return self.call.player
 
     @property
+    def seats(self) -> int:
+        """How many play in this match."""
+        return len(self._state.setup.names)
+
+    @property
     def options(self) -> Any:
         """The options of the rules in this match."""
         return self._state.setup.options

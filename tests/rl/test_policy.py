@@ -45,15 +45,19 @@ def turns(replay: Path) -> list[Any]:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str, tmp_path: Path) -> None:
+    game = referee.game(name)
+    both_ways(name, tmp_path, {**game.ending, **({"draw_after": 40} if name == "reantics" else {})})
+
+
+def both_ways(name: str, tmp_path: Path, options: dict[str, Any], seats: int | None = None, **trained: Any) -> None:
+    """Plays a match with the policy at every seat, inside and as programs. `trained`: its options."""
     program = tmp_path / "bot.py"
     program.write_text(
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        f"import referee, test_policy\nreferee.rl.policy_bot(test_policy.mixed, {name!r}).run()\n"
+        f"import referee, test_policy\nreferee.rl.policy_bot(test_policy.mixed, {name!r}, **{trained!r}).run()\n"
     )
-    game = referee.game(name)
-    seats = game.seats.start
-    options = {**game.ending, **({"draw_after": 40} if name == "reantics" else {})}
-    inside = referee.rl.policy_bot(mixed, name)
+    seats = seats or referee.game(name).seats.start
+    inside = referee.rl.policy_bot(mixed, name, **trained)
     one = referee.play(name, [inside] * seats, seed=3, options=options, replay=tmp_path / "inside.jsonl")
     command = f"mixed=cmd:{sys.executable} {program}"
     limits = referee.Limits(startup_s=60.0)
@@ -70,6 +74,42 @@ def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str
 def test_a_policy_plays_a_game_of_openspiel_as_a_program(name: str, tmp_path: Path) -> None:
     """With and without hidden information, one after the other and at once."""
     test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(f"openspiel:{name}", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "seats"),
+    [
+        ("leduc_poker", {"observation": "observation"}, 2),
+        ("leduc_poker", {"observation": "information_state"}, 3),
+        ("hearts", {"observation": "information_state"}, 4),
+        ("go", {"board_size": 5, "observation": "observation"}, 2),
+        ("hex", {"num_cols": 4, "num_rows": 4}, 2),
+        ("goofspiel", {"num_cards": 4, "imp_info": True}, 3),
+        ("kuhn_poker", {}, 4),
+    ],
+)
+def test_a_policy_plays_openspiel_with_tensors_options_and_more_seats(
+    name: str, options: dict[str, Any], seats: int, tmp_path: Path
+) -> None:
+    both_ways(f"openspiel:{name}", tmp_path, options, seats, **options)
+
+
+def test_a_policy_refuses_a_match_without_its_options_with_a_line(tmp_path: Path) -> None:
+    bot = referee.rl.policy_bot(mixed, "openspiel:leduc_poker", observation="information_state")
+    said = (
+        'this policy plays matches with observation="information_state" only; this one has "": start it with '
+        "--set observation=information_state"
+    )
+    (fault,) = referee.play("openspiel:leduc_poker", [bot, "@random"], seed=1).faults
+    assert said in fault.detail
+    program = tmp_path / "bot.py"
+    program.write_text(
+        "import referee\n"
+        "bot = referee.rl.policy_bot(max, 'openspiel:leduc_poker', observation='information_state')\nbot.run()\n"
+    )
+    limits = referee.Limits(startup_s=60.0)
+    (fault,) = referee.play("openspiel:leduc_poker", [program, "@random"], seed=1, limits=limits).faults
+    assert said in fault.detail and fault.method == "initialize"
 
 
 def test_a_policy_bot_has_the_name_of_its_policy_and_plays_under_other_options() -> None:

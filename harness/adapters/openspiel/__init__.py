@@ -12,6 +12,13 @@ def game(name: str) -> Game:
     return game_of(name)
 
 
+def environment(name: str) -> Game:
+    """As `game`, also for a game for one player."""
+    from referee.harness.adapters.openspiel.family import environment_of  # loads OpenSpiel
+
+    return environment_of(name)
+
+
 def listed() -> list[Listed]:
     """Returns all games that can be played here."""
     from referee.harness.adapters.openspiel.family import listed_games
@@ -25,5 +32,6 @@ FAMILY = Family(
     package="pyspiel",
     extra=EXTRA,
     game=game,
+    environment=environment,
     listed=listed,
 )

@@ -1,23 +1,24 @@
 """OpenSpiel's games as arrays for training. An action is OpenSpiel's number of it.
 
-In a game without hidden information the observation is OpenSpiel's own tensor, from the actions so far. In any other
-game it is the text of the observation in UTF-8, a number for each byte and zeros after it.
+With the option `observation`, the observation is the tensor of OpenSpiel that calls then carry. Without it, the same
+tensor is made from the actions so far in a game without hidden information. In any other game the observation is the
+text in UTF-8, a number for each byte and zeros after it.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
-from referee.games.contract import Player, Setup
+from referee.games.contract import FaultKind, Player, Result, Setup, State
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.adapters.openspiel.family import PREFIX
-from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, first_state
-from referee.harness.adapters.openspiel.state import loaded
+from referee.harness.adapters.openspiel.start import TENSOR_OPTION, Course
+from referee.harness.adapters.openspiel.state import Spiel, loaded, pays_a_point
 from referee.harness.adapters.openspiel.types import Action, Position
 from referee.harness.rl.encoding import FiniteEncoding
 from referee.harness.seats.decision import Decision
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 TEXT_BYTES = 4096
 """Of a longer text, this much is seen."""
+AT_FAULT = frozenset({*FaultKind, "no_winner"})
+"""The reasons of results that a fault has decided."""
 
 
 class Shown:
@@ -49,21 +52,53 @@ class Shown:
 class SpielArrays(FiniteEncoding):
     """The arrays of one game."""
 
-    channels = ("OpenSpiel's observation tensor, or the bytes of the observation's text",)
+    channels = ("OpenSpiel's tensor, or the bytes of the observation's text",)
 
-    def __init__(self, game: Game, options: Any) -> None:
+    def __init__(self, game: Game, options: Any, seats: int | None = None) -> None:
+        """`seats`: how many play; None = the fewest that can."""
         super().__init__(game, options)
-        names = tuple(map(str, range(getattr(options, "players", game.seats.start))))
-        self._spiel, self._state = loaded(game.name.removeprefix(PREFIX), Setup(0, names, options))
+        names = tuple(map(str, range(game.seats.start if seats is None else seats)))
+        self._spiel, state = loaded(game.name.removeprefix(PREFIX), Setup(0, names, options), tried=True)
         self.actions = self._spiel.num_distinct_actions()
         kind = self._spiel.get_type()
+        shown = getattr(options, TENSOR_OPTION, "")
         perfect = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-        self._tensor = perfect and kind.provides_observation_tensor
-        self._history: tuple[int, ...] = tuple(getattr(options, MOVES_OPTION, ()))
+        known = perfect and kind.chance_mode != pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+        self._follows = not shown and known and kind.provides_observation_tensor
+        """Whether the tensor is made from the actions so far."""
+        self._shape: tuple[int, ...] = (TEXT_BYTES,)
+        if shown or self._follows:
+            self._shape = tuple(getattr(self._spiel, f"{shown or 'observation'}_tensor_shape")())
+        self._course = Course(self._spiel, state, options)
+        self.pays_on_the_way = kind.reward_model == pyspiel.GameType.RewardModel.REWARDS
+
+    @classmethod
+    def of(cls, game: Game, options: Any, seats: int) -> Self:
+        return cls(game, options, seats)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self._spiel.observation_tensor_shape()) if self._tensor else (TEXT_BYTES,)
+        return self._shape
+
+    def earned(self, state: State) -> Sequence[float]:
+        assert isinstance(state, Spiel)
+        returns: list[float] = state.returns()
+        return returns
+
+    def scores(self, result: Result) -> Sequence[float]:
+        """Returns OpenSpiel's returns. A fault costs the least that the game pays, or losing would be worse.
+
+        If what all get has a constant sum, the others share the rest of it; otherwise they get 0.
+        """
+        if pays_a_point(self._spiel) and len(result.ranks) == 2:
+            return [2 * score - 1 for score in result.scores]
+        if result.reason not in AT_FAULT:
+            return result.scores
+        least, total = self._spiel.min_utility(), self._spiel.utility_sum()
+        lost = [rank > 1 or result.reason == "no_winner" for rank in result.ranks]
+        others = lost.count(False)
+        rest = 0.0 if total is None or not others else (total - least * lost.count(True)) / others
+        return [least if each else rest for each in lost]
 
     def observation_space(self) -> "spaces.Dict":
         from gymnasium import spaces
@@ -71,25 +106,12 @@ class SpielArrays(FiniteEncoding):
         return spaces.Dict({"observation": spaces.Box(-np.inf, np.inf, self.shape, self.dtype), **self._more_space()})
 
     def observe(self, view: Position, player: Player) -> NDArray[Any]:
-        if not self._tensor:
+        if view.tensor is not msgspec.UNSET:
+            return np.array(view.tensor, self.dtype).reshape(self._shape)
+        if not self._follows:
             text = np.frombuffer(view.observation.encode()[:TEXT_BYTES], np.uint8)
             return np.pad(text, (0, TEXT_BYTES - len(text))).astype(self.dtype)
-        return np.array(self._position(view.history).observation_tensor(player), self.dtype).reshape(self.shape)
-
-    def _position(self, history: tuple[int, ...]) -> Any:
-        """Returns OpenSpiel's state after these actions; from the last one, if they continue it."""
-        if history[: len(self._history)] != self._history:
-            self._history, self._state = (), first_state(self._spiel, getattr(self.options, FEN_OPTION, ""))
-        rest = list(history[len(self._history) :])
-        while rest:
-            if self._state.is_simultaneous_node():
-                players = self._spiel.num_players()
-                self._state.apply_actions(rest[:players])
-                del rest[:players]
-            else:
-                self._state.apply_action(rest.pop(0))
-        self._history = history
-        return self._state
+        return np.array(self._course.after(view.history).observation_tensor(player), self.dtype).reshape(self._shape)
 
     def shown(self, params: dict[str, Any]) -> "Shown":
         return Shown(params)

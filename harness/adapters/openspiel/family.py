@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pyspiel
 from msgspec import UNSET, Meta, defstruct
@@ -11,7 +11,14 @@ from msgspec import UNSET, Meta, defstruct
 from referee.games.contract import Call
 from referee.games.game import Game, Listed, Presentation, TimeControl
 from referee.harness.adapters.openspiel.adjudication import REASON, Draw, Most, Resign
-from referee.harness.adapters.openspiel.start import CHESS, FEN_OPTION, LONGEST_FEN, MOST_MOVES, MOVES_OPTION
+from referee.harness.adapters.openspiel.start import (
+    CHESS,
+    FEN_OPTION,
+    LONGEST_FEN,
+    MOST_MOVES,
+    MOVES_OPTION,
+    TENSOR_OPTION,
+)
 from referee.harness.adapters.openspiel.state import ADDED, ADJUDICATION, KINDS, REFUSALS, Spiel, kept_stderr
 from referee.harness.adapters.openspiel.types import METHODS, Action, FullView, Position
 
@@ -23,6 +30,10 @@ FILES = frozenset({"boards_file", "instances_file"})
 """Parameters that name a file: a replay from somebody else could name any file of this machine."""
 HIDING = frozenset({"imp_info", "fully_obs"})
 """Parameters that decide whether something is hidden, in goofspiel and laser_tag."""
+SIMULATIONS = 100
+"""Those of `@mcts` for a move, without a number."""
+TENSORS = ("observation", "information_state")
+"""What OpenSpiel has tensors of."""
 RECORDS = {"chess": "pgn", "go": "sgf"}
 """The games with files of their own, and the modules that read and write these."""
 Fen = Annotated[str, Meta(max_length=LONGEST_FEN, description="the first position, as FEN; empty = the usual one")]
@@ -32,9 +43,18 @@ Moves = Annotated[
 Opening = Annotated[int, Meta(ge=0, le=MOST_PLIES, description="random moves at the start, drawn from the seed")]
 
 
-@cache
 def game_of(name: str) -> Game:
     """Returns the registration of a game. KeyError, with the reason, for one that cannot be played here."""
+    game = environment_of(name)
+    if game.seats.start < 2:
+        default = " with its defaults" if game.seats.stop > 2 else ""
+        raise KeyError(f"{game.name} is for one player{default}; two or more are needed")
+    return game
+
+
+@cache
+def environment_of(name: str) -> Game:
+    """Returns the registration of a game, also of one for one player. KeyError, with the reason, if there is none."""
     if name not in KINDS:
         near = get_close_matches(name, KINDS, 1)
         hint = f"; did you mean {PREFIX}{near[0]}?" if near else "; `referee games openspiel` lists them"
@@ -46,7 +66,7 @@ def game_of(name: str) -> Game:
         NAME = name
         WARNINGS = _warnings(name, printed)
 
-    seats = range(max(2, kind.min_num_players), kind.max_num_players + 1)
+    seats = range(min(game.num_players(), max(2, kind.min_num_players)), kind.max_num_players + 1)
     if "players" not in kind.parameter_specification:
         seats = range(game.num_players(), game.num_players() + 1)
     return Game(
@@ -64,6 +84,7 @@ def game_of(name: str) -> Game:
         vary={"opening": 4},
         encoding=f"{__package__}.arrays",
         files=f"{__package__}.files.{RECORDS[name]}" if name in RECORDS else "",
+        opponents=_opponents(game.get_type()),
         presentation=Presentation(
             answer=_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
@@ -75,6 +96,17 @@ def game_of(name: str) -> Game:
             },
         ),
     )
+
+
+def _opponents(kind: Any) -> dict[str, str]:
+    """Returns OpenSpiel's bots that play a game from what a call shows: a search needs all actions so far."""
+    found = {name: f"{__package__}.opponents.{name}" for name in ("first", "uniform")}
+    sampled = kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+    in_turn = kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
+    at_the_end = kind.reward_model == pyspiel.GameType.RewardModel.TERMINAL
+    if in_turn and at_the_end and not sampled and not _may_hide(kind):
+        found[f"mcts:{SIMULATIONS}"] = f"{__package__}.opponents.mcts"
+    return found
 
 
 def _may_hide(kind: Any) -> bool:
@@ -95,14 +127,13 @@ def _loaded(name: str) -> tuple[Any, str]:
     with kept_stderr() as printed:
         try:
             game = pyspiel.load_game(name)
+            if game.num_players() == 1 and not (state := game.new_initial_state()).is_chance_node():
+                state.legal_actions()  # one game has no numbers for its actions
         except REFUSALS as error:
             raise KeyError(f"{PREFIX}{name} cannot be loaded without parameters: {error}") from error
     kind = KINDS[name]
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         raise KeyError(f"{PREFIX}{name} is a mean-field game, which has no seats for bots")
-    if game.num_players() < 2:
-        default = " with its defaults" if kind.max_num_players > 1 else ""
-        raise KeyError(f"{PREFIX}{name} is for one player{default}; two or more are needed")
     return game, printed[0]
 
 
@@ -131,7 +162,10 @@ def _options(kind: Any) -> type:
 
 
 def _added(kind: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yields what Referee adds to the options of a game of two players who move in turn."""
+    """Yields what Referee adds to the options: tensors; and more for two players who move in turn."""
+    if tensors := [name for name in TENSORS if getattr(kind, f"provides_{name}_tensor")]:
+        meaning = f"the tensor that calls carry: {' or '.join(tensors)}; empty = none"
+        yield TENSOR_OPTION, Annotated[Literal["", *tensors], Meta(description=meaning)], ""
     luck = kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC and kind.short_name != CHESS
     hides = kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION
     in_turn = kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL

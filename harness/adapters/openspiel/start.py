@@ -6,6 +6,7 @@ from typing import Any
 
 CHESS = "chess"
 FEN_OPTION, MOVES_OPTION = "fen", "moves"
+TENSOR_OPTION = "observation"
 LONGEST_FEN = 120
 MOST_MOVES = 1000
 SIDE = 8
@@ -33,6 +34,30 @@ def first_state(game: Any, fen: str = "", moves: Sequence[int] = ()) -> Any:
         if state.is_terminal():
             raise ValueError(f"moves: the match is over after number {number}")
     return state
+
+
+class Course:
+    """A state of OpenSpiel that follows the actions of a match."""
+
+    def __init__(self, game: Any, state: Any, options: Any) -> None:
+        """`state`: the first of a match with these options, after their `moves`."""
+        self._game, self._state, self._fen = game, state, getattr(options, FEN_OPTION, "")
+        self._history: tuple[int, ...] = tuple(getattr(options, MOVES_OPTION, ()))
+
+    def after(self, history: tuple[int, ...]) -> Any:
+        """Returns the state after these actions; from the last one, if they continue it."""
+        if history[: len(self._history)] != self._history:
+            self._history, self._state = (), first_state(self._game, self._fen)
+        rest = list(history[len(self._history) :])
+        while rest:
+            if self._state.is_simultaneous_node():
+                players = self._game.num_players()
+                self._state.apply_actions(rest[:players])
+                del rest[:players]
+            else:
+                self._state.apply_action(rest.pop(0))
+        self._history = history
+        return self._state
 
 
 def check_fen(fen: str) -> None:

@@ -19,7 +19,7 @@ from referee.games.contract import LOSES, Call, Event, Fault, Player, Result, Se
 from referee.games.dice import Dice
 from referee.harness.adapters.openspiel import trial
 from referee.harness.adapters.openspiel.adjudication import Adjudication
-from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, first_state
+from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, first_state
 from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
 
 CHANCE, SIMULTANEOUS = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.SIMULTANEOUS)
@@ -29,7 +29,7 @@ SEEDS = (1 << 31) - 1
 KINDS: dict[str, Any] = {kind.short_name: kind for kind in pyspiel.registered_games()}
 """OpenSpiel's types of its games, with their default parameters, by name."""
 ADJUDICATION = ("draw", "resign", "maxmoves")
-ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, *ADJUDICATION})
+ADDED = frozenset({"opening", FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, *ADJUDICATION})
 """The fields of a match's options that are no parameters of OpenSpiel."""
 REFUSALS = (pyspiel.SpielError, IndexError, ValueError)
 """What OpenSpiel raises for parameters and actions that it does not take."""
@@ -53,9 +53,11 @@ class Spiel(State):
         self._perfect = self._type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         self.deals_again = self._perfect  # OpenSpiel cannot deal hidden cards again
         self._simultaneous = self._type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
-        zero_sum = self._type.utility == pyspiel.GameType.Utility.ZERO_SUM
-        self._for_a_point = zero_sum and self._game.max_utility() == 1
+        self._for_a_point = pays_a_point(self._game)
         self._observed = self._type.provides_observation_string
+        self._tensor = getattr(setup.options, TENSOR_OPTION, "")
+        if self._tensor and not getattr(self._type, f"provides_{self._tensor}_tensor"):
+            raise ValueError(f"OpenSpiel's {self.NAME} has no {self._tensor} tensor with these options")
         self._bind(state)
         self._turns = tuple([{player: ACT} for player in self._seats])
         self._history: list[int] = [*getattr(setup.options, MOVES_OPTION, ())]
@@ -82,6 +84,7 @@ class Spiel(State):
         self._player_to_move, self._apply_action = state.current_player, state.apply_action
         self._legal_actions, self._text_of = state.legal_actions, state.action_to_string
         self._shown_to = state.observation_string if self._observed else state.information_state_string
+        self._tensor_of = getattr(state, f"{self._tensor}_tensor") if self._tensor else None
 
     # The first position.
 
@@ -232,12 +235,16 @@ class Spiel(State):
         self._ids[player] = numbers = self._legal_actions(player)
         for number in numbers:  # a comprehension costs another call in Python 3.11
             legal.append(Legal(number, text_of(player, number)))
-        return Position(self._shown_to(player), tuple(legal), player, tuple(self._history) if self._perfect else ())
+        history, tensor_of = tuple(self._history) if self._perfect else (), self._tensor_of
+        tensor = UNSET if tensor_of is None else tuple(tensor_of(player))
+        return Position(self._shown_to(player), tuple(legal), player, history, tensor)
 
     def _view(self, player: Player) -> Position:
         if player in self.awaited:
             return self.params(player)
-        return Position(self._shown_to(player), (), player, tuple(self._history) if self._perfect else ())
+        history, tensor_of = tuple(self._history) if self._perfect else (), self._tensor_of
+        tensor = UNSET if tensor_of is None else tuple(tensor_of(player))
+        return Position(self._shown_to(player), (), player, history, tensor)
 
     def _full_view(self) -> FullView:
         counts = () if self._adjudication is None else tuple(self._adjudication.counts)
@@ -275,6 +282,11 @@ class Spiel(State):
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
+    def returns(self) -> list[float]:
+        """Returns what OpenSpiel has paid each player so far."""
+        returns: list[float] = self._state.returns()
+        return returns
+
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 
@@ -287,6 +299,12 @@ class Spiel(State):
         return _unpickled, (self.NAME, setup.seed, setup.names, options, self._full_view())
 
 
+def pays_a_point(game: Any) -> bool:
+    """Returns whether a game of OpenSpiel pays 1 at most, and what one player gets is lost by another."""
+    zero_sum = game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
+    return bool(zero_sum and game.max_utility() == 1)
+
+
 def _number(state: Spiel, player: Player, answer: Action) -> int:
     if answer.action is not UNSET:
         return answer.action
@@ -294,9 +312,9 @@ def _number(state: Spiel, player: Player, answer: Action) -> int:
 
 
 def _unpickled(name: str, seed: int, names: tuple[str, ...], options: dict[str, Any], view: FullView) -> Spiel:
-    from referee.harness.adapters.openspiel.family import game_of
+    from referee.harness.adapters.openspiel.family import environment_of
 
-    game = game_of(name)
+    game = environment_of(name)
     state = game.position(Setup(seed, names, msgspec.convert(options, game.options)), view)
     assert isinstance(state, Spiel)
     return state
@@ -327,8 +345,11 @@ def _check_legal(state: Any, actions: Mapping[Player, int]) -> None:
             raise ValueError(f"action {action} is not legal there")
 
 
-def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
-    """Returns OpenSpiel's game with the options of a match, and its first state. ValueError if they make none."""
+def loaded(name: str, setup: Setup, tried: bool = False) -> tuple[Any, Any]:
+    """Returns OpenSpiel's game with the options of a match, and its first state. ValueError if they make none.
+
+    `tried`: the options are those of a match that has begun, and need no trial.
+    """
     kind = KINDS[name]
     known = kind.parameter_specification
     options = setup.options
@@ -337,7 +358,7 @@ def loaded(name: str, setup: Setup) -> tuple[Any, Any]:
         raise ValueError(f"{len(setup.names)} players are named; OpenSpiel's {name} has other numbers of players")
     if (players := given.get("numPlayers", len(setup.names))) != len(setup.names):  # OpenSpiel itself crashes then
         raise ValueError(f"numPlayers is {players}, and {len(setup.names)} are named")
-    if given:  # OpenSpiel checks few of them, and some end the process
+    if given and not tried:  # OpenSpiel checks few of them, and some end the process
         trial.check(name, tuple(sorted({**given, **_players(kind, setup)}.items())))
     given |= _players(kind, setup)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:  # such a game has luck of its own

@@ -25,6 +25,10 @@ class Position(Struct, frozen=True, gc=False):
         tuple[int, ...],
         Meta(description="all actions so far, those of chance too; empty in games with hidden information"),
     ]
+    tensor: Annotated[
+        tuple[float, ...] | UnsetType,
+        Meta(description="OpenSpiel's tensor of what the player sees, if the option `observation` asks for one"),
+    ] = UNSET
 
 
 Centipawns = Annotated[int, Meta(ge=-100_000, le=100_000, description="its evaluation, from the player's own side")]

@@ -1,0 +1,1 @@
+"""OpenSpiel's bots as built-in opponents: ordinary programs, which `python -m` starts."""
