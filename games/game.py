@@ -33,6 +33,25 @@ def _no_words(*_: Any) -> None:
     return None
 
 
+class Stakes(Struct, frozen=True, omit_defaults=True):
+    """What a match is played for, where scores are amounts such as chips."""
+
+    least: float
+    """The lowest score that a seat can have."""
+    total: float | None = None
+    """The sum of all scores; None: it varies."""
+
+    def after_faults(self, lost: Sequence[bool]) -> list[float]:
+        """Returns the worth of a match that faults have decided, by seat. `lost`: whether the seat was at fault.
+
+        It has lost the most that can be lost, or a fault would be better than a bad hand. The others share the rest, or
+        have 0 if the sum varies.
+        """
+        others = lost.count(False)
+        rest = 0.0 if self.total is None or not others else (self.total - self.least * lost.count(True)) / others
+        return [self.least if each else rest for each in lost]
+
+
 class Score(Struct, frozen=True):
     """A number that shows how well each seat is doing: a measure for people, which decides nothing."""
 
@@ -143,6 +162,8 @@ class Game(Struct, frozen=True, eq=False):
     no name."""
     files: str = ""
     """The module whose `FILES` reads and writes the game's own files (`harness/game_files.py`), such as PGN."""
+    stakes: Callable[[Any, int], Stakes | None] = _no_words
+    """Takes options and the number of seats; returns what a match is played for. None: scores are no amounts."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
     sha256: str = ""

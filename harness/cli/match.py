@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from referee.games.game import Game
+from referee.games.game import Game, Stakes
 from referee.harness.adapters.wasm.kept_modules import keep_modules
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
@@ -223,7 +223,7 @@ def match(
         print_json(outcome)
     else:
         if len(outcome.matches) > 1:
-            out.print(standings(outcome, played.title))
+            out.print(standings(outcome, played.title, stakes=_stakes(series)))
         for file in exported:
             out.print(f"export  {file}", style="dim")
     return AT_FAULT if strict and any(match.faults for match in outcome.matches) else PLAYED
@@ -237,6 +237,10 @@ def _starts(read: tuple[Openings, Book] | None, seed: int, games: int, each: int
     return tuple(opened.options(number) for number in range(-(-games // each)))
 
 
+def _stakes(series: Series) -> Stakes | None:
+    return series.match.game.stakes(series.match.options, len(series.match.entrants))
+
+
 def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Series], Awaitable[Outcome]]) -> Outcome:
     """Plays a series, and shows warnings before it; SoFar if it fails after a match."""
     warnings = tuple(first_position(series.match.game, series.match.setup).warnings)
@@ -246,7 +250,7 @@ def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Seri
         return msgspec.structs.replace(_rebuilding(series, limits, screen, play), warnings=warnings)
     except BaseException as error:
         if series.games > 1 and (so_far := screen.so_far()) is not None:
-            raise SoFar(error, so_far, standings(so_far, series.match.game.title, series.games)) from error
+            raise SoFar(error, so_far, standings(so_far, series.match.game.title, series.games, _stakes(series))) from error
         raise
 
 

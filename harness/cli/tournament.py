@@ -92,6 +92,9 @@ class FormatOptions:
     play_off: Annotated[int | None, MORE] = None
     """Bots with equal points for one of the first N places of a round-robin or Swiss play further game pairs, before
     tie-breaks decide. Default: 0, none."""
+    rank_by: Annotated[Literal["points", "score"] | None, MORE] = None
+    """score: rank by the mean of what the game itself paid, such as chips, with its interval. A fault costs the most
+    that can be lost. In a round-robin, gauntlet, two-player or list-order. Default: points, or Elo."""
     late_points: Annotated[float | None, MORE] = None
     """Points a game, 0, 0.5 or 1, for each round of a Swiss that a bot missed before it came. Default: 0."""
     absent: Annotated[Sequence[str], MORE] = ()

@@ -80,7 +80,7 @@ def from_options(
 
 
 COPIED = (
-    *("format", "games", "seating", "first_to", "rounds", "play_off", "title"),
+    *("format", "games", "seating", "first_to", "rounds", "play_off", "rank_by", "title"),
     *("groups", "late_points", "expel"),
 )
 """Keys of a file that a request takes as they are."""
@@ -133,6 +133,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     """Those that follow the first one."""
     ties: list[Tie] | None = None
     play_off: int | None = None
+    rank_by: Literal["points", "score"] | None = None
     late_points: float | None = None
     expel: int | None = None
     options: dict[str, Any] = {}

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from referee.games.game import Game, TimeControl
+from referee.games.game import Game, Stakes, TimeControl
 from referee.harness.errors import NotIsolated, RunError, UsageError, writing
 from referee.harness.game_files import Openings
 from referee.harness.known_games import find_game
@@ -42,7 +42,7 @@ from referee.harness.tournament.store.reader import (
     read,
 )
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
-from referee.harness.tournament.ties import Tie, default_ties, used_ties
+from referee.harness.tournament.ties import SCORE, Tie, default_ties, used_ties
 
 COPY = "@@"
 """Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
@@ -64,6 +64,7 @@ class Request(Struct, frozen=True):
     ties: tuple[Tie, ...] | None = None
     late_points: float | None = None
     play_off: int | None = None
+    rank_by: Literal["points", "score"] | None = None
     expel: int | None = None
     groups: int | None = None
     """Of a round robin."""
@@ -103,6 +104,7 @@ class Request(Struct, frozen=True):
             "expel",
             "title",
             "play_off",
+            "rank_by",
         )
         known = {name: getattr(before, name) for name in names}
         known["ties"] = used_ties(before.format, before.seats, before.ties)
@@ -171,7 +173,11 @@ def resumed(
             write_plan(before, folder / PLAN)
         if changes.get("format", before.format) != before.format:  # whose ties are its own
             before = before.replaced(ties=changes.get("ties"))
-        requested = before.replaced(**changes, version=find_game(before.game).version)
+        game = find_game(before.game)
+        requested = before.replaced(**changes, version=game.version)
+        if requested.rank_by != before.rank_by:
+            paid = stakes_of(game, before.options, before.seats) if requested.rank_by == SCORE else None
+            requested = requested.replaced(stakes=paid)
         plan = _continued(before, checked(requested), folder)
         if plan != before:
             write_plan(plan, folder / PLAN)
@@ -260,9 +266,11 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         rounds=request.rounds,
         late_points=request.late_points or 0.0,
         play_off=request.play_off or 0,
+        rank_by=request.rank_by or "points",
+        stakes=stakes_of(game, options, seats) if request.rank_by == SCORE else None,
         groups=1 if request.groups is None else request.groups,
         stages=request.stages or (),
-        ties=default_ties(format, seats) if request.ties is None else request.ties,
+        ties=_ties(request, format, seats),
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
@@ -275,6 +283,17 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         pairing=PAIRING,
     )
     return checked(plan) if is_whole else plan
+
+
+def _ties(request: Request, format: str, seats: int) -> tuple[Tie, ...]:
+    if request.ties is None:
+        return () if request.rank_by == SCORE else default_ties(format, seats)
+    return request.ties
+
+
+def stakes_of(game: Game, options: Mapping[str, Any], seats: int) -> Stakes | None:
+    """Returns what matches with these options are played for; None: scores are no amounts."""
+    return game.stakes(msgspec.convert(dict(options), game.options), seats)
 
 
 def _by_seeds(bots: tuple[Entry, ...], seeds: Sequence[str], format: str) -> tuple[Entry, ...]:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from referee.games.game import TimeControl
+from referee.games.game import Stakes, TimeControl
 from referee.harness import toml
 from referee.harness.errors import UsageError
 from referee.harness.game_files import Openings
@@ -27,7 +27,7 @@ from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
 from referee.harness.tournament.formats.swiss import size_of_swiss
 from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
-from referee.harness.tournament.ties import Tie, check_play_off, check_ties
+from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 
 NONE = "none"
 NEUTRAL = ("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_network")
@@ -85,6 +85,10 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     """What decides between bots with equal points, in order; None in plans from before there was a choice."""
     play_off: int = 0
     """The number of first places for which bots with equal points have a play-off; see `formats.play_off`."""
+    rank_by: Literal["points", "score"] = "points"
+    """`score`: the mean of what the game itself paid, such as chips."""
+    stakes: Stakes | None = None
+    """Where the game has stakes and scores rank the bots: what a game counts that a fault has decided."""
     expel: int | None = None
     """After this many games with a fault in a row, a bot loses its later games without play."""
     groups: int = 1
@@ -292,6 +296,7 @@ def checked(plan: Plan) -> Plan:
     check_stages(plan.format, plan.games, plan.seats, plan.replaced(stages=()).condition_names, plan.stages)
     _check_groups(plan, len(bots))
     check_ties(plan.format, plan.seats, plan.ties)
+    check_rank_by(plan.rank_by, plan.format, plan.play_off, bool(plan.stages) or plan.groups > 1)
     check_play_off(plan.format, plan.seats, bool(plan.stages) or plan.groups > 1, plan.play_off)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")

@@ -26,6 +26,10 @@ class Tie(StrEnum):
 
 BY_POINTS = ("round-robin", "list-order", "swiss")
 """Formats whose ties can be broken. All others have a rule of their own."""
+SCORE = "score"
+"""What `rank_by` of a plan is, if the mean score of a game ranks the bots."""
+BY_SCORE = ("round-robin", "list-order", "two-player", "gauntlet")
+"""Formats that can rank by score."""
 PLAYED_OFF = ("round-robin", "swiss")
 """Formats whose first places a play-off can decide."""
 FOUR_SEATS = (Tie.WINS, Tie.RATING)
@@ -74,6 +78,15 @@ def check_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> None:
         raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
     if ties and seats > 2 and (other := [tie for tie in ties if tie not in FOUR_SEATS]):
         raise UsageError(f"--ties {other[0]}: only for games with two seats; expected {' or '.join(FOUR_SEATS)}")
+
+
+def check_rank_by(rank_by: str, format: str, play_off: int, is_parted: bool) -> None:
+    """Raises UsageError for a ranking by score where other things rank the bots. `is_parted`: in stages or groups."""
+    if rank_by == SCORE and format not in BY_SCORE:
+        raise UsageError(f"--rank-by {rank_by}: {format} has a ranking of its own; expected {', '.join(BY_SCORE)}")
+    if rank_by == SCORE and (play_off or is_parted):
+        what = "a play-off, which goes" if play_off else "stages or groups, which go"
+        raise UsageError(f"--rank-by {rank_by} cannot be combined with {what} by points")
 
 
 def check_play_off(format: str, seats: int, has_stages: bool, places: int) -> None:

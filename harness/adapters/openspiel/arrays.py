@@ -18,7 +18,7 @@ from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.adapters.openspiel.family import PREFIX
 from referee.harness.adapters.openspiel.start import TENSOR_OPTION, Course
-from referee.harness.adapters.openspiel.state import Spiel, loaded, pays_a_point
+from referee.harness.adapters.openspiel.state import Spiel, loaded, pays_a_point, stakes_of
 from referee.harness.adapters.openspiel.types import Action, Position
 from referee.harness.rl.encoding import FiniteEncoding
 from referee.harness.seats.decision import Decision
@@ -87,18 +87,13 @@ class SpielArrays(FiniteEncoding):
 
     def scores(self, result: Result) -> Sequence[float]:
         """Returns OpenSpiel's returns. A fault costs the least that the game pays, or losing would be worse.
-
-        If what all get has a constant sum, the others share the rest of it; otherwise they get 0.
         """
         if pays_a_point(self._spiel) and len(result.ranks) == 2:
             return [2 * score - 1 for score in result.scores]
         if result.reason not in AT_FAULT:
             return result.scores
-        least, total = self._spiel.min_utility(), self._spiel.utility_sum()
         lost = [rank > 1 or result.reason == "no_winner" for rank in result.ranks]
-        others = lost.count(False)
-        rest = 0.0 if total is None or not others else (total - least * lost.count(True)) / others
-        return [least if each else rest for each in lost]
+        return stakes_of(self._spiel).after_faults(lost)
 
     def observation_space(self) -> "spaces.Dict":
         from gymnasium import spaces

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import pyspiel
 from msgspec import UNSET, Meta, defstruct
 
-from referee.games.contract import Call
-from referee.games.game import Game, Listed, Presentation, TimeControl
+from referee.games.contract import Call, Setup
+from referee.games.game import Game, Listed, Presentation, Stakes, TimeControl
 from referee.harness.adapters.openspiel.adjudication import REASON, Draw, Most, Resign
 from referee.harness.adapters.openspiel.start import (
     CHESS,
@@ -19,7 +19,17 @@ from referee.harness.adapters.openspiel.start import (
     MOVES_OPTION,
     TENSOR_OPTION,
 )
-from referee.harness.adapters.openspiel.state import ADDED, ADJUDICATION, KINDS, REFUSALS, Spiel, kept_stderr
+from referee.harness.adapters.openspiel.state import (
+    ADDED,
+    ADJUDICATION,
+    KINDS,
+    REFUSALS,
+    Spiel,
+    kept_stderr,
+    loaded,
+    pays_a_point,
+    stakes_of,
+)
 from referee.harness.adapters.openspiel.types import METHODS, Action, FullView, Position
 
 PREFIX = "openspiel:"
@@ -85,6 +95,7 @@ def environment_of(name: str) -> Game:
         encoding=f"{__package__}.arrays",
         files=f"{__package__}.files.{RECORDS[name]}" if name in RECORDS else "",
         opponents=_opponents(game.get_type()),
+        stakes=lambda options, seats: _stakes(name, options, seats),
         presentation=Presentation(
             answer=_in_words,
             secret=frozenset(METHODS if _may_hide(kind) else ()),
@@ -96,6 +107,12 @@ def environment_of(name: str) -> Game:
             },
         ),
     )
+
+
+def _stakes(name: str, options: Any, seats: int) -> Stakes | None:
+    """Returns what a match is played for; None where a win is a point."""
+    game, _ = loaded(name, Setup(0, tuple(map(str, range(seats))), options))
+    return None if seats == 2 and pays_a_point(game) else stakes_of(game)
 
 
 def _opponents(kind: Any) -> dict[str, str]:

@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from referee.games.contract import LOSES, Call, Event, Fault, Player, Result, Setup, State, draw, in_json, win
 from referee.games.dice import Dice
+from referee.games.game import Stakes
 from referee.harness.adapters.openspiel import trial
 from referee.harness.adapters.openspiel.adjudication import Adjudication
 from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, first_state
@@ -303,6 +304,11 @@ def pays_a_point(game: Any) -> bool:
     """Returns whether a game of OpenSpiel pays 1 at most, and what one player gets is lost by another."""
     zero_sum = game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
     return bool(zero_sum and game.max_utility() == 1)
+
+
+def stakes_of(game: Any) -> Stakes:
+    """Returns what a game of OpenSpiel is played for."""
+    return Stakes(game.min_utility(), game.utility_sum())
 
 
 def _number(state: Spiel, player: Player, answer: Action) -> int:

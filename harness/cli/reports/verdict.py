@@ -8,7 +8,7 @@ from rich.text import Text
 
 from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
-from referee.games.game import Game
+from referee.games.game import Game, Stakes
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
@@ -24,7 +24,8 @@ from referee.harness.match.verdict import (
 from referee.harness.process.limits import died_of_error
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
-from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, model_use
+from referee.harness.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
+from referee.harness.tournament.statistics.score import mean_interval
 from referee.protocol.text import mebibytes
 
 NOTABLE_AWAY_S = 1.0
@@ -158,25 +159,39 @@ def _fault(fault: FaultReport, game: Game) -> Text:
     return text
 
 
-def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableType:
+def outcome(series: Outcome, title: str, of: int | None = None, stakes: Stakes | None = None) -> RenderableType:
     """Returns the standings of several matches, or the score of a best-of match.
 
     Args:
         series: The matches.
         title: The game's title.
         of: How many games were planned, if the series ended early.
+        stakes: What a match was played for, where scores are amounts: the mean of a game is shown, with its interval.
     """
     played = counted(len(series.matches), "game") + ("" if of is None else f" of {of}")
     if series.best_of is not None:
         played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
-    counts = ("played", "wins", "draws", "losses", "points", "faults")
+    paid = {} if stakes is None else _scores(series, stakes)
+    counts = ("played", "wins", "draws", "losses", "points", *(["score a game"] if paid else []), "faults")
     models = MODEL_COLUMNS if any(line.model for line in series.standings) else ()
     sheet = Sheet(("bot",), (*counts, *models), title=f"{title}: {played}, seed {series.seed}")
     for line in sorted(series.standings, key=lambda line: -line.points):
-        row: tuple[object, ...] = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
+        row: tuple[object, ...] = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}")
+        row += (*([interval(mean_interval(paid[line.name]), ".3f")] if paid else []), line.faults)
         row += model_cells(line.model) if models else ()
         sheet.add(Text(printable(line.name)), *map(str, row))
     return Group(sheet, *noise(series.matches))
+
+
+def _scores(series: Outcome, stakes: Stakes) -> dict[str, list[tuple[float, int]]]:
+    """Returns by bot what each game was worth to it. A fault that decided one costs the most that can be lost."""
+    paid: dict[str, list[tuple[float, int]]] = {line.name: [] for line in series.standings}
+    for match in series.matches:
+        lost = [bool(seat.faults) for seat in match.seats]
+        scores = stakes.after_faults(lost) if any(lost) else match.result.scores
+        for seat, score in zip(match.seats, scores, strict=True):
+            paid[seat.name].append((score, 1))
+    return paid
 
 
 def _larger_match(series: Outcome) -> str:

@@ -10,7 +10,7 @@ from referee.harness.tournament.reports.order import RULES, is_uneven, taking_pa
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
 from referee.harness.tournament.statistics.score import FEW, Sample, strength
 from referee.harness.tournament.store.reader import Book
-from referee.harness.tournament.ties import Tie, used_ties
+from referee.harness.tournament.ties import SCORE, Tie, used_ties
 from referee.protocol.text import counted
 
 LISTED = 20
@@ -35,7 +35,7 @@ MANY_FAULTS = 0.1
 def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
     """Says what ranks the bots, and how ties are broken."""
     points = "points a game" if plan.seats > 2 or is_uneven(plan, rows) else "points"
-    first = RULES.get(plan.format, points)
+    first = "the mean score of a game" if plan.rank_by == SCORE else RULES.get(plan.format, points)
     play_off = [f"a play-off for the first {plan.play_off} places"] if plan.play_off else []
     rules = [first, *play_off, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
     if plan.groups > 1:
@@ -72,7 +72,7 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
         yield f"Elo without games with a fault: {_listed(sound)}"
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
-    if is_uneven(plan, rows):
+    if is_uneven(plan, rows) and plan.rank_by != SCORE:
         games = [row.games for row in taking_part(plan, rows)]
         yield (
             f"bots have played {min(games)} to {max(games)} games: the rank is by points a game until all have played "

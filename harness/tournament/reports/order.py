@@ -17,7 +17,7 @@ from referee.harness.tournament.reports.play_off import PlayedOff
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.ties import Cells, count_ties, untied
 from referee.harness.tournament.store.reader import Book
-from referee.harness.tournament.ties import used_ties
+from referee.harness.tournament.ties import SCORE, used_ties
 
 UNEQUAL = ("ladder", "gauntlet")
 """Formats in which some bots play more games than others, by design."""
@@ -119,6 +119,8 @@ def _worth(plan: Plan, row: Row, most: int | None) -> Fraction:
     With more than two seats, where line-ups cannot always be even, its points per game. So it is while bots have
     different numbers of games, of which `most` is the largest; an absent bot has lost those that it does not play.
     """
+    if plan.rank_by == SCORE:
+        return Fraction(-(10**18) if row.mean is None else round(row.mean.value, 9))
     if most is not None and not row.absent:
         return Fraction(round(2 * row.points), 2 * row.games) if row.games else Fraction(-1)
     if most is not None:

@@ -29,6 +29,8 @@ class Row(Struct):
     """Summed over games: the share of rivals that it finished ahead of, a tie counting half."""
     score: float = 0.0
     """Summed over games: what the game itself paid."""
+    mean: Interval | None = None
+    """Of the score in a game; only if it ranks the bots."""
     faults: int = 0
     """Games in which it was at fault."""
     noise: int = 0

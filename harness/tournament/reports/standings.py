@@ -17,6 +17,7 @@ from referee.harness.tournament.reports.counted_games import (
 )
 from referee.harness.tournament.reports.fairness import fairness
 from referee.harness.tournament.reports.loops import Loops
+from referee.harness.tournament.reports.mean_scores import mean_scores
 from referee.harness.tournament.reports.notes import (
     DISTINCT,
     games_without_value,
@@ -31,7 +32,7 @@ from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Rating
 from referee.harness.tournament.store.reader import Book, Kind, LedgerResults
-from referee.harness.tournament.ties import Tie
+from referee.harness.tournament.ties import SCORE, Tie
 
 Ratings = tuple[Rating, ...]
 
@@ -67,6 +68,9 @@ def standings(
         cells = {bot: cells[bot] for bot in sorted(cells)}
         if plan.seats == 2:
             counts.count_game_pairs(cells)
+    if plan.rank_by == SCORE:
+        for row, mean in zip(rows, mean_scores(plan, book), strict=True):
+            row.mean = mean
     ranks = plan.format in UNEQUAL or Tie.RATING in (plan.ties or ())
     if plan.format != "judged" and (rated or ranks):  # the opponents of a test run are tests
         _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))

@@ -8,12 +8,14 @@ from referee.harness.markdown import escaped
 from referee.harness.records import FIGURES
 from referee.harness.tournament.reports.bracket import as_text
 from referee.harness.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
-from referee.harness.tournament.reports.figures import MODEL_COLUMNS, model_cells, rating
+from referee.harness.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, rating
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 from referee.harness.tournament.ties import Tie
 from referee.protocol.text import counted
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
+MEAN = "score a game [low, high]"
+"""The column that scores have if they rank the bots."""
 RARE = ("group", "forfeits", "byes")
 """Columns that appear only if a row has some."""
 HEADERS_OF_TIES = {
@@ -34,8 +36,9 @@ def headers(standings: Standings) -> tuple[str, ...]:
     """Returns the columns."""
     models = MODEL_COLUMNS if any(row.model for row in standings.rows) else ()
     rare = tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
+    means = (MEAN,) if any(row.mean for row in standings.rows) else ()
     ties = tuple(HEADERS_OF_TIES[name] for name in (standings.rows[0].ties if standings.rows else ()))
-    return HEADERS + rare + ties + models
+    return HEADERS[:3] + means + HEADERS[3:] + rare + ties + models
 
 
 def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
@@ -44,6 +47,7 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
         str(row.rank),
         row.name + (" (absent)" if row.absent else ""),
         str(row.faults),
+        *(("" if row.mean is None else interval(row.mean, ".3f"),) if MEAN in columns else ()),
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
         str(row.games),
         str(row.wins),
@@ -120,7 +124,7 @@ def _flat(row: Row) -> dict[str, object]:
     """Gives a rating three columns: the value and both ends."""
     values: dict[str, object] = {}
     for name, value in msgspec.structs.asdict(row).items():
-        if name in ("elo", "sound"):
+        if name in ("elo", "sound", "mean"):
             for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
                 values[column] = None if value is None else getattr(value, end)
         else:

@@ -127,6 +127,20 @@ def _all_equal(mean: float, units: float) -> tuple[Interval, Interval, float | N
     return Interval(elo(mean), None, None), Interval(nelo, None, None), None
 
 
+def mean_interval(units: Sequence[tuple[float, int]]) -> Interval:
+    """Returns the mean of a game over units of several games: for each, the sum of its scores and how many they are.
+
+    The interval is that of a ratio (Cochran, Sampling Techniques, 1977, section 6.3); one unit has no spread.
+    """
+    games = sum(count for _, count in units)
+    mean = math.fsum(total for total, _ in units) / games
+    if len(units) < 2:
+        return Interval(mean, None, None)
+    squares = math.fsum((total - mean * count) ** 2 for total, count in units)
+    error = math.sqrt(squares * len(units) / (len(units) - 1)) / games
+    return Interval(mean, mean - Z * error, mean + Z * error)
+
+
 def normal_cdf(z: float) -> float:
     """Returns the chance that a standard normal variable is below `z`."""
     return math.erfc(-z / math.sqrt(2)) / 2
