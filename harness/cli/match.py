@@ -250,7 +250,9 @@ def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Seri
         return msgspec.structs.replace(_rebuilding(series, limits, screen, play), warnings=warnings)
     except BaseException as error:
         if series.games > 1 and (so_far := screen.so_far()) is not None:
-            raise SoFar(error, so_far, standings(so_far, series.match.game.title, series.games, _stakes(series))) from error
+            raise SoFar(
+                error, so_far, standings(so_far, series.match.game.title, series.games, _stakes(series))
+            ) from error
         raise
 
 

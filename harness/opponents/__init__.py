@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from referee.games import registry
 
-
 DIGITS = 7
 """The most digits of an opponent's number."""
 

@@ -57,7 +57,7 @@ class PolicyBot:
         return follow(choose)(match) if self.game.name in FOLLOWERS else self._answering(encoding, match)
 
     def _encoding_of(self, options: Any, seats: int) -> Encoding:
-        """Returns the arrays of a match, mostly those of the last one. ValueError unless it has the policy's options."""
+        """Returns the arrays of a match, mostly the last one's. ValueError unless it has the policy's options."""
         if self._encoding is None or self._arrays_for != (options, seats):
             has = msgspec.to_builtins(options)
             for name, value in self.options.items():

@@ -129,4 +129,4 @@ def test_a_tournament_ranks_searches(tmp_path: Path, capsys: pytest.CaptureFixtu
     words = ["tournament", "run", "--game", "openspiel:tic_tac_toe", "@mcts:100", "@mcts:1", "@uniform"]
     assert main([*words, "--games", "4", "--seed", "1", "--ledger", str(tmp_path / "cup")]) == 0
     shown = capsys.readouterr().out
-    assert [line.split()[1] for line in shown.splitlines() if line[:2] in ("1 ", "2 ", "3 ")][0] == "@mcts:100"
+    assert next(line.split()[1] for line in shown.splitlines() if line.startswith("1 ")) == "@mcts:100"

@@ -129,7 +129,7 @@ def test_every_kind_of_environment_pays_openspiels_returns(name: str) -> None:
         while not over:
             action = draw.choice(np.flatnonzero(seen["action_mask"]))
             state = alone._decision._state
-            seen, gain, over, _, info = alone.step(action)
+            seen, gain, over, *_ = alone.step(action)
             histories.append(action)
         own = followed(game, state.view(None).history)
         assert own.is_terminal() and gain == own.returns()[1]

@@ -120,7 +120,7 @@ def test_an_older_self_joins_the_pool_for_later_matches() -> None:
     seen, *_ = env.step(highest(seen))
     env.opponents.append(named("older self"))
     before = asked.copy()
-    seen, _, over, *_ = env.step(highest(seen))
+    seen, *_ = env.step(highest(seen))
     assert asked["older self"] == 0 and asked["first"] > before["first"], "the matches that are played keep theirs"
     for _ in range(40):
         seen, *_ = env.step(highest(seen))

@@ -82,12 +82,11 @@ class SpielArrays(FiniteEncoding):
 
     def earned(self, state: State) -> Sequence[float]:
         assert isinstance(state, Spiel)
-        returns: list[float] = state.returns()
+        returns: list[float] = state._state.returns()
         return returns
 
     def scores(self, result: Result) -> Sequence[float]:
-        """Returns OpenSpiel's returns. A fault costs the least that the game pays, or losing would be worse.
-        """
+        """Returns OpenSpiel's returns. A fault costs the least that the game pays, or losing would be worse."""
         if pays_a_point(self._spiel) and len(result.ranks) == 2:
             return [2 * score - 1 for score in result.scores]
         if result.reason not in AT_FAULT:

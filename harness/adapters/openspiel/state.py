@@ -283,11 +283,6 @@ class Spiel(State):
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         return twin
 
-    def returns(self) -> list[float]:
-        """Returns what OpenSpiel has paid each player so far."""
-        returns: list[float] = self._state.returns()
-        return returns
-
     def shown_to(self, player: Player) -> str:
         return str(self._shown_to(player))
 
