@@ -168,7 +168,7 @@ def vector(
     count = len(start.names)
     if not isinstance(num_envs, int) or num_envs < 1:
         raise UsageError(f"num_envs={num_envs!r}: expected a number from 1 on")
-    pool = list(opponent) if isinstance(opponent, list | tuple) else [] if opponent is None else [opponent]
+    pool: list[Any] = [*opponent] if isinstance(opponent, list | tuple) else [] if opponent is None else [opponent]
     for each in pool:
         if not callable(each):
             raise UsageError(f"opponent={each!r}: expected a function of observations; `gym` plays against bots")

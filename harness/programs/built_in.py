@@ -75,7 +75,7 @@ def _built(spec: str, game: str) -> Entrant:
     return build(BuildContext(name=name))
 
 
-def _known(spec: str, game: str) -> Opponent | None:
+def _known(spec: str, game: str | None) -> Opponent | None:
     try:
         return opponent_named(spec, game)
     except ValueError as error:

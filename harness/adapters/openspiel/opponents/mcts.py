@@ -1,6 +1,7 @@
 """`@mcts:N`: OpenSpiel's Monte Carlo tree search, with N simulations a move and random play to the end of each."""
 
 import sys
+from typing import Any
 
 import msgspec
 import pyspiel
@@ -23,7 +24,7 @@ SEEDS = (1 << 31) - 1
 
 def begin(match: Initialize) -> Choose:
     name = match.game.removeprefix(PREFIX)
-    options = msgspec.convert(match.options, game_of(name).options)
+    options: Any = msgspec.convert(match.options, game_of(name).options)
     game, state = loaded(name, Setup(match.seed, match.names, options), tried=True)
     course = Course(game, state, options)
     span = max(abs(game.max_utility()), abs(game.min_utility()), 1.0)
