@@ -19,7 +19,7 @@ from referee.games.game import Game
 from referee.harness.adapters.openspiel.family import PREFIX
 from referee.harness.adapters.openspiel.start import TENSOR_OPTION, Course
 from referee.harness.adapters.openspiel.state import Spiel, loaded, pays_a_point, stakes_of
-from referee.harness.adapters.openspiel.types import Action, Position
+from referee.harness.adapters.openspiel.types import Action, Position, TensorPosition
 from referee.harness.rl.encoding import FiniteEncoding
 from referee.harness.seats.decision import Decision
 
@@ -36,7 +36,8 @@ class Shown:
     """A position as a call of `act` shows it."""
 
     def __init__(self, params: dict[str, Any]) -> None:
-        self._position = msgspec.convert(params, Position)
+        kind: type[Position] = TensorPosition if "tensor" in params else Position
+        self._position = msgspec.convert(params, kind)
 
     def view(self, player: Player) -> Position:
         return self._position
@@ -100,7 +101,7 @@ class SpielArrays(FiniteEncoding):
         return spaces.Dict({"observation": spaces.Box(-np.inf, np.inf, self.shape, self.dtype), **self._more_space()})
 
     def observe(self, view: Position, player: Player) -> NDArray[Any]:
-        if view.tensor is not msgspec.UNSET:
+        if isinstance(view, TensorPosition):
             return np.array(view.tensor, self.dtype).reshape(self._shape)
         if not self._follows:
             text = np.frombuffer(view.observation.encode()[:TEXT_BYTES], np.uint8)

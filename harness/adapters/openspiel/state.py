@@ -21,7 +21,7 @@ from referee.games.game import Stakes
 from referee.harness.adapters.openspiel import trial
 from referee.harness.adapters.openspiel.adjudication import Adjudication
 from referee.harness.adapters.openspiel.start import FEN_OPTION, MOVES_OPTION, TENSOR_OPTION, first_state
-from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position
+from referee.harness.adapters.openspiel.types import ACT, METHODS, Action, FullView, Legal, Position, TensorPosition
 
 CHANCE, SIMULTANEOUS = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.SIMULTANEOUS)
 UNIT = 1 << 53
@@ -237,15 +237,17 @@ class Spiel(State):
         for number in numbers:  # a comprehension costs another call in Python 3.11
             legal.append(Legal(number, text_of(player, number)))
         history, tensor_of = tuple(self._history) if self._perfect else (), self._tensor_of
-        tensor = UNSET if tensor_of is None else tuple(tensor_of(player))
-        return Position(self._shown_to(player), tuple(legal), player, history, tensor)
+        if tensor_of is None:
+            return Position(self._shown_to(player), tuple(legal), player, history)
+        return TensorPosition(self._shown_to(player), tuple(legal), player, history, tuple(tensor_of(player)))
 
     def _view(self, player: Player) -> Position:
         if player in self.awaited:
             return self.params(player)
         history, tensor_of = tuple(self._history) if self._perfect else (), self._tensor_of
-        tensor = UNSET if tensor_of is None else tuple(tensor_of(player))
-        return Position(self._shown_to(player), (), player, history, tensor)
+        if tensor_of is None:
+            return Position(self._shown_to(player), (), player, history)
+        return TensorPosition(self._shown_to(player), (), player, history, tuple(tensor_of(player)))
 
     def _full_view(self) -> FullView:
         counts = () if self._adjudication is None else tuple(self._adjudication.counts)

@@ -25,10 +25,12 @@ class Position(Struct, frozen=True, gc=False):
         tuple[int, ...],
         Meta(description="all actions so far, those of chance too; empty in games with hidden information"),
     ]
-    tensor: Annotated[
-        tuple[float, ...] | UnsetType,
-        Meta(description="OpenSpiel's tensor of what the player sees, if the option `observation` asks for one"),
-    ] = UNSET
+
+
+class TensorPosition(Position, frozen=True, gc=False):
+    """The same with the option `observation`. Bindings of the kits have the members of `Position` only."""
+
+    tensor: Annotated[tuple[float, ...], Meta(description="OpenSpiel's tensor of what the player sees")]
 
 
 Centipawns = Annotated[int, Meta(ge=-100_000, le=100_000, description="its evaluation, from the player's own side")]
