@@ -23,6 +23,7 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
+from referee.benchmarks.matchmaking import ELO, SPREAD, least_certain, most_informed
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 from referee.harness.host.orders import Orders
@@ -37,8 +38,6 @@ from referee.harness.tournament.statistics.rating import Game, Tally
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book
 
-ELO = 400 / math.log(10)
-SPREAD = 250.0
 WORKERS = 16
 MARKS = (10, 20, 40)
 """Games a bot, as in the table."""
@@ -56,7 +55,11 @@ def random_pairs(field: Field, results: Results) -> ScheduledGames:
         groups[pair] += 1
 
 
-COMPARED = {"random pairs": random_pairs} | {name: FORMATS[name] for name in ("round-robin", "swiss", "ladder")}
+COMPARED = {
+    "random pairs": random_pairs,
+    "least certain, best match": least_certain,
+    "greedy information": most_informed,
+} | {name: FORMATS[name] for name in ("round-robin", "swiss", "ladder")}
 
 
 class Contest:
@@ -224,7 +227,7 @@ def main() -> None:
         contests = [hosted(bots, seed) for seed in range(arguments.runs)]
         rows = curves | {"hosted": {games: mean(each[games] for each in contests) for games in MARKS}}
         for name, by_games in rows.items():
-            print(f"  {name:13} {' / '.join(f'{by_games[games]:.2f}' for games in MARKS)}")
+            print(f"  {name:25} {' / '.join(f'{by_games[games]:.2f}' for games in MARKS)}")
         for games in MARKS:
             needed = games_for(curves["random pairs"][games], curves["ladder"])
             print(f"  the ladder needs {needed:.1f} games a bot for the tau of random pairs after {games}")

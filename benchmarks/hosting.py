@@ -1,22 +1,30 @@
 """Measures how soon a new version plays its first game in a hosted contest, with real games of tic-tac-toe.
 
 `python -m referee.benchmarks.hosting [--bots N] [--new N] [--jobs N]` lets the bots play without end in a play process,
-hands in new versions one after another, and prints the time from acceptance to the end of the first game.
+hands in new versions one after another, and prints the time from acceptance to the end of the first game. With
+`--uploads`, it runs the whole of `referee host` with one check at a time, uploads the versions as `referee submit`
+does, and prints the times from the upload to the verdict, and to the end of the first game.
 """
 
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 import msgspec
 
+from referee.harness.host import teams, versions
+from referee.harness.host.client import Client
+from referee.harness.host.contest import opened
 from referee.harness.host.play import PlaySettings
 from referee.harness.host.store import Store
 from referee.harness.tournament import organise
@@ -29,6 +37,9 @@ from referee.harness.tournament.store.reader import Book
 
 PLAY = "referee.harness.host.play_process"
 WITHIN_S = 120.0
+START_S = 10.0
+"""How long the bots play before the first upload."""
+AN_HOUR = versions.Quota().an_hour
 LOOK_S = 0.02
 BOT = """
 import json, sys
@@ -93,6 +104,74 @@ def _first_game(cup: Path, entry: Entry, played: Callable[[str], int]) -> float:
     return time.monotonic() - began
 
 
+def uploads(folder: Path, count: int, new: int, jobs: int, environment: Mapping[str, str]) -> list[tuple[float, float]]:
+    """Returns the seconds from the upload to the verdict and to the end of the first game, for each new version."""
+    cup, rules = folder / "cup", organise.Request("tictactoe", (), format="ladder", seed=1)
+    store = opened(cup, organise.plan_without_bots(rules), ())
+    hand_in(cup, Submit(bots(folder, range(count))))
+    teams_needed = -(-new // AN_HOUR)
+    clients = [_token(store, f"team {number}") for number in range(teams_needed)]
+    store.close()
+    words = [cup, "--bind", "127.0.0.1:0", "--jobs", jobs, "--checks", 1]
+    command = [sys.executable, "-m", "referee.harness.cli.main", "host", *map(str, words)]
+    book, ends = Book(), dict[Path, int]()
+
+    def played(ident: str) -> bool:
+        reader.read(cup, book, ends)
+        return ident in reader.idents_of(book.line_ups)
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            time.sleep(START_S)
+            found = []
+            for number in range(new):
+                file = _zipped(folder, count + number)
+                client = Client(address, clients[number // AN_HOUR])
+                began = time.monotonic()
+                with file.open("rb") as content:
+                    one = client.submit(content, file.name, "")
+                while not one.is_decided:
+                    time.sleep(LOOK_S)
+                    one = client.state(one.version)
+                verdict_s = time.monotonic() - began
+                if one.status != "accepted":
+                    raise RuntimeError(one.reason)
+                ident = _hash(cup, number // AN_HOUR + 1, one.version)[:IDENT_DIGITS]
+                _until(partial(played, ident))
+                found.append((verdict_s, time.monotonic() - began))
+            return found
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+def _hash(cup: Path, team: int, version: int) -> str:
+    """Returns the hash of an accepted version."""
+    store = Store(cup)
+    one = versions.version(store, team, version)
+    store.close()
+    assert one is not None
+    return one.hash
+
+
+def _token(store: Store, name: str) -> str:
+    """Invites a team, and returns the token of its only member's programs."""
+    _, invitation = teams.invite(store, name, "", "the benchmark")
+    person = teams.person(store, teams.open_link(store, invitation, "member"))
+    assert person is not None
+    return teams.new_program_token(store, person)
+
+
+def _zipped(folder: Path, number: int) -> Path:
+    file = folder / f"upload{number}.zip"
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("bot.py", BOT.format(number=number))
+        packed.writestr("bot.toml", f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n')
+    return file
+
+
 def _until(true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + WITHIN_S
     while not true():
@@ -112,13 +191,18 @@ def main() -> None:
     parser.add_argument("--bots", type=int, default=100)
     parser.add_argument("--new", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--uploads", action="store_true", help="from the upload on, and not from acceptance")
     arguments = parser.parse_args()
+    setting = arguments.bots, arguments.new, arguments.jobs
     with TemporaryDirectory() as folder:
-        found = first_games(Path(folder), arguments.bots, arguments.new, arguments.jobs, os.environ)
-    print(
-        f"{arguments.bots} bots, {arguments.jobs} games at a time, {arguments.new} new versions: first game after "
-        f"{median(found):.1f} s (p50), {p95(found):.1f} s (p95), {max(found):.1f} s (most)"
-    )
+        if arguments.uploads:
+            verdicts, games = zip(*uploads(Path(folder), *setting, os.environ), strict=True)
+            found = {"verdict": [*verdicts], "first game": [*games]}
+        else:
+            found = {"first game": first_games(Path(folder), *setting, os.environ)}
+    print(f"{arguments.bots} bots, {arguments.jobs} games at a time, {arguments.new} new versions:")
+    for name, seconds in found.items():
+        print(f"{name} after {median(seconds):.1f} s (p50), {p95(seconds):.1f} s (p95), {max(seconds):.1f} s (most)")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ def host(
         organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
             Default: any.
         git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
-            Repeatable. Default: GitHub, GitLab, Codeberg and Bitbucket.
+            Repeatable. They are read without your account's passwords and keys. Default: GitHub, GitLab, Codeberg and
+            Bitbucket.
     """
     with web_extra("referee host"):
         from referee.harness.host import contest, settings

@@ -4,8 +4,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from gzip import compress
 from pathlib import Path
@@ -43,6 +42,7 @@ from referee.harness.host.access import (
 )
 from referee.harness.host.live import Live
 from referee.harness.host.orders import WATCHED_S, note_watched
+from referee.harness.host.readers import Readers
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
 from referee.harness.tournament.reports.site import page_templates
@@ -50,12 +50,6 @@ from referee.harness.tournament.reports.site import page_templates
 HERE = Path(__file__).parent
 LOOK_S = 0.5
 """How often the ledger is looked at."""
-EVENTS_S = 15.0
-"""A stream of events says something at least this often, so that no proxy closes it."""
-TABLES_A_SECOND = 200
-"""How many readers a second are asked to fetch a table that has changed: the more readers, the rarer the news."""
-STREAMS = 3000
-"""Open streams of events."""
 FILES = {"host.js": "text/javascript", "host.css": "text/css"}
 EVENTS = "text/event-stream"
 
@@ -132,9 +126,8 @@ class Application:
         templates.filters |= {"time": _time, "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
-        self.streams_open = 0
+        self.readers = Readers()
         self._watched_at = -WATCHED_S
-        self._changed = asyncio.Event()
         self._table = (b"", b"")
 
         def render(template: str, status_code: int = 200, **values: Any) -> Response:
@@ -150,13 +143,12 @@ class Application:
         await self.app(scope, receive, send)
 
     async def watch(self) -> None:
-        """Reads what is new and wakes the streams, until it is cancelled."""
+        """Reads what is new and tells the readers, until it is cancelled."""
         while True:
             try:
-                if await asyncio.to_thread(self.live.refresh):
-                    changed, self._changed = self._changed, asyncio.Event()
-                    changed.set()
-                if self.streams_open and time.monotonic() > self._watched_at + WATCHED_S / 3:
+                await asyncio.to_thread(self.live.refresh)
+                self.readers.tell(self.live.number)
+                if self.readers and time.monotonic() > self._watched_at + WATCHED_S / 3:
                     self._watched_at = time.monotonic()
                     await asyncio.to_thread(note_watched, self.contest.store)
             except Exception:
@@ -164,13 +156,13 @@ class Application:
             await asyncio.sleep(LOOK_S)
 
     @property
-    def streams(self) -> dict[tuple[str, str], tuple[Access, Callable[[Request], Awaitable[Response]]]]:
-        """The routes that no thread answers: method and path, who may ask, and what answers."""
+    def streams(self) -> dict[tuple[str, str], tuple[Access, Callable[..., Any]]]:
+        """The routes that no thread answers: method and path, who may ask, and what answers, as Starlette takes it."""
         upload = partial(uploads.receive, contest=self.contest)
         return {
             ("GET", "/"): (EVERYBODY, self._index),
             ("GET", "/index.html"): (EVERYBODY, self._index),
-            ("GET", "/events"): (EVERYBODY, self._events),
+            ("GET", "/events"): (EVERYBODY, self.readers),
             ("GET", "/health"): (EVERYBODY, self._health),
             ("GET", "/static/{file}"): (EVERYBODY, self._file),
             ("POST", "/team/versions"): (SUBMITTER, upload),
@@ -214,26 +206,6 @@ class Application:
             log.exception("the database does not answer")
             return PlainTextResponse("the database does not answer\n", 503)
         return PlainTextResponse(f"{self.live.problem or 'ok'}\n", 503 if self.live.problem else 200)
-
-    async def _events(self, request: Request) -> Response:
-        """Streams a word whenever the table has changed. Browsers then ask for it, with its entity tag."""
-        if self.streams_open >= STREAMS:
-            return PlainTextResponse("too many pages are open; reload later\n", 503)
-        return StreamingResponse(self._table_events(), media_type=EVENTS, headers={"cache-control": "no-store"})
-
-    async def _table_events(self) -> AsyncIterator[bytes]:
-        self.streams_open += 1
-        try:
-            while True:
-                spread_s = max(1.0, self.streams_open / TABLES_A_SECOND)
-                number, until = self.live.number, time.monotonic() + max(EVENTS_S, spread_s)
-                yield b'event: table\ndata: {"number":%d,"spread_ms":%d}\n\n' % (number, spread_s * 1000)
-                await asyncio.sleep(spread_s)
-                while self.live.number == number and (left := until - time.monotonic()) > 0:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), left)
-        finally:
-            self.streams_open -= 1
 
     async def _version_events(self, request: Request) -> Response:
         """Streams the position, the build log and the verdict of a version."""

@@ -21,7 +21,7 @@ from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.site import Site, shown_to
-from referee.harness.tournament.reports.site_games import pairs_met, site_games
+from referee.harness.tournament.reports.site_games import BotGames, pairs_met, site_games
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN, Line
 from referee.harness.tournament.store.reader import Book, read
@@ -78,6 +78,15 @@ class LiveSite(Site):
             self._with_games()
             self.author(row, OWN)
             return self._made.pop(f"{OWN}/index.html")
+
+    def version(self, bot: str, hash: str) -> BotGames | None:
+        """Returns the games and faults of a version of a bot, for its team; None if it takes no part yet."""
+        ident = next((each.ident for each in self.plan.bots if each.name == bot and each.hash == hash), None)
+        if ident is None:
+            return None
+        with self._making:
+            self._with_games()
+            return self.games.bots[ident]
 
     def line(self, name: str) -> tuple[Path, Line] | None:
         """Returns the ledger's line of a listed game, by the name of its file, with the ledger's file."""

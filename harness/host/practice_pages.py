@@ -39,7 +39,7 @@ def practice_page(asked: Asked) -> Response:
         versions=_playable(asked),
         rivals=rivals(plan),
         seats=range(plan.seats),
-        maps=maps.names(plan.game) if "map" in plan.options or plan.maps else [],
+        maps=maps.names(plan.game),
         switch=switches.setting_of(store, "practice"),
         a_day=asked.contest.settings.practice_a_day,
         waits=any(each.status in ("waiting", "playing") for each in found),

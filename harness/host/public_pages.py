@@ -132,7 +132,7 @@ def _without_links(tokens: Iterable[Token]) -> Iterator[Token]:
 def kits(asked: Asked) -> Response:
     """Answers with the list of languages for which a first bot can be downloaded."""
     game = asked.contest.live.public.plan.game
-    names = [name for name, kit in new.kits().items() if game in new.games(name, kit)]
+    names = {name: kit.name for name, kit in new.kits().items() if game in new.games(name, kit)}
     return asked.contest.render("kits.html", title="A first bot", kits=names, game=find_game(game))
 
 

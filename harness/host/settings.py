@@ -45,10 +45,16 @@ class WebSettings(Struct, frozen=True):
 
 
 def check_settings(settings: WebSettings) -> None:
-    """Raises UsageError for an address or network that is none."""
+    """Raises UsageError for an address, network or host of repositories that is none."""
     parts = urlsplit(settings.address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.fragment:
         raise UsageError(f"--address {settings.address}: expected http://HOST:PORT or https://HOST, and no more")
+    for each in settings.git_hosts:
+        parts = urlsplit(each)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+            raise UsageError(
+                f"--git-host {each}: expected the beginning of an address, such as https://git.example.org"
+            )
     for each in settings.organisers_from:
         try:
             ipaddress.ip_network(each)

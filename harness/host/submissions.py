@@ -217,7 +217,8 @@ def submission(store: Store, one: Version, bot: str) -> Submission:
     """Returns a version as the intake takes it."""
     is_git = "://" in one.path
     source = one.path if is_git else str(store.folder / one.path)
-    return Submission(bot, source, one.file, one.file, is_named=True, commit=one.git_commit or "HEAD")
+    commit = one.git_commit or "HEAD"
+    return Submission(bot, source, one.file, one.file, is_named=True, commit=commit, is_strangers=True)
 
 
 def report(one: Version) -> str:

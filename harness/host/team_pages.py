@@ -11,6 +11,9 @@ from referee.harness.host.teams import Team
 from referee.harness.host.uploads import shown
 from referee.harness.host.versions import Version
 
+FAULTS = 10
+"""How many faults the page of a version has. The team's bot page has more."""
+
 
 def team_of(asked: Asked) -> Team:
     """Returns the team of the person who asks."""
@@ -69,7 +72,7 @@ def new_token(asked: Asked) -> Response:
 
 
 def version_page(asked: Asked) -> Response:
-    """Answers with a version: its place in the queue, its build log and what the check says."""
+    """Answers with a version: its place in the queue, its build log, what the check says, and its faults in games."""
     one, store = version_of(asked), asked.contest.store
     return asked.contest.render(
         "version.html",
@@ -79,6 +82,8 @@ def version_page(asked: Asked) -> Response:
         report=submissions.report_text(store, one) if one.is_decided else "",
         seconds=submissions.seconds(one),
         current=versions.current(store, asked.team),
+        games=asked.contest.live.whole.version(one.bot, one.hash) if one.status == "accepted" else None,
+        most_faults=FAULTS,
     )
 
 

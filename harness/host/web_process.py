@@ -30,6 +30,9 @@ from referee.harness.web.server.web_clock import WebClock
 METRICS = "/metrics"
 FORWARDED = (b"x-forwarded-for", b"forwarded", b"via", b"x-real-ip")
 """Headers that a proxy adds."""
+SWITCH_S = 0.0005
+"""How long a thread that makes a page may keep the interpreter while the thread that answers wants it. Python's default
+is ten times as long, and a response gives the interpreter up several times."""
 LIMITS = RequestLimits(connections=4000, address_connections=2000)
 
 
@@ -105,5 +108,6 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     allow_descriptors(OPEN_FILES)
+    sys.setswitchinterval(SWITCH_S)
     with guarded():
         asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), msgspec.json.decode(sys.argv[3], type=WebSettings)))

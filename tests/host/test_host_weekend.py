@@ -1,34 +1,37 @@
-"""A weekend of a contest: good, broken and hostile uploads, practice, kills, a freeze, a final, a restored backup."""
+"""A weekend of a contest: good, broken and hostile uploads, practice, kills, a freeze, a final, a restored backup.
 
+The nightly one has 40 teams, bots in seven languages, and two people with a real browser.
+"""
+
+import io
 import shutil
 import signal
 import time
 import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from contests import referee
+from hostile_teams import CRASHES, HELD_OFF, STOLEN, bomb, thief
 from hosting import Browser, Hosted, hosted, secret, wait_for
+from needs import lacks
 from submissions import RUN, zipped
 
 from referee.harness.host import finals, versions
 from referee.harness.host.backup import backup, restore
 from referee.harness.host.store import Store
+from referee.harness.new.write import kits
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser as Chromium
+
 pytestmark = pytest.mark.slow
 
-CRASHES = """
-plain = choose
-def choose():
-    if time.time() > {at}:
-        sys.exit("gave up")
-    return plain()
-"""
-"""Passes its check and fails in all later games."""
 BROKEN = RUN + 'build = "echo no compiler here; exit 1"\n'
 
 
@@ -40,11 +43,18 @@ class Weekend:
         self.names = [f"Team {number}" for number in range(1, teams + 1)]
         self.broken = set(self.names[:: max(2, teams // 4)])
         """Those whose second upload is broken."""
+        self.thief, self.bomb = self.names[-1], self.names[-2] if teams > 10 else ""
+        self.hostile = {self.thief, self.bomb}
+        languages = [name for name in kits() if name == "python" or not lacks(name)] if teams > 10 else []
+        self.languages = dict(zip(self.names[3:], languages, strict=False))
+        """Those that hand in a first bot of this language, as the contest's page has it."""
+        self.broken -= {*self.hostile, *self.languages}
         self.browsers: dict[str, Browser] = {}
         self.expected: dict[tuple[str, int], str] = {}
         """By team and version, the verdict."""
         self.address = ""
         self.organiser: Browser
+        self.flooding: Browser
 
     def host(self, end: int = signal.SIGINT) -> "hosted":  # type: ignore[valid-type]
         bind = ("--bind", self.address) if self.address else ("--game", "tictactoe", "--seed", "5")
@@ -59,6 +69,7 @@ class Weekend:
         links = {line.split(",")[0]: line.split(",")[-1] for line in table.splitlines()[1:]}
         for name in self.names:
             self.browsers[name] = contest.browser().join(links[name], f"captain of {name}")
+        self.flooding = contest.team(self.organiser, "Flood")
         second = contest.browser().join(secret(self.browsers[self.names[0]].post("/team/link")), "second")
         assert self.names[0] in second.get("/team")
 
@@ -67,16 +78,41 @@ class Weekend:
         for number, name in enumerate(self.names):
             file = self.folder / "files" / f"{number}-{round}.zip"
             is_broken = round == 2 and name in self.broken
-            toml, more = BROKEN if is_broken else RUN, ""
-            if round == 1 and number == 1:
-                more = "import time\n" + CRASHES.format(at=time.time() + 45)
-            zipped(file, 100 * round + number, toml, more)
+            toml = BROKEN if is_broken else RUN
+            if name in self.languages:
+                self._first_bot(file, name, round)
+            else:
+                zipped(file, 100 * round + number, toml, self._code(number, name, round))
             if round == 2 and number == 2:  # another hostile one leads out of its folder
                 with zipfile.ZipFile(file, "a") as packed:
                     packed.writestr("../../outside.py", "print('out')")
                 is_broken = True
             self.browsers[name].hand_in(file, note=f"round {round}")
             self.expected[name, round] = "refused" if is_broken else "accepted"
+
+    def flood(self) -> None:
+        """A hostile team hands in as often and as fast as it can."""
+        file = zipped(self.folder / "files" / "flood.zip", 999).read_bytes()
+        files = {"file": ("flood.zip", file)}
+        statuses = Counter(self.flooding.http.post("/team/versions", files=files).status_code for _ in range(40))
+        assert statuses.keys() <= {200, 400, 429} and statuses[200] <= versions.Quota().an_hour, statuses
+        assert statuses[429] > 0
+
+    def _code(self, number: int, name: str, round: int) -> str:
+        if round == 1 and number == 1:
+            return CRASHES
+        if name == self.thief:
+            return thief(str(self.cup), int(self.address.rpartition(":")[2]))
+        return bomb() if name == self.bomb else ""
+
+    def _first_bot(self, file: Path, name: str, round: int) -> None:
+        """Downloads a first bot, and adds a file by which each version is another one."""
+        kit = self.browsers[name].http.get(f"/kits/{self.languages[name]}.zip")
+        assert kit.status_code == 200, kit.text
+        file.write_bytes(kit.content)
+        with zipfile.ZipFile(file, "a") as packed:
+            folder = zipfile.ZipFile(io.BytesIO(kit.content)).namelist()[0].split("/")[0]
+            packed.writestr(f"{folder}/VERSION", f"{name}, round {round}")
 
     def decide(self, round: int) -> None:
         """Waits for all verdicts of a round."""
@@ -98,9 +134,9 @@ class Weekend:
         wait_for(lambda: len(self.games()) >= before + more)
 
     def everybody_plays(self) -> bool:
-        """Whether the versions of all teams but the one that fails later are in, and have games."""
+        """Whether the versions of all teams but those that fail in games are in, and have games."""
         present = {entry.ident: entry.name for entry in read_plan(self.cup / PLAN).bots if not entry.absent}
-        if {*self.names} - {*present.values()} - {self.names[1]}:
+        if {*self.names} - {*present.values()} - {self.names[1]} - self.hostile:
             return False
         return present.keys() <= reader.idents_of(reader.read(self.cup).line_ups)
 
@@ -118,16 +154,58 @@ def check_all(weekend: Weekend, known: dict[str, str]) -> None:
     assert known.items() <= weekend.games().items()
     twice = {key: n for key, n in Counter(line.k for _, line in reader.every_line(cup)).items() if n > 1}
     assert not twice
+    idents = {entry.ident: entry.name for entry in read_plan(cup / PLAN).bots}
+    faults = [(idents[line.b[fault.seat]], fault.detail) for _, line in reader.counted_lines(cup) for fault in line.f]
+    assert not [each for each in faults if f"code {STOLEN}" in each[1]]
+    assert any(name == weekend.thief and f"code {HELD_OFF}" in detail for name, detail in faults)
+    assert not weekend.bomb or any(name == weekend.bomb for name, _ in faults)
     assert "0 differ" in referee(weekend.folder, "tournament", "verify", cup, "--sample", "20%")
     assert not (cup.parent / "outside.py").exists() and not (cup / "outside.py").exists()
 
 
+def in_a_browser(browser: "Chromium", weekend: Weekend, contest: Hosted) -> None:
+    """Two people use a browser: they join, hand in, follow the check, watch the table and a game, and practise."""
+    errors: list[str] = []
+    pages = []
+    for number, name in enumerate(("Ann", "Bea")):
+        page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(secret(weekend.organiser.post("/organiser/invite", name=f"{name}'s team")))
+        page.get_by_label("Your name").fill(name)
+        page.get_by_role("button", name="Join").click()
+        slow = RUN + 'build = "for i in 1 2 3; do echo step $i; sleep 1; done"\n'
+        file = zipped(weekend.folder / "files" / f"{name}.zip", 5000 + number, slow)
+        page.get_by_label("A zip of the bot's folder").set_input_files(file)
+        page.get_by_role("button", name="Hand in").first.click()
+        page.get_by_text("step 1").wait_for()
+        page.get_by_text("accepted", exact=True).wait_for(timeout=60_000)
+        pages.append(page)
+    first, second = pages
+    first.goto(contest.address)
+    first.get_by_role("link", name="Bea's team").wait_for(timeout=60_000)  # the table moves without a reload
+    first.get_by_role("link", name="Bea's team").click()
+    game = first.get_by_role("link", name="view", exact=False).first
+    wait_for(lambda: first.reload() and game.count())
+    game.click()
+    first.wait_for_selector(".timeline")
+    second.goto(f"{contest.address}/team/practice")
+    second.get_by_label("Against").select_option("@random")
+    second.get_by_label("Seed").fill("7")
+    second.get_by_role("button", name="Play").click()
+    second.get_by_role("link", name="view").wait_for(timeout=60_000)
+    for page in pages:
+        page.context.close()
+    assert errors == []
+
+
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("teams", [4, pytest.param(40, marks=pytest.mark.nightly)])
-def test_a_weekend_loses_nothing(teams: int, tmp_path: Path) -> None:
+def test_a_weekend_loses_nothing(teams: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     weekend = Weekend(tmp_path, teams)
     with weekend.host(end=signal.SIGKILL) as contest:
         weekend.begin(contest)
+        if teams > 10:
+            in_a_browser(request.getfixturevalue("browser"), weekend, contest)
         weekend.upload(1)
         weekend.decide(1)
         wait_for(weekend.everybody_plays, 300.0)
@@ -137,6 +215,7 @@ def test_a_weekend_loses_nothing(teams: int, tmp_path: Path) -> None:
         weekend.until_played(3)
         known |= weekend.games()
         weekend.upload(2)  # and the second, in the middle of the checks
+        weekend.flood()
         time.sleep(1.0)
     with weekend.host() as contest:
         weekend.decide(2)
@@ -144,9 +223,10 @@ def test_a_weekend_loses_nothing(teams: int, tmp_path: Path) -> None:
         weekend.decide(3)
         wait_for(weekend.everybody_plays, 300.0)
         store = Store(weekend.cup)
-        wait_for(lambda: store.value("SELECT count(*) FROM practice WHERE status = 'played'") == 4)
-        why = store.value("SELECT set_aside_why FROM submission WHERE bot = ? AND version = 1", weekend.names[1])
-        assert not why or "in a row" in why
+        wait_for(lambda: store.value("SELECT count(*) FROM practice WHERE status = 'played'") >= 4)
+        for name in (weekend.names[1], weekend.thief):
+            why = "SELECT set_aside_why FROM submission WHERE bot = ? AND version = 1"
+            wait_for(lambda name=name, why=why: "in a row" in store.value(why, name))
 
         # The freeze, and the final.
         weekend.organiser.post("/organiser/switches/table", value="frozen")

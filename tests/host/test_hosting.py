@@ -140,6 +140,11 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
         fault = r'href="games/([^"]+)\.(?:html|jsonl\.gz)"[^>]*>(?:View the game|Download the replay)'
         own = wait_for(lambda: re.findall(fault, blue.get("/team/bot")))[0]
         assert "private note of Blue" in blue.get("/team/bot") and "note of Red" not in blue.get("/team/bot")
+        for team, own_note, other in ((blue, "note of Blue", "note of Red"), (red, "note of Red", "note of Blue")):
+            wait_for(lambda team=team, note=own_note: note in team.get("/team/versions/1"))
+            page = team.get("/team/versions/1")
+            game = re.search(r"/team/games/[^.]+", page)
+            assert other not in page and game is not None and replay(team, f"{game[0]}.jsonl.gz")
         for browser, path, seen in (
             (blue, "/team/games", {"Blue"}),
             (red, "/team/games", set()),

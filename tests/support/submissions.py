@@ -14,6 +14,8 @@ from typing import Any
 from contests import DRAWS, tournament
 from defects import bot
 
+IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+"""Options of git for commits."""
 RUN = f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n'
 
 
@@ -44,8 +46,7 @@ def repository(folder: Path, salt: int, more: str = "") -> str:
     """Makes a git repository with a bot. Returns its address."""
     folder_of(folder, salt, more=more)
     (folder / "passwords").symlink_to("/etc/passwd")
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for arguments in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message", "bot"]):
+    for arguments in (["init", "--quiet"], ["add", "."], [*IDENTITY, "commit", "--quiet", "--message", "bot"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True)
     return f"file://{folder}"
 

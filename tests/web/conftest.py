@@ -1,7 +1,6 @@
 """Fixtures for the tests of pages: a browser and matches."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 from pages import Framed, Opened, Played, Viewing, Visited
-from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
@@ -25,16 +24,6 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.web.page import page as page_of
-
-
-@pytest.fixture(scope="session")
-def browser(viewer: None) -> Iterator[Browser]:
-    """Debian's chromium, without its own sandbox as it may run as root. It only opens our pages."""
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
 """Fetches a commit of a git repository that a stranger controls."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -34,14 +35,25 @@ ENVIRONMENT = {
     "GIT_LFS_SKIP_SMUDGE": "1",
     "LC_ALL": "C",
 }
+NO_REDIRECTS = ("-c", "http.followRedirects=false")
+"""A listed host could lead to any other one, such as one of the organiser's own network."""
+MOVED = re.compile(r"error: 30\d|redirect")
 
 
 async def fetch(
-    address: str, folder: Path, max_bytes: int, max_files: int, fetch_s: float, commit: str = "HEAD"
+    address: str,
+    folder: Path,
+    max_bytes: int,
+    max_files: int,
+    fetch_s: float,
+    commit: str = "HEAD",
+    is_strangers: bool = False,
 ) -> None:
     """Fetches one commit of a repository into a new folder, without submodules, hooks and prompts.
 
-    `commit`: its 40 digits, or the name of a branch or tag; HEAD = the newest of the main branch.
+    `commit`: its 40 digits, or the name of a branch or tag; HEAD = the newest of the main branch. `is_strangers`: a
+    stranger named the address. It is read without the passwords, keys and settings of git that this account has, and
+    must not lead to another one.
 
     UsageError if that fails, takes too long, or grows beyond the limits. A few small objects can stand for any number
     of files, so the files are counted before they are written.
@@ -49,12 +61,13 @@ async def fetch(
     git = shutil.which("git")
     if git is None:
         raise UsageError(f"{address}: needs git, which is not installed")
-    settings = [word for setting in SAFE for word in ("-c", setting)]
+    settings = [word for setting in SAFE for word in ("-c", setting)] + [*(NO_REDIRECTS if is_strangers else ())]
+    environment = os.environ | ENVIRONMENT | (_no_account(address, folder) if is_strangers else {})
     until, listing = trio.current_time() + fetch_s, folder.with_name(f"{folder.name}.files")
 
     async def run(*words: str, output: int | IO[bytes] = subprocess.DEVNULL, look: Look) -> None:
         command = ["/bin/sh", "-c", MEMORY_LIMIT, git, *settings, *words]
-        await _run(command, address, output, until, fetch_s, look)
+        await _run(command, environment, address, output, until, fetch_s, look)
 
     def check_size() -> None:
         if _size(folder) > 2 * max_bytes:  # the repository and its files
@@ -77,15 +90,32 @@ async def fetch(
     await run("-C", str(folder), "checkout", "--quiet", "--force", "FETCH_HEAD", look=check_size)
 
 
+def _no_account(address: str, folder: Path) -> dict[str, str]:
+    """Returns an environment in which git finds no `.gitconfig`, `.netrc`, helper for passwords or key."""
+    return {
+        "HOME": os.devnull,
+        "XDG_CONFIG_HOME": os.devnull,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ALLOW_PROTOCOL": address.partition("://")[0],
+    }
+
+
 async def _run(
-    command: list[str], address: str, output: int | IO[bytes], until: float, fetch_s: float, look: Look
+    command: list[str],
+    environment: Mapping[str, str],
+    address: str,
+    output: int | IO[bytes],
+    until: float,
+    fetch_s: float,
+    look: Look,
 ) -> None:
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.PIPE,
-        env=os.environ | ENVIRONMENT,
+        env=environment,
         start_new_session=True,
     )
     try:
@@ -100,6 +130,8 @@ async def _run(
         _end(process)
     if process.returncode != 0:
         why = next((line for line in reversed(lines) if "fatal:" in line), lines[-1] if lines else "git failed")
+        if MOVED.search(why):
+            raise UsageError(f"{address}: redirects to another address; hand in that one")
         raise UsageError(f"{address}: cannot be cloned: {why.removeprefix('fatal: ')}")
 
 

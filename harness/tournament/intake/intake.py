@@ -198,7 +198,8 @@ async def _fetched(submission: Submission, scratch: Path, fetch_s: float) -> Pat
     path = Path(submission.source)
     if submission.is_git:
         path = scratch / submission.name
-        await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s, submission.commit)
+        commit, is_strangers = submission.commit, submission.is_strangers
+        await fetch(submission.source, path, MAX_BYTES, MAX_FILES, fetch_s, commit, is_strangers)
     if not path.exists():
         raise UsageError(f"there is no file or folder {submission.place}")
     return await trio.to_thread.run_sync(_copied, submission, path, scratch)
@@ -265,12 +266,14 @@ def _stored(intake: Intake, submission: Submission, path: Path) -> Entry:
 
 
 def reason(report: CheckReport, submission: Submission) -> str:
-    """Returns in one line why a submission is refused, without its path."""
+    """Returns in one line why a submission is refused, without its path on this machine."""
     errors = (finding for check in report.checks for finding in check.findings if finding.level is Level.ERROR)
     first = next(errors, None)
     if first is None:
         return report.verdict
-    text = first.text.removeprefix(f"{submission.source}: ").replace(submission.source, submission.name)
+    text = first.text.removeprefix(f"{submission.source}: ")
+    if not submission.is_git:
+        text = text.replace(submission.source, submission.name)
     line = " ".join(text.split())
     return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
 

@@ -58,6 +58,8 @@ class Submission(Struct, frozen=True):
     """`NAME=` names it."""
     commit: str = "HEAD"
     """Of a repository; see `git.fetch`."""
+    is_strangers: bool = False
+    """Of a repository: its team named the address, and not the organiser; see `git.fetch`."""
 
     @property
     def is_git(self) -> bool:
