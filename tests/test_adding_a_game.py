@@ -12,10 +12,14 @@ from pathlib import Path, PurePath
 import jsonschema
 import pytest
 from needs import skip_without
+from unchanged import CORE
 
 from referee.harness.new.write import kits
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*CORE, "docs/tutorials", "harness", "starter_kits", "tools/kits"),
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")

@@ -48,7 +48,7 @@ class Request(Struct, frozen=True):
     seed: str = ""
     """A number; empty = drawn."""
     options: dict[str, Any] = {}
-    """Of the rules, in place of the contest's."""
+    """Options of the rules that differ from the contest's."""
 
 
 class Orders:

@@ -1,4 +1,4 @@
-"""What a match leaves behind for whoever asked for it: the result, the faults, the costs."""
+"""The verdict of a match: its result, its faults and its costs."""
 
 from collections.abc import Iterable, Mapping
 

@@ -11,13 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 from modules import SPIN, bot, saved
+from unchanged import CORE
 
 from referee.harness.adapters.wasm import transport
 from referee.harness.cli.main import main
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import ledger, reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*CORE, "harness/adapters/wasm", "harness/cli", "harness/tournament"),
+]
 
 MEASURED = ("at", "by", "ms", "c", "z", "o")
 """Members of a ledger's line that are measured, or say where something is."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from contests import games, tournament
 from scripted import Arena
+from unchanged import CORE
 
 from referee.harness.adapters.kaggle.spec import RUNNER as KAGGLE
 from referee.harness.adapters.originals.command import RUNNER as ORIGINALS
@@ -23,7 +24,11 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.tournament.store.bot_archives import finding
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's"),
+    pytest.mark.depends_on(*CORE, "harness/adapters/kaggle", "harness/adapters/originals", "harness/tournament"),
+]
 
 AGENT = """
 import os

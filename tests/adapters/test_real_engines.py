@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 from scripted import Arena
+from unchanged import CORE
 
 from referee.games.game import TimeControl
 from referee.harness.adapters.engines.board import Board
@@ -18,7 +19,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = needs("engines")
+pytestmark = [needs("engines"), pytest.mark.depends_on(*CORE, "harness/adapters/engines")]
 
 CHESS, GO = "openspiel:chess", "openspiel:go"
 NODES = 1500

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from scripted import PREAMBLE
+from unchanged import CORE
 
 from referee.harness.cli.main import main
 from referee.harness.export.problem import VALIDATOR, ProblemTest, parse_test
+
+pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "harness/export")
 
 SUBMISSION = f"import socket{PREAMBLE}"
 LANGUAGES = """

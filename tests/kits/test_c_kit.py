@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot, Rival, play, seated
-from kits import built, example, readme_bot
+from kits import INPUTS, built, example, readme_bot
+from unchanged import CORE
 
 from referee.games import aiarena21, quoridor, reantics, tictactoe
 from referee.games.game import Game
@@ -24,7 +25,7 @@ from referee.tools.kits.shapes import Binding
 KIT = KITS / "c"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
-pytestmark = pytest.mark.usefixtures("c_kit")
+pytestmark = [pytest.mark.usefixtures("c_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 def compiled(source: Path, *flags: str | Path) -> Entrant:

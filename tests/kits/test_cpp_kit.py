@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot, play, reason
-from kits import built, readme_bot
+from kits import INPUTS, built, readme_bot
+from unchanged import CORE
 
 from referee.games import reantics, tictactoe
 from referee.games.game import Game
@@ -21,7 +22,7 @@ KIT = KITS / "cpp"
 BENCHMARKS = KITS.parent / "benchmarks" / "bots"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
-pytestmark = pytest.mark.usefixtures("cpp_kit")
+pytestmark = [pytest.mark.usefixtures("cpp_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 def compiled(source: Path, *flags: str | Path) -> Entrant:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, readme_bot, work
+from kits import INPUTS, WriteBot, readme_bot, work
+from unchanged import CORE
 
 from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import KITS
@@ -24,7 +25,7 @@ from referee.tools.kits.shapes import Binding
 KIT = KITS / "go"
 BUILD = "go build -C ../.. -buildvcs=false -o build/ ./examples/{}"
 
-pytestmark = pytest.mark.usefixtures("go_kit")
+pytestmark = [pytest.mark.usefixtures("go_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 def run_go(*args: str | Path) -> subprocess.CompletedProcess[str]:

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from driving import NAMES, Bot
 from kits import INPUTS, WriteBot, built, readme_bot
+from unchanged import CORE
 
 from referee.harness.match.series import Outcome
 from referee.harness.paths import HOME, KITS
@@ -25,7 +26,7 @@ from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "java"
 
-pytestmark = pytest.mark.usefixtures("java_kit")
+pytestmark = [pytest.mark.usefixtures("java_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 @pytest.mark.depends_on(*INPUTS)

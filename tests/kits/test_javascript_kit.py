@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built, readme_bot
+from kits import INPUTS, WriteBot, built, readme_bot
+from unchanged import CORE
 
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
@@ -28,7 +29,7 @@ from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "javascript"
 
-pytestmark = pytest.mark.usefixtures("javascript_kit")
+pytestmark = [pytest.mark.usefixtures("javascript_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 def test_its_unit_tests_pass() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from kits import INPUTS, need
+from unchanged import CORE
 
 from referee.games import registry
 from referee.harness.cli.main import main
@@ -38,6 +39,7 @@ def new_bot(lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
+@pytest.mark.depends_on(*INPUTS, *CORE, "harness/check", "harness/languages")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_plays_and_passes_the_check(

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, readme_bot
+from kits import INPUTS, WriteBot, readme_bot
+from unchanged import CORE
 
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject, Hello
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 KIT = KITS / "python"
 StartBot = Callable[[str], Bot]

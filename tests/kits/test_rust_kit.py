@@ -13,6 +13,7 @@ import pytest
 from driving import NAMES, Bot
 from kits import INPUTS, WriteBot, built
 from needs import skip_without
+from unchanged import CORE
 
 from referee.games import registry
 from referee.harness.paths import KITS
@@ -22,7 +23,7 @@ from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "rust"
 
-pytestmark = pytest.mark.usefixtures("rust_kit")
+pytestmark = [pytest.mark.usefixtures("rust_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
 
 
 def cargo(*words: str | Path, cwd: Path | None = None, timeout: float = 200) -> None:

@@ -13,7 +13,9 @@ import msgspec
 import plain_wire
 import pytest
 from conformance import dialogue, run_dialogue
+from kits import INPUTS
 from needs import needs
+from unchanged import CORE
 
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.build import build_module
@@ -25,7 +27,11 @@ from referee.harness.programs.build_process import BuildContext
 from referee.harness.tournament.store import reader
 from referee.protocol.messages import Encoding
 
-pytestmark = [pytest.mark.kits, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.kits,
+    pytest.mark.slow,
+    pytest.mark.depends_on(*INPUTS, *CORE, "harness/adapters/wasm", "harness/languages"),
+]
 
 GAMES = ["quoridor", *(pytest.param(game, marks=pytest.mark.nightly) for game in ("reantics", "aiarena21"))]
 TEMPLATES = {

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Struct
+from unchanged import CORE
 
 from referee.games import registry
 from referee.games.contract import Notice, Ruling, Setup, State
@@ -17,7 +18,7 @@ from referee.harness.opponents import OPPONENTS, levels
 from referee.harness.servers.builtin_rivals import program
 from referee.protocol.messages import Encoding, Initialize, Limits
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*CORE, "harness/opponents")]
 
 LADDER = {
     "aiarena21": ("random", "greedy", "planner"),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from driving import Bot
 from scripted import Arena
+from unchanged import CORE
 
 from referee.games import registry
 from referee.games.contract import FaultKind
@@ -19,7 +20,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding, ErrorObject
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*CORE, "harness/opponents")]
 
 RANDOM = entrant("@random")
 OURS = registry.own_names()

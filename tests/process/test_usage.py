@@ -99,7 +99,7 @@ async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) 
     body = "greet()\nfor _ in range(10): asked = call(); time.sleep(0.03); answer(asked, 'paper')\n"
     rival = arena.bot(f"{body}answer(call(), None); call()", name="rival")
     match = arena.match(forker, rival, game="rounds", rounds=10, turns=True, time=TimeControl(per_call_s=0.3))
-    verdict = await arena.play(match, Limits(memory_bytes=None), granted_s=6.0)
+    verdict = await arena.play(match, Limits(memory_bytes=None), granted_s=20.0)
     assert [fault for fault in verdict.faults if fault.player == 1] == []
 
 

@@ -16,6 +16,7 @@ import msgspec
 import psutil
 import pytest
 from needs import needs
+from unchanged import CORE
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import launcher_build
@@ -157,6 +158,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.depends_on(*CORE, "harness/cli", "harness/languages")
 def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
     """Even between the start of a process and the moment when the referee learns its number."""
 

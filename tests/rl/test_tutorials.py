@@ -10,6 +10,9 @@ import nbclient
 import nbformat
 import pytest
 from needs import needs
+from unchanged import CORE
+
+pytestmark = pytest.mark.depends_on(*CORE, "docs/tutorials", "harness/rl", "starter_kits")
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 STEPS = "1500"

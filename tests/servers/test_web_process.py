@@ -3,14 +3,12 @@
 import json
 import os
 import queue
-import re
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import psutil
 import pytest
 import requests
 import trio
+from serving import served, web_process
 from teams import lines, team
 
 from referee.games.game import TimeControl
@@ -31,13 +30,6 @@ pytestmark = [pytest.mark.slow]
 in_thread = trio.to_thread.run_sync
 CASE = "BASE_AI_FIRST"
 OUTAGE_S = 2.0
-
-
-def web_process(of: int) -> psutil.Process:
-    """Returns the web process of a server."""
-    found = [each for each in psutil.Process(of).children() if any("web_process" in word for word in each.cmdline())]
-    assert len(found) == 1
-    return found[0]
 
 
 async def next_web_process(killed: psutil.Process) -> psutil.Process:
@@ -160,25 +152,8 @@ async def test_no_program_inherits_the_link(arena: str) -> None:
     assert not inherited
 
 
-@contextmanager
-def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Runs a server of its own, and yields its address and process."""
-    argv = [sys.executable, "-m", "referee.harness.cli.main", "serve", "arena", "--bind", "127.0.0.1:0"]
-    with subprocess.Popen(
-        [*argv, "--replay", "none"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as process:
-        assert process.stdout is not None
-        found = re.search(r"http://[^ ]+", process.stdout.readline())
-        assert found is not None
-        try:
-            yield found[0], process
-        finally:
-            process.send_signal(signal.SIGCONT)
-            process.kill()
-
-
 def test_clients_hear_that_the_process_with_the_matches_was_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (url, process), team(lambda url, battle: None, lambda: "") as idle:
+    with served(cwd=tmp_path) as (url, process), team(lambda url, battle: None, lambda: "") as idle:
         client = Client(url, order(url, idle.url))
         me = client.next()["youAre"]
         client.until_turn(me)
@@ -214,7 +189,7 @@ async def test_a_move_in_time_counts_although_the_matches_were_busy_meanwhile() 
 
 
 def test_a_server_ends_with_its_web_process(tmp_path: Path) -> None:
-    with served(tmp_path) as (url, process):
+    with served(cwd=tmp_path) as (url, process):
         web = web_process(process.pid)
         with requests.get(f"{url}/", timeout=10) as answer:
             assert answer.status_code == 200

@@ -15,12 +15,15 @@ from unittest import mock
 
 from defects import bot
 from scripted import PYTHON
+from unchanged import CORE
 
 from referee.harness.cli.main import main
 from referee.harness.isolation import launcher_build
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 
+INPUTS = (*CORE, "harness/cli", "harness/tournament", "tests/support/contests.py")
+"""The inputs of tests whose tournaments are played."""
 DRAWS = """
 def choose():
     global seed

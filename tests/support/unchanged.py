@@ -19,6 +19,11 @@ import pytest
 
 RECORD = Path("tests", "unchanged.json")
 """The fingerprint of each such test when it last passed, in the root folder."""
+CORE = (
+    *("games", "protocol", "harness/isolation", "harness/match", "harness/process", "harness/programs"),
+    *("harness/replay", "harness/seats", "tests/support/scripted.py"),
+)
+"""What plays a match: the inputs of tests whose bots play."""
 PROPERTY = "depends_on"
 """The property of a report: the name of the test, its fingerprint, and how many cases it has."""
 

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 from clusters import SLOW, Cluster, folder_bot, wait_for_lines
-from contests import command, course, environment, games, table, tournament
+from contests import INPUTS, command, course, environment, games, table, tournament
 
 from referee.harness.tournament.inbox import INBOX
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*INPUTS, "docs/how-to/use-a-cluster.md", "tests/support/clusters.py"),
+]
 
 NOTE = "the run that plays this tournament will take the change in"
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import jsonschema
 import pytest
-from contests import DRAWS, PLAYER, environment, games, referee, table, tournament
+from contests import DRAWS, INPUTS, PLAYER, environment, games, referee, table, tournament
 from defects import bot
 from model_service import serving
 
 from referee.harness.paths import KITS
 from referee.harness.tournament.store import ledger
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 
 RUN = f'run = ["{sys.executable}", "-I", "-S", "-B", "bot.py"]\n'
 TOML = f'{RUN}build = "{sys.executable} -m py_compile bot.py"\n'

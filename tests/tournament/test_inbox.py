@@ -21,6 +21,8 @@ from referee.harness.tournament.store.ledger import PLAN, claimed
 
 SLOW = """
 import time
+
+pytestmark = pytest.mark.depends_on(*INPUTS)
 plain = choose
 def choose():
     time.sleep(0.01)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import images
 import pytest
-from contests import DRAWS, PLAYER, environment, games, table, tournament
+from contests import DRAWS, INPUTS, PLAYER, environment, games, table, tournament
 from defects import bot
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
@@ -25,7 +25,7 @@ from referee.harness.tournament.intake.submissions import check_folder, submissi
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store.bot_archives import finding, store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 
 
 def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from contests import command, course, drawing_bot, environment, games, table, tournament
+from contests import INPUTS, command, course, drawing_bot, environment, games, table, tournament
 
 from referee.games import registry
 from referee.harness.tournament.execution import worker
@@ -18,7 +18,7 @@ from referee.harness.tournament.inbox import Enter, Retitle, Withdraw, hand_in, 
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 
 
 def workers_of(driver: int) -> list[psutil.Process]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import drawing_bot, games, table, tournament
+from contests import INPUTS, drawing_bot, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_stages import add, plan
@@ -27,6 +27,8 @@ from referee.harness.tournament.stages import scheduled_games
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
+
+pytestmark = pytest.mark.depends_on(*INPUTS)
 
 DRAW, FIRST, SECOND = (1, 1), (1, 2), (2, 1)
 

@@ -21,6 +21,8 @@ from referee.harness.tournament.formats.line_ups import line_ups, number_of_line
 from referee.harness.tournament.formats.schedules import FORMATS, size_of_round_robin
 from referee.harness.tournament.formats.series import series_ranking
 
+pytestmark = pytest.mark.depends_on("games/dice.py", "harness/tournament/formats", "harness/tournament/statistics")
+
 FORMATS_FOLDER = Path(first_pairing.__file__).parent
 
 

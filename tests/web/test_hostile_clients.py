@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from serving import web_process
 
 from referee.harness.servers.users import add_user
 
@@ -86,9 +87,7 @@ class Server:
         return 0
 
     def web_process(self) -> psutil.Process:
-        tree = psutil.Process(self.process.pid).children(recursive=True)
-        (found,) = [each for each in tree if "referee.harness.web.server.web_process" in each.cmdline()]
-        return found
+        return web_process(self.process.pid)
 
 
 @pytest.fixture(scope="module", params=SERVERS)

@@ -9,10 +9,14 @@ import pytest
 from pages import Played, Viewing, Visited
 from playwright.sync_api import Browser, Page
 from test_live import watched
+from unchanged import CORE
 
 from referee.games import registry
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*CORE, "harness/cli", "harness/web", "tests/web/conftest.py", "viewer"),
+]
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "viewer" / "node_modules" / "axe-core" / "axe.min.js"

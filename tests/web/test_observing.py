@@ -7,35 +7,16 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import requests
+from serving import served
 
 from referee.harness.web.server.web_process import _is_local
 
 pytestmark = pytest.mark.slow
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z 127\.0\.0\.1 ([A-Z]+) (\S+) (\d+|-) (\d+\.\d)")
-
-
-@contextmanager
-def served(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Runs the Arena, and yields its address and process."""
-    argv = [sys.executable, "-m", "referee.harness.cli.main", "serve", "arena", "--bind", "127.0.0.1:0"]
-    with subprocess.Popen(
-        [*argv, "--replay", "none", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        found = re.search(r"http://[^ ]+", process.stdout.readline())
-        assert found is not None
-        try:
-            yield found[0], process
-        finally:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-            process.wait(20)
 
 
 def test_health_says_whether_both_processes_answer() -> None:

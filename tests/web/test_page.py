@@ -11,6 +11,7 @@ import pytest
 from msgspec import UNSET
 from pages import Opened, Played
 from playwright.sync_api import Browser
+from unchanged import CORE
 from viewer_patches import frames
 
 import referee
@@ -28,7 +29,10 @@ from referee.harness.replay.simulate import positions
 from referee.harness.web.page import is_painted, lines
 from referee.harness.web.page import page as page_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*CORE, "harness/cli", "harness/web", "tests/web/conftest.py", "viewer"),
+]
 
 
 @pytest.mark.parametrize("game", registry.names())

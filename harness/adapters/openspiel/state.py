@@ -137,7 +137,7 @@ class Spiel(State):
             self._move({0: outcome})
 
     def _await(self) -> None:
-        """Asks whoever is to move, or ends the match."""
+        """Asks the seats that are to move, or ends the match."""
         state = self._state
         self._ids = {}
         player = self._player_to_move()

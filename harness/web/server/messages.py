@@ -18,7 +18,7 @@ from referee.protocol.codec import MSGPACK
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 
 HEALTH = "/health"
-"""Whoever asks for this path hears whether both processes answer."""
+"""The path that says whether both processes answer."""
 MAX_FRAME_BYTES = 1 << 24
 
 # From the process with matches.
