@@ -1,8 +1,9 @@
 """A year of a ladder in git, without real games: 300 bots, 50 runners, 5,000,000 games. Sizes, times, memory.
 
 `python -m referee.benchmarks.ladder_year FOLDER [GAMES]` writes a repository and measures `show`, `show` from the
-cache, and the rules of `check-change`. Half of the bots are modules, half deterministic native programs, so that nearly
-every batch needs a witness. Every entry is signed and merged by a commit, in the shape that the commands write.
+cache, the rules of `check-change`, and `verify`. Half of the bots are modules, half deterministic native programs, so
+that nearly every batch needs a witness and a sample. Runners claim what the chain draws, and some claims lapse. Every
+entry is signed and merged by a commit, in the shape that the commands write.
 """
 
 import os
@@ -16,8 +17,11 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from referee.harness.known_games import find_game
-from referee.harness.ladder.draw import DrawnGame, new_games
+from referee.harness.ladder.chain import Chain, Nature, Result
+from referee.harness.ladder.draw import DrawnGame, due, new_games, sampled
 from referee.harness.ladder.keys import SigningKey
 from referee.harness.ladder.new import write_ladder
 from referee.harness.ladder.playing import runner_file
@@ -25,6 +29,7 @@ from referee.harness.ladder.records import (
     Claim,
     Head,
     Part,
+    Settings,
     batch_path,
     batch_text,
     claim_path,
@@ -39,6 +44,10 @@ UPDATES = 900
 """New versions of bots in the first half of the year."""
 START, YEAR_S = int(time.time()) - 365 * 86_400 - 7_200, 365 * 86_400
 SEATS = 2
+BREAKDOWNS = 0.005
+"""The share of claims whose games are never handed in."""
+SETTINGS = {"games": BATCH, "claim_hours": 24}
+RULES = msgspec.convert({"game": "connectfour", **SETTINGS}, Settings)
 
 
 class Year:
@@ -50,7 +59,8 @@ class Year:
         self.keys = {f"runner-{number}": SigningKey(sha256(b"%d" % number).digest()) for number in range(RUNNERS)}
         self.strength = [self.luck.gauss(0, 1) for _ in range(BOTS)]
         self.now = START
-        self.tips: tuple[str, ...] = ()
+        self.chain = Chain({}, {})
+        self.known: dict[Claim, Nature] = {}
         self.numbers = dict.fromkeys(self.keys, 0)
         self.first = True
 
@@ -69,26 +79,43 @@ class Year:
         self.stream.write(b"\n")
         return ids
 
-    def played(self, runner: str, bots: str, rules: str, games: list[DrawnGame], of: str = "") -> str:
-        """Claims games and hands them in. Returns the claim's hash."""
+    def play(self, runner: str, bots: str, rules: str) -> int:
+        """Claims what the chain draws, and hands it in unless the machine breaks down. Returns the number of games."""
         self.numbers[runner] += 1
-        number = self.numbers[runner]
-        part = Part.AGAIN if of else Part.NEW
-        owner = owner_of(runner)
-        claim = Claim(1, runner, owner, number, self.tips, bots, rules, 0 if of else BATCH, part, of, self.now)
+        number, owner = self.numbers[runner], owner_of(runner)
+        need = due(self.chain, runner, owner, RULES, self.natures)
+        of, part = ("", Part.NEW) if need is None else (need.of, need.part)
+        after = self.chain.tips()
+        claim = Claim(1, runner, owner, number, after, bots, rules, 0 if of else BATCH, part, of, self.now)
         signed = line_of(claim) + b"\n"
         hash = hash_of(signed)
         self.commit({claim_path(runner, number): signed_file(signed, self.keys[runner].sign(signed))})
-        self.tips = (hash,)
-        if not of:
-            games += new_games(claim, BOTS, SEATS)
+        self.chain.add_claim(hash, claim)
+        self.now += 1
+        games = new_games(self.chain.claims[of or hash], BOTS, SEATS)
+        if part is Part.SAMPLE:
+            of_modules = [place for place, game in enumerate(games) if is_of_modules(game)]
+            games = [games[place] for place in sampled(claim, of_modules, RULES.whole)]
+        if self.luck.random() < BREAKDOWNS:
+            return 0
         lines = [self.line(game, hash) for game in games]
-        self.now += 600
-        head = Head(1, runner, number, hash, self.tips, self.now, courses_of(lines), "referee 0.1.0, wasmtime 50.0.1")
+        head = Head(
+            1, runner, number, hash, self.chain.tips(), self.now, courses_of(lines), "referee 0.1.0, wasmtime 50.0.1"
+        )
         text = batch_text(head, lines)
         self.commit({batch_path(runner, number): signed_file(text, self.keys[runner].sign(text))})
-        self.tips = (hash_of(text),)
-        return hash
+        self.chain.add_result(Result(hash_of(text), head, ""))
+        self.now += 1
+        return len(lines)
+
+    def natures(self, claim: Claim) -> Nature:
+        """Returns how the games of a claim are checked: all native programs are deterministic."""
+        known = self.known.get(claim)
+        if known is None:
+            games = new_games(claim, BOTS, SEATS)
+            modules = sum(map(is_of_modules, games))
+            known = self.known[claim] = Nature(modules < len(games), True, modules)
+        return known
 
     def line(self, game: DrawnGame, claim: str) -> bytes:
         one, other = game.bots
@@ -97,8 +124,13 @@ class Year:
         proof = blake2b(course.digest(), key=claim.encode(), digest_size=4).hexdigest()
         luck = self.luck.randrange
         costs = f"{luck(10**5, 10**8)},{luck(10**5, 10**8)}"
-        fault = " 0timeout" if luck(200) == 0 else ""
+        fault = " 0timeout" if course.digest()[2] == 0 else ""
         return f"{'12' if first else '21'} {course.digest()[1]} {course.hexdigest()}{proof} {costs}{fault}".encode()
+
+
+def is_of_modules(game: DrawnGame) -> bool:
+    """Whether only modules play: every second bot is one."""
+    return all(place % 2 for place in game.bots)
 
 
 def owner_of(runner: str) -> str:
@@ -113,7 +145,7 @@ def bot(number: int, version: int) -> dict[str, bytes]:
 
 def write_year(folder: Path, games: int) -> None:
     """Writes a year with so many games."""
-    write_ladder(folder, find_game("connectfour"), "A year", {"games": BATCH, "claim_hours": 24}, "referee")
+    write_ladder(folder, find_game("connectfour"), "A year", SETTINGS, "referee")
     command = ["git", "-C", str(folder), "fast-import", "--quiet", "--force"]
     importer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 20)
     assert importer.stdin is not None and importer.stdout is not None
@@ -124,15 +156,16 @@ def write_year(folder: Path, games: int) -> None:
     rules, bots = year.commit(files, "ladder.toml", "bots")
     runners, batches = list(year.keys), games // BATCH
     step_s = YEAR_S // max(batches, 1)
-    for number in range(0, batches, 2):
-        year.now = START + number * step_s
-        if number < batches / 2 and (number // 2) % max(1, batches // 4 // UPDATES) == 0:
-            (bots,) = year.commit(bot(year.luck.randrange(BOTS), number + 1), "bots")
-        one = year.luck.choice(runners)
-        other = year.luck.choice([each for each in runners if owner_of(each) != owner_of(one)])
-        drawn: list[DrawnGame] = []
-        hash = year.played(one, bots, rules, drawn)
-        year.played(other, bots, rules, drawn, of=hash)
+    played = updates = 0
+    while played < games:
+        number = played // BATCH
+        year.now = max(year.now, START + number * step_s)
+        if number < batches / 2 and updates * max(1, batches // 2 // UPDATES) <= number:
+            updates += 1
+            (bots,) = year.commit(bot(year.luck.randrange(BOTS), updates), "bots")
+        runner = year.luck.choice(runners)
+        if not year.chain.refusal(runner, RULES):
+            played += year.play(runner, bots, rules)
     importer.stdin.close()
     importer.wait()
 
@@ -168,6 +201,8 @@ def main(folder: Path, games: int) -> None:
         check = [*ladder, "check-change", "main~1", "main", "--author", "x", "--rules-only", *where]
         seconds, peak, output = measured(check, Path(cache))
         print(f"check-change of a batch, rules only: {seconds:.1f} s of CPU, {peak:,.0f} MiB; {output.strip()}")
+        seconds, peak, output = measured([*ladder, "verify", "main", *where], Path(cache))
+        print(f"verify: {seconds:.1f} s of CPU, {peak:,.0f} MiB; {output.strip()}")
     print(f"memory of this program {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 

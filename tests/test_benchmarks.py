@@ -220,6 +220,7 @@ def test_standings_are_measured_with_numpy_and_without() -> None:
 
 @pytest.mark.slow
 def test_a_year_of_a_ladder_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ladder_year.main(tmp_path / "year", 800)
+    ladder_year.main(tmp_path / "year", 2_000)
     printed = capsys.readouterr().out
-    assert "bytes a game" in printed and "A year: 400 games" in printed and "check-change of a batch" in printed
+    assert "bytes a game" in printed and "A year: 1,000 games" in printed and "check-change of a batch" in printed
+    assert "verify: " in printed and "; verified" in printed  # every claim is what the chain draws

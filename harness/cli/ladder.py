@@ -1,12 +1,13 @@
 """`referee ladder`: a ladder in a git repository that proves itself."""
 
+import shutil
 import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from referee.harness.check.findings import CheckReport
 from referee.harness.cli.check import checked
@@ -21,15 +22,19 @@ from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.known_games import find_game, typed_game
 from referee.harness.ladder import new, playing, proof
+from referee.harness.ladder import replays as packs
 from referee.harness.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Refused, check_change
 from referee.harness.ladder.commits import ORIGIN, advance, newest, push_branch
-from referee.harness.ladder.games import play_games
+from referee.harness.ladder.fetching import address_problem
+from referee.harness.ladder.games import Played, play_games
 from referee.harness.ladder.keys import own_key
 from referee.harness.ladder.merging import merge_of
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import NAME, SETTINGS, Settings, game_line
-from referee.harness.ladder.workshop import unpacked
+from referee.harness.ladder.workshop import add_fetched, fetch_all, unpacked
+from referee.harness.programs.bot_file import read_bot_file
+from referee.harness.programs.build import BOT_FILE
 
 MERGES = 5
 """How often to try again when somebody else has merged meanwhile."""
@@ -89,13 +94,27 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
         copy = new.staged(bot, Path(scratch), own, owner)
-        report = _checked(str(copy), ladder.settings)
+        report = _checked(str(_whole(copy, Path(scratch, "whole", own), ladder.settings)), ladder.settings)
         if not report.passed:
             out.print(check_report(report))
             return INCONCLUSIVE if report.undecided else AT_FAULT
         new.commit_bot(repository, copy)
     out.print(f"{own} is committed. Next: push it, and make a pull request.")
     return PLAYED
+
+
+def _whole(bot: Path, folder: Path, settings: Settings) -> Path:
+    """Returns a bot with all its files, also those of another repository that its bot.toml names."""
+    about = read_bot_file(bot, bot.name)
+    if about.git is None and about.commit is None:
+        return bot
+    if why := address_problem(about.git, about.commit, settings.hosts):
+        raise UsageError(f"{bot.name}/{BOT_FILE}: {why}")
+    assert about.git is not None and about.commit is not None
+    with writing(folder):
+        add_fetched(folder, bot.name, about.git, about.commit, settings.bot_bytes)
+        shutil.copy(bot / BOT_FILE, folder / BOT_FILE)
+    return folder
 
 
 @ladder_app.command(name="play")
@@ -143,20 +162,28 @@ def play(
         playing.check_runner(ladder, runner, key)
         hash = playing.open_claim(ladder, runner)
         if hash is None:
+            fetch_all(ladder)
             step = playing.claim(ladder, runner, key, games)
             _handed_in(repository, step, merge, push, base)
             ladder, hash = _merged(repository, runner, base, wait)
         if hash is None:
             out.print("When that is merged, the same command plays the games.")
             return PLAYED
-        lines = _played(ladder, hash, workers, replays)
+        played = _played(ladder, hash, workers)
+        lines, pack = [game_line(played[place].line) for place in sorted(played)], packs.packed(played)
+        if replays is not None:
+            out.print(f"replays  {packs.keep(replays, hash, pack)}")
         ladder = Ladder(repository, newest(repository, base))
-        _handed_in(repository, playing.batch(ladder, hash, key, lines), merge, push, base)
+        step = playing.batch(ladder, hash, key, lines)
+        if merge is None and ORIGIN in repository.text("remote").split():
+            branch = packs.branch_of(ladder.chain.claims[hash])
+            push_branch(repository, packs.commit_of(repository, hash, pack), branch, push)
+        _handed_in(repository, step, merge, push, base)
     return PLAYED
 
 
-def _played(ladder: Ladder, hash: str, workers: WorkerOptions, replays: Path | None) -> list[bytes]:
-    """Plays the games of a claim. Returns their lines."""
+def _played(ladder: Ladder, hash: str, workers: WorkerOptions) -> dict[int, Played]:
+    """Plays the games of a claim."""
     claimed = ladder.chain.claims[hash]
     count = len(ladder.games_of(claimed)[2])
     with progress() as show:
@@ -164,10 +191,7 @@ def _played(ladder: Ladder, hash: str, workers: WorkerOptions, replays: Path | N
         def on_game(done: int) -> None:
             show(f"game {done} of {count}")
 
-        games = run(play_games, ladder, claimed, hash, workers.opened, None, on_game, show)
-    if replays is not None:
-        out.print(f"replays  {playing.keep_replays(replays, hash, games)}")
-    return [game_line(games[place].line) for place in sorted(games)]
+        return run(play_games, ladder, claimed, hash, workers.opened, None, on_game, show)
 
 
 def _handed_in(repository: Repository, step: playing.Step, merge: str | None, push: str, base: str | None) -> None:
@@ -205,6 +229,7 @@ def check_a_change(
     head: str,
     *,
     author: str,
+    source: Annotated[str, Parameter(name="--from")] = ORIGIN,
     rules_only: bool = False,
     merge: str | None = None,
     folder: Folder = Path(),
@@ -212,8 +237,8 @@ def check_a_change(
 ) -> int:
     """Decides whether a pull request may be merged. Nothing of it is run outside of the sandbox.
 
-    It may change its author's own bot, or add one claim, one batch of games or one strike. A bot is checked, and games
-    of modules are played again.
+    It may change its author's own bot, or add one claim, one batch of games or one strike. A bot is checked, games of
+    modules are played again, and the replays of games of native programs must obey the rules and give the results.
 
     Exit codes: 0 it may be merged, 1 refused, 4 not decided: the machine was busy.
 
@@ -221,7 +246,8 @@ def check_a_change(
         base: The commit that it would be merged into.
         head: Its newest commit.
         author: The login of who made it.
-        rules_only: Decide from the files alone: play nothing.
+        source: The repository that it comes from, whose branch has the replays of its games.
+        rules_only: Decide from the files alone: fetch and play nothing.
         merge: BRANCH: then merge it into this branch of `origin`.
         folder: A clone of the ladder that has both commits.
     """
@@ -229,7 +255,7 @@ def check_a_change(
         with Repository(folder) as repository:
             for _ in range(MERGES):
                 ladder, errand = check_change(repository, base, head, author)
-                if not rules_only and not _is_right(repository, ladder, errand, workers):
+                if not rules_only and not _is_right(repository, ladder, errand, source, workers):
                     return INCONCLUSIVE
                 if merge is None or advance(repository, merge_of(ladder, errand, repository.commit(head)), merge):
                     out.print(printable(f"accepted: {_words(errand)}"))
@@ -241,10 +267,11 @@ def check_a_change(
     raise RunError(f"{merge} moved {MERGES} times meanwhile; run the workflow again")
 
 
-def _is_right(repository: Repository, ladder: Ladder, errand: Errand, workers: WorkerOptions) -> bool:
+def _is_right(repository: Repository, ladder: Ladder, errand: Errand, source: str, workers: WorkerOptions) -> bool:
     """Checks a bot, or plays games again. Refused if they are wrong; False if the machine was too busy to tell."""
     with progress() as show:
         if isinstance(errand, HandedIn):
+            packs.check_handed_in(ladder, errand, source)
             run(proof.prove, ladder, errand, workers.opened, show)
         elif isinstance(errand, Accused):
             run(proof.convict, ladder, errand, workers.opened, show)

@@ -17,7 +17,8 @@ from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import UsageError, writing
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.reading import Ladder
-from referee.harness.ladder.table import Table, cached_table, encoded, interval, table_of
+from referee.harness.ladder.rows import Table, encoded, interval
+from referee.harness.ladder.table import cached_table, table_of
 
 Folder = Annotated[Path, MORE]
 SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
@@ -86,17 +87,20 @@ def _aligned(shown: Shown, names: int) -> Shown:
     return shown
 
 
-def publish(site: Path, *, commit: str = "HEAD", folder: Path = Path()) -> int:
-    """Writes the table as a web site of plain files: standings, a page per bot and per runner.
+def publish(site: Path, *, commit: str = "HEAD", replays: Path | None = None, folder: Folder = Path()) -> int:
+    """Writes a web site of plain files: the table, a page per bot with its newest games, and a page per runner.
 
     Args:
         site: Where to write it.
         commit: The commit, such as an older one.
+        replays: A folder with replays of `referee ladder play --replays`: games whose replays are there can be watched.
         folder: The clone of the ladder.
     """
     from referee.harness.ladder import pages  # a template engine takes 60 ms to load
 
-    written = pages.write(_table(folder, commit), site)
+    with Repository(folder) as repository:
+        ladder = Ladder(repository, repository.commit(commit))
+        written = pages.write(ladder, table_of(ladder), site, replays)
     out.print(f"{counted(written, 'file')} in {site}")
     return PLAYED
 
@@ -123,6 +127,7 @@ def verify(
         strike: Write a file to strikes/ for each batch that lies, to hand in by pull request.
         folder: The clone of the ladder.
     """
+    from referee.harness.ladder import replays as packs
     from referee.harness.ladder import verifying
 
     share = _share(play)
@@ -139,9 +144,9 @@ def verify(
             for path, content in verifying.strike_files(strikes if strike else []):
                 _write(folder / path, content)
         if replays is not None:
-            found = list(verifying.replay_problems(ladder, replays))
-            checked = sum(count for count, _ in found)
-            wrong += [problem for _, problem in found if problem]
+            found = list(packs.problems_in(ladder, replays))
+            checked = len(found)
+            wrong += [problem for problem in found if problem]
         parts = [counted(len(ladder.chain.claims), "claim"), counted(len(ladder.chain.results), "batch", "batches")]
     for problem in wrong:
         err.print(printable(problem))

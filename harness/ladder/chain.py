@@ -32,6 +32,8 @@ class Nature(Struct, frozen=True):
     """All programs say that they give the same answers again."""
     modules: int
     """How many games only modules play."""
+    is_gone: bool = False
+    """A bot of another repository plays in one of them, which has left the ladder in this version."""
 
 
 Natures = Callable[[Claim], Nature]
@@ -42,20 +44,53 @@ class Chain:
 
     def __init__(self, claims: Mapping[str, Claim], results: Mapping[str, Result]) -> None:
         """`claims`: by hash. `results`: batches by the hash of their claim."""
-        self.claims, self.results = dict(claims), dict(results)
-        self._after: dict[str, tuple[str, ...]] = {hash: claim.after for hash, claim in self.claims.items()}
-        self._after |= {each.hash: (*each.head.after, each.head.claim) for each in self.results.values()}
-        self._heads = {each.hash: each.head for each in self.results.values()}
+        self.claims: dict[str, Claim] = {}
+        self.results: dict[str, Result] = {}
+        self._after: dict[str, tuple[str, ...]] = {}
+        self._named: set[str] = set()
+        self._tips: set[str] = set()
+        self._heads: dict[str, Head] = {}
         self.tasks: dict[str, list[str]] = {}
         """By claim of new games, the claims to play them again and for samples."""
         self.of_runner: dict[str, list[str]] = {}
         """By runner, its claims in order."""
-        for hash, claim in sorted(self.claims.items(), key=lambda each: (each[1].number, each[0])):
-            self.of_runner.setdefault(claim.runner, []).append(hash)
-            if claim.of:
-                self.tasks.setdefault(claim.of, []).append(hash)
-        self.now = max((claim.at for claim in self.claims.values()), default=0)
-        self.now = max([self.now, *(each.head.at for each in self.results.values())])
+        self._unfulfilled: dict[str, dict[str, None]] = {}
+        """By runner, its claims without a batch."""
+        self._unsettled: dict[tuple[int, int], set[str]] = {}
+        """By the settings that matter, the claims of new games that somebody may still have to play again."""
+        self.now = 0
+        for hash, claim in sorted(claims.items(), key=lambda each: (each[1].number, each[0])):
+            self.add_claim(hash, claim)
+        for each in results.values():
+            self.add_result(each)
+
+    def add_claim(self, hash: str, claim: Claim) -> None:
+        """Adds a claim. Those of a runner come in their order."""
+        self.claims[hash] = claim
+        self.of_runner.setdefault(claim.runner, []).append(hash)
+        if hash not in self.results:
+            self._unfulfilled.setdefault(claim.runner, {})[hash] = None
+        if claim.of:
+            self.tasks.setdefault(claim.of, []).append(hash)
+        elif claim.part is Part.NEW:
+            for unsettled in self._unsettled.values():
+                unsettled.add(hash)
+        self._add(hash, claim.after, claim.at)
+
+    def add_result(self, result: Result) -> None:
+        """Adds a batch."""
+        head = result.head
+        self.results[head.claim], self._heads[result.hash] = result, head
+        self._unfulfilled.get(head.runner, {}).pop(head.claim, None)
+        self._add(result.hash, (*head.after, head.claim), head.at)
+
+    def _add(self, hash: str, after: tuple[str, ...], at: int) -> None:
+        self._after[hash] = after
+        self._named.update(after)
+        self._tips.difference_update(after)
+        if hash not in self._named:
+            self._tips.add(hash)
+        self.now = max(self.now, at)
 
     def __len__(self) -> int:
         return len(self._after)
@@ -71,6 +106,10 @@ class Chain:
         head = self._heads[hash]
         return batch_path(head.runner, head.number)
 
+    def claim_of(self, hash: str) -> str:
+        """Returns the hash of a batch's claim."""
+        return self._heads[hash].claim
+
     @property
     def hashes(self) -> Set[str]:
         """Those of all entries."""
@@ -78,8 +117,7 @@ class Chain:
 
     def tips(self) -> tuple[str, ...]:
         """Returns the hashes of entries that no other one names: the head of the chain."""
-        named = {hash for after in self._after.values() for hash in after}
-        return tuple(sorted(self._after.keys() - named)[:MOST_TIPS])
+        return tuple(sorted(self._tips)[:MOST_TIPS])
 
     def before(self, after: Iterable[str]) -> set[str]:
         """Returns the hashes of these entries and of all before them. Raises KeyError if one is missing."""
@@ -98,6 +136,10 @@ class Chain:
             return self
         claims = {hash: claim for hash, claim in self.claims.items() if hash in hashes}
         return Chain(claims, {of: each for of, each in self.results.items() if each.hash in hashes})
+
+    def after(self, hash: str) -> tuple[str, ...]:
+        """Returns the hashes of the entries that an entry names."""
+        return self._after[hash]
 
     def missing(self) -> Iterator[str]:
         """Yields the hashes that an entry names and that are not there."""
@@ -122,7 +164,7 @@ class Chain:
 
     def refusal(self, runner: str, settings: Settings) -> str:
         """Returns why a runner may not claim now; empty if it may."""
-        own = self.of_runner.get(runner, [])
+        own = self._unfulfilled.get(runner, {})
         waiting = [self.claims[hash] for hash in own if self.is_open(hash, settings)]
         if len(waiting) >= settings.open_claims:
             numbers = ", ".join(str(claim.number) for claim in waiting)
@@ -144,38 +186,56 @@ class Chain:
         `struck`: the claims whose batches a strike has taken out of the table.
         """
         found = []
-        for hash, claim in self.claims.items():
-            if claim.part is Part.NEW and (part := self._need(hash, claim, owner, settings, natures, struck)):
+        unsettled = self._unsettled.setdefault(
+            (settings.witnesses, settings.whole),
+            {hash for hash, claim in self.claims.items() if claim.part is Part.NEW},
+        )
+        for hash in [*unsettled, *({self.claims[each].of or each for each in struck} - unsettled)]:
+            claim = self.claims.get(hash)
+            if claim is None:
+                continue
+            nature = natures(claim)
+            if self._is_settled(hash, settings, nature):
+                unsettled.discard(hash)
+            if not nature.is_gone and (part := self._need(hash, owner, settings, nature, struck)):
                 found.append((claim.at, hash, part))
         return [Need(hash, part) for _, hash, part in sorted(found)]
 
-    def _need(
-        self, hash: str, claim: Claim, owner: str, settings: Settings, natures: Natures, struck: Set[str]
-    ) -> Part | None:
-        again = [each for each in self.tasks.get(hash, ()) if self.claims[each].part is Part.AGAIN]
-        samples = [each for each in self.tasks.get(hash, ()) if self.claims[each].part is Part.SAMPLE]
-        played = {self.claims[each].owner for each in (hash, *again) if each in self.results and each not in struck}
-        busy = {self.claims[each].owner for each in (hash, *again) if self.is_open(each, settings)}
-        if owner in played | busy or (hash in struck and owner == claim.owner):
+    def _is_settled(self, hash: str, settings: Settings, nature: Nature) -> bool:
+        """Whether nobody has to play these games again, whatever is handed in later, unless a runner is struck."""
+        played = {self.claims[each].owner for each in self._with_tasks(hash, Part.AGAIN) if each in self.results}
+        return bool(played) and not self._lacks(hash, settings, nature, played, set(), False)
+
+    def _with_tasks(self, hash: str, part: Part) -> tuple[str, ...]:
+        """Returns a claim of new games, with the claims of a part that are about them."""
+        return hash, *(each for each in self.tasks.get(hash, ()) if self.claims[each].part is part)
+
+    def _need(self, hash: str, owner: str, settings: Settings, nature: Nature, struck: Set[str]) -> Part | None:
+        again = self._with_tasks(hash, Part.AGAIN)
+        played = {self.claims[each].owner for each in again if each in self.results and each not in struck}
+        busy = {self.claims[each].owner for each in again if self.is_open(each, settings)}
+        if owner in played | busy or (hash in struck and owner == self.claims[hash].owner):
             return None
         if not played:
             return Part.AGAIN if not busy else None
-        if hash in busy:
-            return None
-        nature = natures(claim)
-        if nature.native and len(played | busy) < self._witnesses((hash, *again), settings, nature, played):
-            return Part.AGAIN
-        checked = any(each in self.results or self.is_open(each, settings) for each in samples)
-        if nature.modules > settings.whole and not checked and hash in self.results:
-            return Part.SAMPLE
-        return None
+        samples = self._with_tasks(hash, Part.SAMPLE)[1:]
+        return self._lacks(hash, settings, nature, played, busy, any(self.is_open(each, settings) for each in samples))
 
-    def _witnesses(self, claims: Sequence[str], settings: Settings, nature: Nature, played: Set[str]) -> int:
+    def _lacks(
+        self, hash: str, settings: Settings, nature: Nature, played: Set[str], busy: Set[str], sampling: bool
+    ) -> Part | None:
+        """Returns what these games need that some owners have played."""
+        if nature.native and len(played | busy) < self._witnesses(hash, settings, nature, played):
+            return Part.AGAIN
+        sampled = sampling or any(each in self.results for each in self._with_tasks(hash, Part.SAMPLE)[1:])
+        return Part.SAMPLE if nature.modules > settings.whole and not sampled else None
+
+    def _witnesses(self, hash: str, settings: Settings, nature: Nature, played: Set[str]) -> int:
         """Returns how many owners should play these games: one more while deterministic programs' witnesses differ."""
         if not nature.deterministic or len(played) < settings.witnesses or settings.witnesses == 1:
             return settings.witnesses
         by_course: dict[str, set[str]] = {}
-        for each in claims:
+        for each in self._with_tasks(hash, Part.AGAIN):
             if each in self.results:
                 by_course.setdefault(self.results[each].head.courses, set()).add(self.claims[each].owner)
         agreeing = max(map(len, by_course.values()))
@@ -188,6 +248,16 @@ class Need(Struct, frozen=True):
     of: str
     """The claim of the new games."""
     part: Part
+
+
+def in_order(chain: Chain, hashes: Sequence[str]) -> Iterator[str]:
+    """Yields entries that one merge has added, each after those that it names."""
+    waiting = dict.fromkeys(hashes)
+    while waiting:
+        free = [hash for hash in waiting if not waiting.keys() & {*chain.after(hash)}] or [*waiting]
+        for hash in free:
+            del waiting[hash]
+            yield hash
 
 
 def digest(after: Iterable[str], runner: str, number: int, what: str) -> bytes:

@@ -14,9 +14,10 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.ladder import draw
 from referee.harness.ladder.chain import Chain
 from referee.harness.ladder.draw import due, is_of_modules
+from referee.harness.ladder.fetching import address_problem
 from referee.harness.ladder.keys import signature_is_right
 from referee.harness.ladder.objects import FILE, LINK, PROGRAM, Change, Repository, TreeEntry
-from referee.harness.ladder.reading import Ladder, Strike, bot_file, read_strike
+from referee.harness.ladder.reading import Ladder, Strike, bot_file, is_module, read_strike
 from referee.harness.ladder.records import (
     BOTS,
     CLAIMS,
@@ -35,6 +36,7 @@ from referee.harness.ladder.records import (
     read_claim,
     read_game,
 )
+from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build import BOT_FILE
 from referee.protocol.text import counted
 
@@ -57,11 +59,14 @@ class BotChange(Struct, frozen=True):
     name: str
     tree: str
     """The id of its folder in git; empty if it leaves the ladder."""
+    git: str = ""
+    """The address of the repository with its files; empty if they are in its folder."""
+    commit: str = ""
 
     @property
     def version(self) -> draw.BotVersion:
         """The version to check."""
-        return draw.BotVersion(self.name, self.tree, False, False)
+        return draw.BotVersion(self.name, self.tree, False, False, self.git, self.commit)
 
 
 class Claimed(Struct, frozen=True):
@@ -169,15 +174,21 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     if not NAME.fullmatch(name):
         raise Refused(f"{path!a}: a name has 1 to 40 letters, digits, dots, dashes and underscores; rename the folder")
     before, tree = repository.id_of(ladder.commit, path), repository.id_of(head, path)
-    owners = _owners(ladder, before, path) if before else ()
+    owners = _described(ladder, before, path).owner if before else []
     if before and author not in owners:
         raise Refused(f"{path} belongs to {', '.join(owners) or 'nobody'}, not to {author}; use a folder of your own")
     if not tree:
         return BotChange(name, "")
-    check_files(repository.entries(head, f"{path}/", sizes=True), path, ladder.settings.bot_bytes)
-    now_owners = _owners(ladder, tree, path)
-    if author not in now_owners:
+    files = repository.entries(head, f"{path}/", sizes=True)
+    check_files(files, path, ladder.settings.bot_bytes)
+    bot = _described(ladder, tree, path)
+    if author not in bot.owner:
         raise Refused(f'{path}/{BOT_FILE}: add the line `owner = ["{author}"]`, so that you can change the bot later')
+    if bot.git is not None or bot.commit is not None:
+        if why := address_problem(bot.git, bot.commit, ladder.settings.hosts):
+            raise Refused(f"{path}/{BOT_FILE}: {why}")
+        if [file.path for file in files] != [f"{path}/{BOT_FILE}"]:
+            raise Refused(f"{path} names another repository, which has the files; leave {BOT_FILE} alone in the folder")
     same = [bot.name for bot in ladder.bots if bot.name.lower() == name.lower() and bot.name != name]
     if same:
         raise Refused(f"{path}: there is a bot {same[0]}; choose a name that differs in more than capitals")
@@ -185,30 +196,26 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     if copies:
         raise Refused(f"{path} is the same as {BOTS}/{copies[0]}; enter a program of your own")
     if not before:
-        own = [bot.name for bot in ladder.bots if author in _owners(ladder, bot.version, f"{BOTS}/{bot.name}")]
+        own = [bot.name for bot in ladder.bots if author in _described(ladder, bot.version, f"{BOTS}/{bot.name}").owner]
         if len(own) >= (most := ladder.settings.bots_per_owner):
             raise Refused(
                 f"{author} has {', '.join(own)} already; an owner may have {counted(most, 'bot')}: change one"
             )
-    kind = "module" if _is_module(ladder, tree) else "native"
+    kind = "module" if is_module(bot) else "native"
     if kind not in ladder.settings.kinds:
-        raise Refused(f"{path} is a {kind} program; this ladder takes {' and '.join(ladder.settings.kinds)} programs")
-    return BotChange(name, tree)
+        why = ", since each machine builds it: hand in the module itself" if bot.build and kind == "native" else ""
+        takes = " and ".join(ladder.settings.kinds)
+        raise Refused(f"{path} is a {kind} program{why}; this ladder takes {takes} programs")
+    return BotChange(name, tree, bot.git or "", bot.commit or "")
 
 
-def _is_module(ladder: Ladder, tree: str) -> bool:
-    (_, content), *_ = ladder.repository.find([f"{tree}:{BOT_FILE}"])
-    bot = None if content is None else bot_file(content)
-    return bot is not None and bot.run[:1] != [] and bot.run[0].endswith(".wasm")
-
-
-def _owners(ladder: Ladder, tree: str, path: str) -> tuple[str, ...]:
-    """Returns the owners that a bot's folder names. Refused if its bot.toml cannot be read and it is a new one."""
+def _described(ladder: Ladder, tree: str, path: str) -> BotFile:
+    """Returns the bot.toml of a bot's folder. Refused if it cannot be read."""
     (_, content), *_ = ladder.repository.find([f"{tree}:{BOT_FILE}"])
     bot = None if content is None else bot_file(content)
     if bot is None:
         raise Refused(f"{path}/{BOT_FILE} is missing or wrong; `referee check {path}` says why")
-    return tuple(bot.owner)
+    return bot
 
 
 def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
@@ -239,19 +246,25 @@ def _claim(ladder: Ladder, content: bytes, path: str, now: float) -> Claimed:
     if claim.owner != owner:
         raise Refused(f"{path}: runner {claim.runner} belongs to {owner}, not to {claim.owner}; claim again")
     _check_clock(claim.at, now, path)
-    known, commit = known_before(ladder, claim, path)
-    refuse_wrong_claim(ladder, known, _struck_at(ladder, commit), claim, path)
+    number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1
+    if claim.number != number:
+        raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
+    known, commits = known_before(ladder, claim, path)
+    struck = {_struck_at(ladder, commit) for commit in commits}  # a strike may have come in between
+    refusals = [why for each in struck if (why := refusal_of_claim(ladder, known, each, claim, path))]
+    if len(refusals) == len(struck):
+        raise Refused(refusals[0])
     return Claimed(claim, hash_of(signed))
 
 
-def _struck_at(ladder: Ladder, commit: str) -> Set[str]:
+def _struck_at(ladder: Ladder, commit: str) -> frozenset[str]:
     """Returns the claims that were struck at an earlier commit."""
     ids = [ladder.repository.id_of(each, STRIKES) for each in (commit, ladder.commit)]
     return ladder.struck if ids[0] == ids[1] else Ladder(ladder.repository, commit, ladder.fields).struck
 
 
-def known_before(ladder: Ladder, claim: Claim, path: str) -> tuple[Chain, str]:
-    """Returns the chain and the commit that a claim knew.
+def known_before(ladder: Ladder, claim: Claim, path: str) -> tuple[Chain, list[str]]:
+    """Returns the chain and the commits that a claim may have seen.
 
     Refused if it is none of the last merges' chains, bots and rules.
     """
@@ -264,52 +277,52 @@ def known_before(ladder: Ladder, claim: Claim, path: str) -> tuple[Chain, str]:
     chain = ladder.chain.part(hashes)
     if list(claim.after) != list(chain.tips()):
         raise Refused(f"{path} names entries that others name too; {again}")
-    commit = _head_without(ladder, missing, claim) if len(missing) <= STALE else None
-    if commit is None:
+    commits = _heads_without(ladder, missing, claim) if len(missing) <= STALE else []
+    if not commits:
         raise Refused(f"{path} was drawn from a head, bots or rules that are none of the last {STALE} merges; {again}")
     if claim.at < chain.now - CLOCK_SLACK_S:
         raise Refused(
             f"{path}: its clock is {chain.now - claim.at:,} s behind that of the ladder; set it and claim again"
         )
-    return chain, commit
+    return chain, commits
 
 
-def _head_without(ladder: Ladder, missing: Set[str], claim: Claim) -> str | None:
-    """Returns the last merge that had all entries but `missing`, with these bots and rules."""
+def _heads_without(ladder: Ladder, missing: Set[str], claim: Claim) -> list[str]:
+    """Returns the last merges that had all entries but `missing`, with these bots and rules."""
     repository = ladder.repository
-    if (missing, claim.bots, claim.rules) == (set(), ladder.bots_id, ladder.settings_id):
-        return ladder.commit
     paths = {ladder.chain.path(hash) for hash in missing}
     commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE + 1}", ladder.commit).split()
+    found = []
     for commit in commits:
         if (repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) == (claim.bots, claim.rules):
             added = repository.text("diff-tree", "-r", "--name-only", commit, ladder.commit, "--", CLAIMS, GAMES)
             if {*added.splitlines()} == paths:
-                return commit
-    return None
+                found.append(commit)
+    return found
 
 
-def refuse_wrong_claim(ladder: Ladder, known: Chain, struck: Set[str], claim: Claim, path: str) -> None:
-    """Refused for a claim that does not follow from what its runner knew: nobody chooses games."""
+def refusal_of_claim(ladder: Ladder, known: Chain, struck: Set[str], claim: Claim, path: str) -> str:
+    """Returns why a claim does not follow from what its runner knew; empty if it does: nobody chooses games."""
     rules = ladder.rules_of(claim.rules)
-    number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1
-    if claim.number != number or len(known.of_runner.get(claim.runner, ())) != number - 1:
-        raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
+    number = len(known.of_runner.get(claim.runner, ())) + 1
+    if claim.number != number:
+        return f"{path}: at its head, the next claim of {claim.runner} has the number {number}; claims have no gaps"
     if why := known.refusal(claim.runner, rules):
-        raise Refused(f"{path}: {why}")
-    need = due(known, claim.runner, claim.owner, rules, ladder.nature, struck & known.claims.keys())
+        return f"{path}: {why}"
+    natures = ladder.natures_at(claim.bots)
+    need = due(known, claim.runner, claim.owner, rules, natures, struck & known.claims.keys())
     of, part = ("", Part.NEW) if need is None else (need.of, need.part)
     if (claim.of, claim.part) != (of, part):
         drawn = "new games" if need is None else f"{part} games of claim {of[:12]}"
-        raise Refused(f"{path}: the chain draws {drawn} for it; nobody chooses games: claim with `referee ladder play`")
+        return f"{path}: the chain draws {drawn} for it; nobody chooses games: claim with `referee ladder play`"
     if part is Part.NEW and (claim.games % ladder.seats or not ladder.seats <= claim.games <= rules.games):
-        raise Refused(
-            f"{path}: claims {counted(claim.games, 'game')}; expected a multiple of {ladder.seats} up to {rules.games}"
-        )
+        games = counted(claim.games, "game")
+        return f"{path}: claims {games}; expected a multiple of {ladder.seats} up to {rules.games}"
+    if part is not Part.NEW and claim.games:
+        return f"{path}: `games` is for new games alone; claim with `referee ladder play`"
     if part is Part.NEW:
         ladder.games_of(claim)  # UsageError if there are too few bots
-    elif claim.games:
-        raise Refused(f"{path}: `games` is for new games alone; claim with `referee ladder play`")
+    return ""
 
 
 def _check_signed(ladder: Ladder, runner: str, signed: bytes, signature: bytes, path: str) -> None:

@@ -14,20 +14,20 @@ NEW = "refs/referee/new"
 
 def commit_files(
     repository: Repository,
-    parent: str,
+    parent: str | None,
     files: Mapping[str, bytes],
     message: str,
     folder: tuple[str, str] | None = None,
     merged: str | None = None,
 ) -> str:
-    """Returns a new commit with these files on top of another.
+    """Returns a new commit with these files on top of another; None = a commit without history.
 
     `folder`: a path, and the id in git of what it holds from now on; an empty id removes it. `merged`: the commit of a
     pull request that this one merges.
     """
     who = f"{identity(repository)} {int(time.time())} +0000"
     parts = [f"commit {NEW}\nmark :1\nauthor {who}\ncommitter {who}\n".encode(), _data(message.encode())]
-    parts.append(f"from {parent}\n".encode())
+    parts += [f"from {parent}\n".encode()] if parent is not None else []
     if merged is not None:
         parts.append(f"merge {merged}\n".encode())
     if folder is not None:

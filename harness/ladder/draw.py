@@ -22,6 +22,15 @@ class BotVersion(Struct, frozen=True):
     """The id of its folder in git."""
     is_module: bool
     deterministic: bool
+    git: str = ""
+    """The address of the repository with its files; empty if they are in its folder."""
+    commit: str = ""
+    """Of that repository."""
+
+    @property
+    def label(self) -> str:
+        """Its name in replays, which says the version."""
+        return f"{self.name}@{self.version[:10]}"
 
 
 class DrawnGame(Struct, frozen=True, gc=False):

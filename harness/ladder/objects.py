@@ -5,15 +5,16 @@ Nothing of a commit is run or checked out: no filter, no hook and no attribute o
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from typing import IO
 
 from msgspec import Struct
@@ -32,6 +33,11 @@ GIT_S = 600.0
 """How long one git command may take."""
 MEMORY_LIMIT = 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'
 """Runs a command that may use 8 GiB of addresses, of which git maps its packs."""
+STRANGER_LIMIT = 'ulimit -v 2097152 2>/dev/null; ulimit -f {blocks} && exec "$0" "$@"'
+"""Runs a command that may also write files of so many blocks of 512 bytes only."""
+BLOCK = 512
+TOO_LARGE = "index-pack"
+"""What git names when it was killed because a pack became too large."""
 SAFE = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "log.showSignature=false"),
     *("protocol.ext.allow=never", "commit.gpgSign=false", "gc.auto=0"),
@@ -78,13 +84,23 @@ class Repository:
             raise UsageError("a ladder needs git, which is not installed")
         settings = [word for setting in SAFE for word in ("-c", setting)]
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.folder, self._git = folder, ["/bin/sh", "-c", MEMORY_LIMIT, git, "-C", str(folder), *settings]
+        self.folder, self._command = folder, [git, "-C", str(folder), *settings]
+        self._git = ["/bin/sh", "-c", MEMORY_LIMIT, *self._command]
         try:
             self.run("rev-parse", "--git-dir")
         except RunError as error:
             raise UsageError(
                 f"{folder} is no git repository; clone the ladder, or make one: referee ladder new"
             ) from error
+
+    @classmethod
+    def made(cls, folder: Path, kind: str = "sha1") -> "Repository":
+        """Makes a bare repository. `kind`: how it names objects."""
+        words = ["git", "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder)]
+        done = subprocess.run(words, capture_output=True, env=os.environ | ENVIRONMENT)
+        if done.returncode != 0:
+            raise RunError(f"{folder}: git init: {done.stderr.decode(errors='replace').strip()}")
+        return cls(folder)
 
     def __enter__(self) -> "Repository":
         return self
@@ -95,21 +111,37 @@ class Repository:
             _end(self._processes.popitem()[1])
 
     def run(
-        self, *words: str, given: bytes = b"", more: Mapping[str, str] | None = None, most: int = MOST_BYTES
+        self,
+        *words: str,
+        given: bytes = b"",
+        more: Mapping[str, str] | None = None,
+        most: int = MOST_BYTES,
+        seconds: float = GIT_S,
+        most_written: int | None = None,
     ) -> bytes:
         """Runs git and returns its output. RunError with git's reason if it fails.
 
-        UsageError for more than `most` bytes: a few small objects can stand for any number of files.
+        UsageError for more than `most` bytes: a few small objects can stand for any number of files. `most_written`:
+        the most bytes of a file, of what a stranger's server sends. Then git runs without a terminal.
         """
+        git = self._git
+        if most_written is not None:
+            git = ["/bin/sh", "-c", STRANGER_LIMIT.format(blocks=most_written // BLOCK), *self._command]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
             source.write(given)
             source.seek(0)
             process = subprocess.Popen(
-                [*self._git, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
-                env=os.environ | ENVIRONMENT | dict(more or {}),
+                [*git, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
+                env=os.environ | ENVIRONMENT | dict(more or {}), start_new_session=most_written is not None,
             )  # fmt: skip
             assert process.stdout is not None
-            watch = Timer(GIT_S, process.kill)
+            late = Event()
+
+            def stop() -> None:
+                late.set()
+                _kill(process, most_written is not None)
+
+            watch = Timer(seconds, stop)
             watch.start()
             try:
                 output = process.stdout.read(most + 1)
@@ -118,14 +150,17 @@ class Repository:
                 process.wait()
             finally:
                 watch.cancel()
+                _kill(process, most_written is not None)
                 _end(process)
+            if late.is_set():
+                raise RunError(f"{self.folder}: git {_what(words)}: it took longer than {seconds:g} s")
             if process.returncode != 0:
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines() or [
                     f"exit code {process.returncode}"
                 ]
                 why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-                raise RunError(f"{self.folder}: git {words[0]}: {why.partition(': ')[2] or why}")
+                raise RunError(f"{self.folder}: git {_what(words)}: {why.partition(': ')[2] or why}")
         return output
 
     def text(self, *words: str) -> str:
@@ -244,6 +279,20 @@ class Repository:
     @cached_property
     def _id_bytes(self) -> int:
         return 32 if self.text("rev-parse", "--show-object-format") == "sha256" else 20
+
+
+def _what(words: Sequence[str]) -> str:
+    """Returns the git command, without the settings before it."""
+    return next(word for before, word in zip(("", *words), words, strict=False) if "-c" not in (before, word))
+
+
+def _kill(process: "subprocess.Popen[bytes]", with_children: bool) -> None:
+    """Kills git; with its helpers if they are a session of their own."""
+    with suppress(ProcessLookupError):
+        if with_children:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -1,5 +1,6 @@
-"""Writes the table of a ladder as a web site of plain files, a pure function of the table."""
+"""Writes a ladder as a web site of plain files: a pure function of a commit, and of the replays in a folder."""
 
+import gzip
 import shutil
 import time
 from collections.abc import Iterator
@@ -7,50 +8,66 @@ from pathlib import Path
 from typing import Any
 
 from referee.harness.errors import UsageError, writing
-from referee.harness.ladder.table import Table, encoded, interval
+from referee.harness.ladder import listed
+from referee.harness.ladder.reading import Ladder
+from referee.harness.ladder.rows import Table, encoded, interval
 from referee.harness.tournament.reports.site import page_templates
-from referee.harness.tournament.statistics.proportion import upper_bound
+from referee.harness.web import page as viewer
 
+PARTS = ("bots", "games", "runners")
+"""The folders of a site."""
 MARK = ".referee-ladder"
 """The file that says that a folder is a site of ours, so that it may be written again."""
 
 
-def write(table: Table, to: Path) -> int:
-    """Writes the site. Returns the number of files. UsageError for a folder that holds something else."""
+def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> int:
+    """Writes the site. Returns the number of files. UsageError for a folder that holds something else.
+
+    `replays`: a folder with replays, of which the listed games get a page with the viewer.
+    """
     if to.exists() and any(to.iterdir()) and not (to / MARK).is_file():
         raise UsageError(f"{to} holds other files; name a new folder")
     with writing(to):
-        for part in ("bots", "runners"):
+        for part in PARTS:
             shutil.rmtree(to / part, ignore_errors=True)
             (to / part).mkdir(parents=True)
         (to / MARK).write_bytes(b"")
         count = 0
-        for name, content in _files(table):
+        for name, content in _files(ladder, table, replays):
             (to / name).write_bytes(content)
             count += 1
     return count
 
 
-def _files(table: Table) -> Iterator[tuple[str, bytes]]:
+def _files(ladder: Ladder, table: Table, replays: Path | None) -> Iterator[tuple[str, bytes]]:
     """Yields the files of the site by their names."""
     pages = page_templates(Path(__file__).parent / "templates")
     pages.filters |= {"date": _date, "number": "{:,}".format, "interval": interval}
-    pages.globals |= {"table": table, "rows": {row.name: row for row in table.rows}}
+    pages.globals |= {"table": table, "rows": {row.name: row for row in table.rows}, "result_of": listed.result_of}
 
     def page(template: str, **values: Any) -> bytes:
         return pages.get_template(template).render(values).encode()
 
+    games = listed.newest_games(ladder)
+    files: dict[str, tuple[str, str]] = {}
+    if replays is not None:
+        viewed = {game.name for each in games.values() for game in each[: listed.VIEWED] if viewer.is_there()}
+        every = {game.name: game for each in games.values() for game in each}
+        for game, replay in listed.kept(ladder, replays, list(every.values())):
+            file, view = f"games/{game.name}.jsonl.gz", f"games/{game.name}.html" if game.name in viewed else ""
+            files[game.name] = file, view
+            yield file, gzip.compress(replay, 6, mtime=0)
+            if view:
+                yield view, listed.viewer_page(replay)
     yield "table.json", encoded(table)
     yield "index.html", page("ladder.html", title=table.title)
     for row in table.rows:
         met = sorted(table.cross.get(row.name, {}).items(), key=lambda each: each[0])
-        yield f"bots/{row.name}.html", page("ladder_bot.html", title=f"{row.name}, {table.title}", row=row, met=met)
+        values = {"row": row, "met": met, "games": games[row.name], "files": files}
+        yield f"bots/{row.name}.html", page("ladder_bot.html", title=f"{row.name}, {table.title}", **values)
     for runner in table.runners:
-        bound = upper_bound(runner.late_by_machine, runner.games) if runner.games else None
-        yield (
-            f"runners/{runner.name}.html",
-            page("ladder_runner.html", title=f"{runner.name}, {table.title}", runner=runner, bound=bound),
-        )
+        title = f"{runner.name}, {table.title}"
+        yield f"runners/{runner.name}.html", page("ladder_runner.html", title=title, runner=runner)
 
 
 def _date(at: int) -> str:

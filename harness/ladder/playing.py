@@ -3,15 +3,13 @@
 import time
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import UsageError
 from referee.harness.installed import version
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.draw import due
-from referee.harness.ladder.games import Played
 from referee.harness.ladder.keys import SigningKey
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import (
@@ -68,7 +66,7 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
     chain, settings, owner = ladder.chain, ladder.settings, ladder.runners[runner].owner
     if why := chain.refusal(runner, settings):
         raise UsageError(why)
-    need = due(chain, runner, owner, settings, ladder.nature, ladder.struck)
+    need = due(chain, runner, owner, settings, ladder.natures_at(ladder.bots_id), ladder.struck)
     seats = ladder.seats
     count = max(seats, min(games, settings.games) // seats * seats)
     made = Claim(
@@ -118,15 +116,6 @@ def batch(ladder: Ladder, hash: str, key: SigningKey, lines: Sequence[bytes], no
     words = f"{len(lines)} games of {claimed.runner}, claim {claimed.number}"
     commit = commit_files(ladder.repository, ladder.commit, files, words)
     return Step(commit, f"{BRANCH}/{claimed.runner}-{claimed.number:06}-games", words)
-
-
-def keep_replays(folder: Path, hash: str, played: dict[int, Played]) -> Path:
-    """Writes the replays of a claim's games as one gzip file, in their order, and returns its path."""
-    path = folder / f"{hash}.jsonl.gz"
-    with writing(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(played[place].replay for place in sorted(played)))
-    return path
 
 
 def played_by() -> str:

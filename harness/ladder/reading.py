@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +10,7 @@ from referee.harness import toml
 from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
-from referee.harness.ladder.chain import Chain, Nature, Result
+from referee.harness.ladder.chain import Chain, Nature, Natures, Result
 from referee.harness.ladder.draw import BotVersion, DrawnGame, is_of_modules, new_games, sampled
 from referee.harness.ladder.objects import FOLDER, Repository, TreeEntry
 from referee.harness.ladder.records import (
@@ -37,6 +36,8 @@ from referee.harness.ladder.records import (
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
 
+ADDED = "A"
+"""The status of a file that a merge has added."""
 MOST_SMALL = 64 << 10
 """The most bytes of a file that is no batch."""
 
@@ -62,7 +63,7 @@ class Fields:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._known: dict[str, tuple[BotVersion, ...]] = {"": ()}
-        self._versions: dict[str, tuple[bool, bool]] = {}
+        self._versions: dict[str, tuple[bool, bool, str, str]] = {}
 
     def load(self, ids: Iterable[str]) -> None:
         """Reads lists of bots that are not known yet, all at once."""
@@ -77,8 +78,10 @@ class Fields:
         files = self._repository.find((f"{id}:{BOT_FILE}" for id in unknown), MAX_BYTES)
         for id, (_, content) in zip(unknown, files, strict=True):
             bot = None if content is None else bot_file(content)
-            module = bot is not None and bot.run[:1] != [] and bot.run[0].endswith(MODULE.suffix or "")
-            self._versions[id] = (module, module or (bot is not None and bot.deterministic))
+            module = bot is not None and is_module(bot)
+            deterministic = module or (bot is not None and bot.deterministic)
+            git, commit = ("", "") if bot is None else (bot.git or "", bot.commit or "")
+            self._versions[id] = (module, deterministic, git, commit)
         for id, entries in zip(new, folders, strict=True):
             self._known[id] = tuple(BotVersion(each.path, each.id, *self._versions[each.id]) for each in entries)
 
@@ -86,6 +89,11 @@ class Fields:
         """Returns the bots of a folder by name."""
         self.load([id])
         return self._known[id]
+
+
+def is_module(bot: BotFile) -> bool:
+    """Whether a bot is a module, equal on every machine. One that each machine builds is not."""
+    return bot.run[:1] != [] and bot.run[0].endswith(MODULE.suffix or "") and bot.build is None
 
 
 def bot_file(content: bytes) -> BotFile | None:
@@ -206,20 +214,42 @@ class Ladder:
     def _rules(self) -> dict[str, Settings]:
         return {self.settings_id: self.settings}
 
-    def nature(self, claim: Claim) -> Nature:
-        """Returns how the games of a claim are checked."""
+    def natures_at(self, bots_id: str) -> Natures:
+        """Returns what says how the games of a claim are checked, for somebody who sees these bots."""
+        present = {bot.version for bot in self.fields.bots(bots_id)}
+
+        def nature(claim: Claim) -> Nature:
+            known, fetched = self._nature(claim)
+            return known if fetched <= present else msgspec.structs.replace(known, is_gone=True)
+
+        return nature
+
+    def _nature(self, claim: Claim) -> tuple[Nature, frozenset[str]]:
+        """Returns how the games of a claim are checked, and the versions of other repositories that play in them."""
         known = self._natures.get(claim)
         if known is None:
             bots, _, games = self.games_of(claim)
             modules = sum(is_of_modules(game, bots) for game in games)
-            played = {place for game in games for place in game.bots}
-            exact = all(bots[place].deterministic for place in played)
-            known = self._natures[claim] = Nature(modules < len(games), exact, modules)
+            played = [bots[place] for place in {place for game in games for place in game.bots}]
+            nature = Nature(modules < len(games), all(bot.deterministic for bot in played), modules)
+            known = self._natures[claim] = nature, frozenset(bot.version for bot in played if bot.git)
         return known
 
     @cached_property
-    def _natures(self) -> dict[Any, Nature]:
+    def _natures(self) -> dict[Claim, tuple[Nature, frozenset[str]]]:
         return {}
+
+    # The history.
+
+    def merges(self) -> list[list[tuple[str, str]]]:
+        """Returns for each merge its changes of claims, batches and strikes, in order: status and path."""
+        words = ("log", "--first-parent", "-m", "--no-renames", "--reverse", "--name-status", "--format=%x01", "-z")
+        text = self.repository.text(*words, self.commit, "--", CLAIMS, GAMES, STRIKES)
+        found = []
+        for part in text.split("\1")[1:]:
+            words_of = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
+            found.append(list(zip(words_of[::2], words_of[1::2], strict=True)))
+        return found
 
 
 def read_strike(content: bytes, path: str) -> Strike:
@@ -231,6 +261,11 @@ def read_strike(content: bytes, path: str) -> Strike:
     if not HASH.fullmatch(strike.claim) or path != strike_path(strike.claim) or strike.game < 0:
         raise UsageError(f"{path}: expected {STRIKES}/HASH.json with the hash of a claim")
     return strike
+
+
+def claim_of_strike(path: str) -> str:
+    """Returns the hash of the claim that a strike is about; something else if the path is no strike's."""
+    return path.removeprefix(f"{STRIKES}/").removesuffix(".json")
 
 
 def strike_path(claim: str) -> str:

@@ -25,6 +25,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 """The name of a bot or a runner: also a file name on every system."""
 HASH = re.compile(r"[0-9a-f]{64}")
 OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?(?::[0-9]{1,5})?")
 LINE = re.compile(
     rb"([1-9]{1,16}) (\d{1,7}) ([0-9a-f]{16})([0-9a-f]{8}) (\d{1,15}(?:,\d{1,15}){0,15})"
     rb"((?: [0-9]{1,2}[a-z_]{1,20}~?){0,16})"
@@ -53,6 +54,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """None = the game's smallest number."""
     kinds: tuple[str, ...] = KINDS
     """Which bots may take part: modules of WebAssembly, native programs, or both."""
+    hosts: tuple[str, ...] = ()
+    """The hosts of other repositories from which bots may be fetched, such as `github.com`."""
     bots_per_owner: int = 3
     bot_bytes: int = 4 << 20
     """The most bytes of a bot's folder."""
@@ -84,6 +87,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
             value = getattr(self, name)
             if not low <= value <= high:
                 return f"{name} is {value:g}; expected {low:g} to {high:g}"
+        if wrong := [host for host in self.hosts if not HOST.fullmatch(host)]:
+            return f"hosts has {wrong[0]!r}; expected names of hosts, such as github.com"
         if not self.kinds or not {*self.kinds} <= {*KINDS}:
             return f"kinds is {list(self.kinds)}; expected some of {', '.join(KINDS)}"
         return ""
@@ -225,7 +230,7 @@ def batch_path(runner: str, number: int) -> str:
 
 def read_claim(content: bytes, path: str) -> tuple[Claim, bytes, bytes]:
     """Returns a claim, what is signed of it, and the signature. UsageError if it is none."""
-    signed, signature = _parted(content, path)
+    signed, signature = parted(content, path)
     claim = _record(signed[:-1], Claim, path)
     _check_entry(path, claim_path(claim.runner, claim.number), claim.after, claim.at)
     if claim.claim != 1 or not 0 <= claim.games <= MOST_GAMES or not NAME.fullmatch(claim.owner):
@@ -239,7 +244,7 @@ def read_claim(content: bytes, path: str) -> tuple[Claim, bytes, bytes]:
 
 def read_batch(content: bytes, path: str) -> Batch:
     """Returns a batch. Its lines are not read yet. UsageError if it is none."""
-    signed, signature = _parted(content, path)
+    signed, signature = parted(content, path)
     first, *lines = signed[:-1].split(b"\n")
     head = _record(first, Head, path)
     _check_entry(path, batch_path(head.runner, head.number), head.after, head.at)
@@ -253,8 +258,8 @@ def batch_lines(content: bytes) -> tuple[bytes, ...]:
     return tuple(content.split(b"\n")[1:-2])
 
 
-def _parted(content: bytes, path: str) -> tuple[bytes, bytes]:
-    """Returns what is signed, with its last newline, and the signature."""
+def parted(content: bytes, path: str) -> tuple[bytes, bytes]:
+    """Returns what is signed of an entry's file, with its last newline, and the signature. UsageError if it is none."""
     signed, newline, last = content.removesuffix(b"\n").rpartition(b"\n")
     try:
         signature = base64.b64decode(last, validate=True)

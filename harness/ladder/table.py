@@ -16,98 +16,14 @@ from referee.harness.installed import version
 from referee.harness.ladder.draw import BotVersion, DrawnGame, is_of_modules
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import GameLine, Part, batch_lines, read_game
-from referee.harness.ladder.trust import Differences, suspects
+from referee.harness.ladder.rows import CROSS, FORMAT, Row, RunnerRow, Table, encoded
+from referee.harness.ladder.trust import ERROR_RATE, Differences, Times, lateness, suspects
 from referee.harness.paths import cache_folder, read_limited, replace_file
+from referee.harness.tournament.statistics.proportion import upper_bound
 from referee.harness.tournament.statistics.rating import Game, Rating, Tally, rate_without_numpy
 
-FORMAT = 1
-"""Changes with the content of a table, so that none of an earlier version is taken from the cache."""
 TIMEOUT = "timeout"
 MOST_TABLE_BYTES = 256 << 20
-
-
-class Row(Struct, frozen=True):
-    """A bot in the table."""
-
-    rank: int
-    name: str
-    version: str
-    kind: str
-    elo: int | None
-    """Relative to the average bot; None before its first game."""
-    low: int | None
-    """The ends of the 95 % interval; None = without end, or not known."""
-    high: int | None
-    games: int
-    proved: int
-    """Games of modules: anybody can play them again."""
-    witnessed: int
-    """Games that several owners have played."""
-    wins: int
-    draws: int
-    losses: int
-    faults: int
-    note: str = ""
-
-
-class RunnerRow(Struct, frozen=True):
-    """A runner in the table."""
-
-    name: str
-    owner: str
-    games: int = 0
-    claims: int = 0
-    open: int = 0
-    lapsed: int = 0
-    samples: int = 0
-    """Its games of modules that others played again."""
-    sample_differs: int = 0
-    shared: int = 0
-    """Its games of deterministic programs that another owner has played."""
-    agree: int = 0
-    """Those in which both say the same."""
-    calls_late: int = 0
-    """Faults by time-out in its games."""
-    late_by_machine: int = 0
-    """Those that its machine may have caused, as it says itself: what a certificate of fairness counts."""
-    evidence: int = 1
-    """Against it, by the sequential test of games that are not deterministic; 1 = none."""
-    state: str = ""
-    """`struck`, `suspect`, or empty."""
-
-
-class Table(Struct, frozen=True):
-    """The table of a commit."""
-
-    format: int
-    title: str
-    game: str
-    commit: str
-    at: int
-    """The newest entry's time, in seconds since 1970."""
-    rows: tuple[Row, ...]
-    runners: tuple[RunnerRow, ...]
-    games: int
-    """Games that count."""
-    waiting: int
-    """Games that need a witness, or somebody to play them again."""
-    disputed: int
-    """Games about which players say different things."""
-    cross: dict[str, dict[str, tuple[int, int]]]
-    """By bot and rival: twice the points, and games. Only of small ladders."""
-    notes: tuple[str, ...]
-
-
-CROSS = 60
-"""The most bots of a table of results between each two."""
-
-
-def interval(row: Row) -> str:
-    """Returns the interval of a rating; without an end where a bot has won or lost everything."""
-    if row.elo is None or row.note == "no information":
-        return row.note
-    low = "-∞" if row.low is None else str(row.low)
-    return f"[{low}, {'∞' if row.high is None else row.high}]"
 
 
 class _Entry(Struct):
@@ -149,11 +65,6 @@ def _cached(commit: str) -> Path:
     return cache_folder() / "ladder" / "tables" / f"{commit}-{version()}-{FORMAT}.json"
 
 
-def encoded(table: Table) -> bytes:
-    """Returns the bytes of a table, which are equal on every machine."""
-    return msgspec.json.encode(table) + b"\n"
-
-
 class _Counting:
     """Counts all games of a ladder."""
 
@@ -169,18 +80,23 @@ class _Counting:
         self.games = self.waiting = self.disputed = 0
         self.differences = Differences()
         self.suspects: Mapping[str, float] = {}
+        self.times, self.late = Times(), set[str]()
         self.witnesses = ladder.settings.witnesses
 
     def table(self) -> Table:
         ladder = self.ladder
         ladder.fields.load({claim.bots for claim in self.chain.claims.values()})
-        if any(not bot.deterministic for bots in self._all_bots() for bot in bots):
-            for entries, bots, games in self._origins():
-                self._compare(entries, bots, games)
-            self.suspects = suspects(self.differences)
+        exact = all(bot.deterministic for bots in self._all_bots() for bot in bots)
         for entries, bots, games in self._origins():
+            self._compare(entries, bots, games)
             self._count_runners(entries, bots, games)
-            self._count(entries, bots, games)
+            if exact:
+                self._count(entries, bots, games)
+        self.suspects = suspects(self.differences)
+        self.late = {name for name in self.runners if self._lateness(name)[3] >= 1 / ERROR_RATE}
+        if not exact:  # only now it is known whose games count
+            for entries, bots, games in self._origins():
+                self._count(entries, bots, games)
         rows = self._rows(self._ratings())
         return Table(
             FORMAT,
@@ -229,7 +145,7 @@ class _Counting:
     # Runners.
 
     def _compare(self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]) -> None:
-        """Collects the games that are not deterministic and that several owners have played."""
+        """Collects where several owners have played: games that are not deterministic, and time-outs."""
         played = [each for each in entries if each.part is not Part.SAMPLE]
         for number, later in enumerate(played):
             others = [each for each in played[:number] if each.owner != later.owner]
@@ -238,6 +154,22 @@ class _Counting:
                     one, two = (read_game(each.lines[place], each.runner) for each in (others[0], later))
                     names, runners = [bots[bot].name for bot in game.bots], (others[0].runner, later.runner)
                     self.differences.add_game(runners, names, (one.ranks, two.ranks), (_late(one), _late(two)))
+        for entry in played:
+            witness = next((each for each in played if each.owner != entry.owner), None)
+            if witness is not None:
+                alone = missed = 0
+                for place, line in entry.lines.items() if entry.courses != witness.courses else ():
+                    here, there = (TIMEOUT.encode() in each for each in (line, witness.lines.get(place, b"")))
+                    alone, missed = alone + (here and not there), missed + (there and not here)
+                self.times.add(entry.runner, witness.runner, len(entry.lines), alone, missed)
+
+    def _lateness(self, runner: str) -> tuple[int, int, int, int]:
+        """Returns what a certificate admits in games of a million, and how many games a runner saw late, as `Times`."""
+        own = self._of(runner)
+        bound = upper_bound(own["late_by_machine"], own["games"]) if own["games"] else 1.0
+        certified_ppm = math.ceil(1e6 * bound)
+        games, alone, missed = self.times.of(runner, self.suspects.keys())
+        return certified_ppm, alone, missed, lateness(games, alone, missed, certified_ppm / 1e6)
 
     def _count_runners(
         self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
@@ -279,18 +211,24 @@ class _Counting:
         return self.runners[runner]
 
     def _runner_rows(self) -> Iterator[RunnerRow]:
-        chain, struck = self.chain, {self.chain.claims[hash].runner for hash in self.ladder.struck}
+        chain, liars = self.chain, {self.chain.claims[hash].runner for hash in self.ladder.struck}
+        states = (("struck", liars), ("suspect", self.suspects), ("late", self.late))
         for name, runner in sorted(self.ladder.runners.items()):
             own = chain.of_runner.get(name, [])
             rules = [self.ladder.rules_of(chain.claims[hash].rules) for hash in own]
+            certified_ppm, alone, missed, late = self._lateness(name)
             yield RunnerRow(
                 name,
                 runner.owner,
                 claims=len(own),
                 open=sum(chain.is_open(hash, each) for hash, each in zip(own, rules, strict=True)),
                 lapsed=sum(chain.is_lapsed(hash, each) for hash, each in zip(own, rules, strict=True)),
+                certified_ppm=certified_ppm,
+                alone=alone,
+                missed=missed,
+                lateness=late,
                 evidence=math.floor(min(1e12, self.suspects.get(name, 1.0))),
-                state="struck" if name in struck else "suspect" if name in self.suspects else "",
+                state=next((state for state, names in states if name in names), ""),
                 **self._of(name),
             )
 
@@ -333,7 +271,11 @@ class _Counting:
         """Returns the line of a game that counts; None if it does not, or not yet."""
         of_modules = is_of_modules(game, bots)
         exact = all(bots[bot].deterministic for bot in game.bots)
-        said = [each for each in honest if place in each.lines and (exact or each.runner not in self.suspects)]
+        said = [
+            each
+            for each in honest
+            if place in each.lines and (exact or each.runner not in self.suspects.keys() | self.late)
+        ]
         if not said:
             self.waiting += 1
             return None
@@ -430,6 +372,11 @@ class _Counting:
         for runner in sorted(self.suspects):
             yield (
                 f"the results of {runner} differ from those of its witnesses, more than chance allows: its games of "
+                "programs that are not deterministic do not count"
+            )
+        for runner in sorted(self.late - self.suspects.keys()):
+            yield (
+                f"{runner} sees more time-outs than its witnesses, and more than its certificate admits: its games of "
                 "programs that are not deterministic do not count"
             )
         if any(True for _ in self.chain.missing()):

@@ -9,12 +9,14 @@ runner's bets exceeds 1 / `ERROR_RATE` with a chance of at most `ERROR_RATE`, ho
 import math
 from array import array
 from collections.abc import Iterator, Sequence, Set
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from itertools import groupby
 
 ERROR_RATE = 0.001
 """The chance that an honest runner is ever suspected, over all its games together."""
 STAKES = (0.1, 0.3, 0.6, 0.9)
 """Shares of the capital that are bet, on a gain and on a loss alike."""
+MOST_EVIDENCE = Decimal(10**12)
 RANGE = 1e300
 """The capital of a bet does not grow beyond this."""
 
@@ -109,6 +111,45 @@ def suspects(differences: Differences) -> dict[str, float]:
         if worst < 1 / ERROR_RATE:
             return found
         found |= {runner: gain for runner, gain in sorted(now.items()) if math.isclose(gain, worst, rel_tol=1e-6)}
+
+
+class Times:
+    """In how many games a runner saw a time-out and its witness none, and the other way round."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], list[int]] = {}
+        """By runner and witness: games, time-outs of the runner alone, time-outs of the witness alone."""
+
+    def add(self, runner: str, witness: str, games: int, alone: int = 0, missed: int = 0) -> None:
+        """Adds games that both have played."""
+        cell = self._counts.setdefault((runner, witness), [0, 0, 0])
+        for place, count in enumerate((games, alone, missed)):
+            cell[place] += count
+
+    def of(self, runner: str, without: Set[str] = frozenset()) -> tuple[int, int, int]:
+        """Returns the counts of a runner, leaving some witnesses out."""
+        cells = [cell for (own, other), cell in self._counts.items() if own == runner and other not in without]
+        games, alone, missed = (sum(cell[place] for cell in cells) for place in range(3))
+        return games, alone, missed
+
+
+def lateness(games: int, alone: int, missed: int, certified: float) -> int:
+    """Returns the evidence that a machine causes more time-outs than its certificate admits; 1 = none.
+
+    If the certificate is true, a runner sees a time-out that its witness does not see in at most a share `certified` of
+    the games more often than the other way round. So bets on the difference less that share gain nothing on average.
+    Their capital is that of games in any order. Decimals are equal on every machine.
+    """
+    with localcontext(Context(prec=20, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        admitted, capital = Decimal(certified), Decimal(0)
+        for stake in STAKES:
+            bet = Decimal(str(stake)) / (1 + admitted)
+            factors = ((1 + bet * (1 - admitted), alone), (1 - bet * (1 + admitted), missed))
+            product = (1 - bet * admitted) ** (games - alone - missed)
+            for factor, count in factors:
+                product *= factor**count
+            capital += product / len(STAKES)
+        return int(max(Decimal(1), min(MOST_EVIDENCE, capital)))
 
 
 def score_of(ranks: Sequence[int], seat: int) -> float:

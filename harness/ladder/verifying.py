@@ -1,77 +1,82 @@
 """Checks a whole ladder: its chain, its signatures, its draws, and as many games as somebody wants to play again."""
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from referee.harness.errors import UsageError
-from referee.harness.ladder.change import Refused, check_batch
-from referee.harness.ladder.draw import DrawnGame, due, is_of_modules
-from referee.harness.ladder.games import Opened, origin_of, proof
+from referee.harness.ladder.chain import Chain, in_order
+from referee.harness.ladder.change import STALE, Refused, check_batch, refusal_of_claim
+from referee.harness.ladder.draw import is_of_modules
+from referee.harness.ladder.games import Opened
 from referee.harness.ladder.keys import signature_is_right
 from referee.harness.ladder.proof import differences, words_of
-from referee.harness.ladder.reading import Ladder, Strike, strike_path
+from referee.harness.ladder.reading import ADDED, Ladder, Strike, claim_of_strike, strike_path
 from referee.harness.ladder.records import (
     CLAIMS,
     GAMES,
     STRIKES,
     Claim,
-    Part,
     batch_lines,
     claim_path,
     game_line,
-    read_claim,
-    read_game,
+    parted,
+    read_batch,
 )
-from referee.harness.paths import open_file
-from referee.harness.replay.reader import HEADER, MAX_BYTES, Replay
-from referee.harness.replay.simulate import Difference, verify
-from referee.harness.tournament.execution.worker import content
 
-REDRAWN = 500
-"""How many of the newest claims are drawn again where the chain is not a single line: each looks at all others."""
+Merges = Sequence[Sequence[tuple[str, str]]]
+"""For each merge its changes: status and path."""
 
 
 def problems(ladder: Ladder, old: str | None = None) -> Iterator[str]:
     """Yields what is wrong with the files of a ladder. `old`: a commit that somebody has seen before."""
-    yield from _changed_history(ladder, old)
-    chain = ladder.chain
-    for hash in sorted({*chain.missing()}):
+    merges = ladder.merges()
+    yield from _changed_history(ladder, merges, old)
+    for hash in sorted({*ladder.chain.missing()}):
         yield f"the entry {hash[:12]} is missing: others name it, so that somebody has removed it; ask for it"
-    paths = [each for each in ladder.entries if each.path.startswith(f"{CLAIMS}/")]
-    for file, content_ in zip(paths, ladder.repository.read(each.id for each in paths), strict=True):
-        claim, signed, signature = read_claim(content_, file.path)
-        yield from _wrong_signature(ladder, claim.runner, signed, signature, file.path)
     yield from _gaps(ladder)
-    for file, batch in ladder.batches():
-        claimed = chain.claims.get(batch.head.claim)
-        if claimed is None:
-            yield f"{file.path}: its claim is missing"
-            continue
-        whole = next(ladder.repository.read([file.id]))
-        signed = whole[: whole.rstrip(b"\n").rfind(b"\n") + 1]
-        yield from _wrong_signature(ladder, batch.head.runner, signed, batch.signature, file.path)
-        try:
-            check_batch(ladder, batch, claimed, file.path)
-        except (Refused, UsageError) as error:
-            yield str(error)
-    yield from _wrong_draws(ladder)
+    yield from _wrong_entries(ladder, merges)
+    yield from _wrong_draws(ladder, merges)
 
 
-def _changed_history(ladder: Ladder, old: str | None) -> Iterator[str]:
+def _changed_history(ladder: Ladder, merges: Merges, old: str | None) -> Iterator[str]:
     """Yields files that were handed in and changed later, in the history or since a commit that somebody has seen."""
-    repository, folders = ladder.repository, ("--", CLAIMS, GAMES, STRIKES)
-    words = ("log", "--first-parent", "-m", "--no-renames", "--diff-filter=MDT", "--name-only", "--format=", "-z")
-    for path in sorted({*repository.text(*words, ladder.commit, *folders).replace("\n", "").split("\0")} - {""}):
+    repository = ladder.repository
+    for path in sorted({path for merge in merges for status, path in merge if status != ADDED}):
         yield f"{path} was changed or removed after it was handed in; nothing in {CLAIMS}/ and {GAMES}/ ever changes"
     if old is not None:
-        compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z")
-        for path in sorted({*repository.text(*compare, old, ladder.commit, *folders).split("\0")} - {""}):
+        compare = ("diff-tree", "-r", "--no-renames", "--diff-filter=MDT", "--name-only", "-z", old, ladder.commit)
+        for path in sorted({*repository.text(*compare, "--", CLAIMS, GAMES, STRIKES).split("\0")} - {""}):
             yield f"{path} is not what it was in {old[:12]}: the chain was rewritten; keep your clone, and tell others"
+
+
+def _gaps(ladder: Ladder) -> Iterator[str]:
+    for runner, hashes in sorted(ladder.chain.of_runner.items()):
+        numbers = [ladder.chain.claims[hash].number for hash in hashes]
+        if numbers != [*range(1, len(numbers) + 1)]:
+            yield f"the claims of {runner} have gaps: {', '.join(map(str, numbers[:20]))}"
+
+
+def _wrong_entries(ladder: Ladder, merges: Merges) -> Iterator[str]:
+    """Yields claims and batches that cannot be right, and signatures that are not the runner's."""
+    ids = {each.path: each.id for each in ladder.entries if each.path.startswith((f"{CLAIMS}/", f"{GAMES}/"))}
+    order = dict.fromkeys(path for merge in merges for _, path in merge if path in ids)  # near games are in the cache
+    paths = [*order, *(path for path in ids if path not in order)]
+    for path, text in zip(paths, ladder.repository.read(ids[path] for path in paths), strict=True):
+        signed, signature = parted(text, path)
+        if path.startswith(f"{CLAIMS}/"):
+            yield from _wrong_signature(ladder, path.split("/")[1], signed, signature, path)
+            continue
+        batch = read_batch(text, path)
+        yield from _wrong_signature(ladder, batch.head.runner, signed, signature, path)
+        claimed = ladder.chain.claims.get(batch.head.claim)
+        if claimed is None:
+            yield f"{path}: its claim is missing"
+            continue
+        try:
+            check_batch(ladder, batch, claimed, path)
+        except (Refused, UsageError) as error:
+            yield str(error)
 
 
 def _wrong_signature(ladder: Ladder, runner: str, signed: bytes, signature: bytes, path: str) -> Iterator[str]:
@@ -82,31 +87,54 @@ def _wrong_signature(ladder: Ladder, runner: str, signed: bytes, signature: byte
         yield f"{path}: it was not signed with the key of runner {runner}"
 
 
-def _gaps(ladder: Ladder) -> Iterator[str]:
-    for runner, hashes in sorted(ladder.chain.of_runner.items()):
-        numbers = [ladder.chain.claims[hash].number for hash in hashes]
-        if numbers != [*range(1, len(numbers) + 1)]:
-            yield f"the claims of {runner} have gaps: {', '.join(map(str, numbers[:20]))}"
+def _wrong_draws(ladder: Ladder, merges: Merges) -> Iterator[str]:
+    """Yields claims that are not what the chain drew when they were made. Nobody chooses games.
 
-
-def _wrong_draws(ladder: Ladder) -> Iterator[str]:
-    """Yields claims that are not what the chain draws. Nobody chooses games."""
-    chain = ladder.chain
-    newest = sorted(chain.claims.items(), key=lambda each: (each[1].at, each[0]))[-REDRAWN:]
-    for hash, claim in newest:
+    Merges the entries again, in their order, and draws at every head what was claimed there.
+    """
+    whole = ladder.chain
+    hashes = {whole.path(hash): hash for hash in whole.hashes}
+    waiting: dict[tuple[str, ...], dict[str, str]] = {}
+    for hash, claim in whole.claims.items():
         path = claim_path(claim.runner, claim.number)
-        try:
-            known = chain.part(chain.before(claim.after))
-        except KeyError:
-            continue  # named as missing above
-        if hash in known:
-            yield f"{path}: it names itself"
-            continue
-        rules = ladder.rules_of(claim.rules)
-        need = due(known, claim.runner, claim.owner, rules, ladder.nature, ladder.struck & known.claims.keys())
-        of, part = ("", Part.NEW) if need is None else (need.of, need.part)
-        if (claim.of, claim.part) != (of, part) and not ladder.struck:
-            yield f"{path}: it is of {claim.part} games {claim.of[:12]}, and the chain draws {part} games {of[:12]}"
+        waiting.setdefault(claim.after, {})[hash] = f"{path}: it was drawn from a head that the ladder never had"
+    chain, struck, liars = Chain({}, {}), set[str](), set[str]()
+    heads: dict[str, int] = {}
+
+    def draw() -> None:
+        claims = waiting.get(chain.tips(), {})
+        for hash in [each for each in claims if each not in heads]:
+            claim = whole.claims[hash]
+            path = claim_path(claim.runner, claim.number)
+            try:
+                why = refusal_of_claim(ladder, chain, struck, claim, path)
+            except UsageError as error:
+                why = f"{path}: {error}"
+            if why:
+                claims[hash] = why
+            else:
+                heads[hash] = len(chain)
+
+    draw()
+    for merge in merges:
+        added = [path for status, path in merge if status == ADDED]
+        for hash in in_order(whole, [hashes[path] for path in added if path in hashes]):
+            if hash not in whole.claims:
+                chain.add_result(whole.results[whole.claim_of(hash)])
+            else:
+                claim = whole.claims[hash]
+                if hash in heads and len(chain) - heads[hash] > STALE:
+                    yield f"{whole.path(hash)}: it was drawn from a head that is none of the last {STALE} merges"
+                if hash not in heads:
+                    yield waiting[claim.after][hash]
+                chain.add_claim(hash, claim)
+                struck |= {hash} if claim.runner in liars else set()
+            draw()
+        for strike in [ladder.strikes[hash] for path in added if (hash := claim_of_strike(path)) in ladder.strikes]:
+            if (accused := chain.claims.get(strike.claim)) is not None:
+                liars.add(accused.runner)
+                struck |= {*chain.of_runner[accused.runner]}
+            draw()
 
 
 # Games.
@@ -144,74 +172,3 @@ def strike_files(strikes: Sequence[tuple[str, Strike]]) -> Iterator[tuple[str, b
     """Yields the files of strikes with their paths."""
     for _, strike in strikes:
         yield strike_path(strike.claim), msgspec.json.encode(strike) + b"\n"
-
-
-# Replays.
-
-
-def replay_problems(ladder: Ladder, folder: Path) -> Iterator[tuple[int, str]]:
-    """Yields for every batch whose replays are in a folder the number of games, and what is wrong; empty if nothing is.
-
-    A replay must obey the rules, be of the drawn bots and seed, and give the line. The proof shows that the runner has
-    seen the answers: who copies another's line cannot write it.
-    """
-    for hash, result in sorted(ladder.chain.results.items()):
-        path, claim = folder / f"{hash}.jsonl.gz", ladder.chain.claims.get(hash)
-        if claim is None or not path.is_file():
-            continue
-        lines = batch_lines(next(ladder.repository.read([result.blob])))
-        name = f"{claim.runner}, claim {claim.number}"
-        try:
-            replays = _replays(path)
-        except (OSError, EOFError, zlib.error) as error:
-            yield 0, f"{name}: {path.name} cannot be read: {error}"
-            continue
-        bots, _, games = ladder.games_of(claim)
-        if len(replays) != len(games):
-            yield 0, f"{name}: {path.name} has {len(replays)} replays; expected {len(games)}"
-            continue
-        for number, (text, line, game) in enumerate(zip(replays, lines, games, strict=True), 1):
-            names = tuple(bots[bot].name for bot in game.bots)
-            what = _wrong_replay(ladder, claim, hash, text, line, game, names)
-            yield 1, f"{name}: game {number} ({', '.join(names)}): {what}" if what else ""
-
-
-def _replays(path: Path) -> list[bytes]:
-    """Returns the replays of a pack. OSError if it is larger than a replay may be."""
-    with open_file(path) as file, gzip.GzipFile(fileobj=file) as packed:
-        text = packed.read(MAX_BYTES + 1)
-    if len(text) > MAX_BYTES:
-        raise OSError(f"it has more than {MAX_BYTES >> 20} MiB")
-    starts = list(_found(text, HEADER))
-    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-
-
-def _found(text: bytes, what: bytes) -> Iterator[int]:
-    at = text.find(what)
-    while at >= 0:
-        if at == 0 or text[at - 1] == 10:
-            yield at
-        at = text.find(what, at + 1)
-
-
-def _wrong_replay(
-    ladder: Ladder, claim: Claim, hash: str, text: bytes, line: bytes, game: DrawnGame, names: Sequence[str]
-) -> str:
-    said = read_game(line, "the line")
-    try:
-        replay = Replay(Path("replay"), text)
-        setup, result = replay.header.setup, verify(replay)
-    except (Difference, UsageError) as error:
-        return f"its replay is wrong: {error}"
-    options: Any = msgspec.convert(ladder.rules_of(origin_of(ladder, claim).rules).options, replay.game.options)
-    if replay.game.name != ladder.game.name or setup.options != options:
-        return "its replay is of another game, or of other options"
-    if setup.seed != game.seed:
-        return f"its replay has the seed {setup.seed}; {game.seed} was drawn"
-    if tuple(setup.names) != tuple(names):
-        return f"its replay is of {', '.join(setup.names)}"
-    if result is None or result.ranks != said.ranks or content(replay.lines, replay.game) != said.course:
-        return f"its replay ends with the ranks {result.ranks if result else None}; the batch says {said.ranks}"
-    if proof(replay.lines, replay.game, hash) != said.proof:
-        return "its proof does not fit: the line was copied from somebody else, not played"
-    return ""

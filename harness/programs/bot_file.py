@@ -60,6 +60,9 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """In a ladder: the logins of those who may change the bot."""
     deterministic: bool = False
     """In a ladder: it gives the same answers in the same match, so that witnesses must agree in every one."""
+    git: str | None = None
+    """In a ladder: the `https://` address of the repository with the bot's other files, and which commit of it."""
+    commit: str | None = None
 
     def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder.

@@ -162,7 +162,7 @@ def test_nobody_chooses_games(cup: Cup) -> None:
     cup.check(claim())
     with refused("was drawn from a head, bots or rules that are none of the last 64 merges"):
         cup.check(claim(bots=cup.repository.id_of(cup.head, "runners")))
-    with refused("the next claim of laptop has the number 2; claims have no gaps"):
+    with refused("at its head, the next claim of laptop has the number 1; claims have no gaps"):
         cup.check(claim(after=list(cup.ladder(old).chain.tips())))
     with refused("names the entry aaaaaaaaaaaa, which the ladder has not"):
         cup.check(claim(after=["a" * 64]))
@@ -336,3 +336,34 @@ def test_a_runner_that_slows_one_bot_or_lets_it_win_is_suspected(tmp_path: Path)
         )
         row = next(row for row in table.runners if row.name == "clock")
         assert row.evidence >= 1000 and row.calls_late > 10 and 0 < table.games < 1000
+
+
+def slow_machine(mark: str, game: DrawnGame, bots: tuple[BotVersion, ...], claim: str) -> bytes:
+    """Plays a game on a machine that makes bots run out of time in every third game; `mark`: what it says of that."""
+    line = honest(game, bots, claim)
+    if sha256(line).digest()[0] % 3:
+        return line
+    ranks, turns, rest = line.split(b" ", 2)
+    return b" ".join(
+        [ranks, turns, sha256(line).hexdigest()[:24].encode(), rest.split(b" ")[1], f"0timeout{mark}".encode()]
+    )
+
+
+@pytest.mark.parametrize(("mark", "state"), [("", "late"), ("~", "")])
+def test_a_runner_whose_time_outs_exceed_its_certificate_is_named(tmp_path: Path, mark: str, state: str) -> None:
+    """It says that its machine decided no game. One that says what its machine did has a certificate that admits it."""
+    with Cup(tmp_path / "cup", games=120) as cup:
+        cup.add_bots("ada bob cyd", module=False, deterministic=True)
+        for runner, owner in (("fair", "ann"), ("just", "ben"), ("slow", "eve")):
+            cup.add_runner(runner, owner)
+        for runner in ("fair", "slow", "just", "slow"):
+            cup.play(runner, partial(slow_machine, mark) if runner == "slow" else honest)
+        table = table_of(cup.ladder(), use_cache=False)
+        row = next(row for row in table.runners if row.name == "slow")
+        assert {row.name: row.state for row in table.runners} == {"fair": "", "just": "", "slow": state}
+        assert row.alone > 30 and row.missed == 0 and row.late_by_machine == (row.calls_late if mark else 0)
+        assert (row.lateness >= 1000) == (state == "late") and (row.certified_ppm > 300_000) == (mark == "~")
+        named = (
+            "slow sees more time-outs than its witnesses, and more than its certificate admits: its games of programs"
+        )
+        assert any(note.startswith(named) for note in table.notes) == (state == "late")

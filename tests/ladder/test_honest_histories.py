@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from ladders import HOUR, Cup, bot_files, honest
 
 from referee.harness.ladder.playing import open_claim
-from referee.harness.ladder.table import encoded, table_of
+from referee.harness.ladder.rows import encoded
+from referee.harness.ladder.table import table_of
 from referee.harness.ladder.verifying import problems
 
 pytestmark = pytest.mark.slow

@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,15 +13,18 @@ import pytest
 import trio
 from ladders import Cup
 from modules import bot
+from needs import skip_without
 
 from referee.harness.cli.main import main
-from referee.harness.ladder import playing
+from referee.harness.ladder import replays as packs
 from referee.harness.ladder.games import Played, play_games
 from referee.harness.ladder.records import GameLine, game_line
 from referee.harness.ladder.table import table_of
 from referee.harness.tournament.execution.local import open_local
+from referee.harness.web import page as viewer
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parent.parent.parent
 opened = partial(open_local, workers=1, pin=False)
 
 
@@ -163,14 +169,15 @@ def test_replays_show_copied_lines_altered_answers_and_other_seeds(
     hash, lines = cup.open("laptop"), texts(games)
     cup.merge(cup.batch("laptop", lines))
     folder = tmp_path / "replays"
-    playing.keep_replays(folder, hash, games)
+    packs.keep(folder, hash, packs.packed(games))
     code, text = replays_checked(cup, folder, capsys)
     assert code == 0 and "4 replays checked; verified" in text
     replays = [gzip.decompress(games[place].replay) for place in sorted(games)]
     for old, new, words in (
         (b'"column":"C"', b'"column":"E"', "its replay is wrong: line"),
         (b'"seed":', b'"seed":1', "game 1 ("),
-        (b'"ada"', b'"eve"', "game 1 ("),
+        (b'"ada@', b'"eve@', "its replay is of eve@"),
+        (b'"ada@', b'"ada@0', "its replay is of ada@0"),  # another version under its name
     ):
         assert old in replays[0]
         pack(folder, hash, [replays[0].replace(old, new, 1), *replays[1:]])
@@ -195,7 +202,80 @@ def test_a_witness_that_copies_lines_has_no_proof(cup: Cup, tmp_path: Path, caps
     hash = cup.open("tower")
     again = cup.ladder().games_of(cup.ladder().chain.claims[hash])[1]
     cup.merge(cup.batch("tower", [lines[place] for place in again]))
-    playing.keep_replays(folder, hash, {at: games[place] for at, place in enumerate(again)})
+    packs.keep(folder, hash, packs.packed({at: games[place] for at, place in enumerate(again)}))
     code, text = replays_checked(cup, folder, capsys)
     assert code == 1 and "tower, claim 1: game 1" in text
     assert "its proof does not fit: the line was copied from somebody else, not played" in text
+
+
+def handed_in(cup: Cup, folder: Path) -> None:
+    """Plays games, hands them in, and keeps their replays in a folder."""
+    games = played(cup, "laptop")
+    hash = cup.open("laptop")
+    cup.merge(cup.batch("laptop", texts(games)))
+    packs.keep(folder, hash, packs.packed(games))
+
+
+def published(cup: Cup, to: Path, replays: Path, python: str = sys.executable, **env: str) -> dict[str, bytes]:
+    """Publishes the site in a process of its own. Returns its files."""
+    code = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    words = ["ladder", "publish", str(to), "--replays", str(replays), "--folder", str(cup.repository.folder)]
+    before = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if env.pop("cores", "") == "1" else []
+    settings = {**os.environ, "XDG_CACHE_HOME": f"{to}-cache", **env}
+    subprocess.run(
+        [*before, python, "-c", code, *words, "--commit", "main"], env=settings, capture_output=True, check=True
+    )
+    return {str(path.relative_to(to)): path.read_bytes() for path in sorted(to.rglob("*")) if path.is_file()}
+
+
+def test_the_pages_show_replays_that_give_the_results(cup: Cup, tmp_path: Path) -> None:
+    replays = tmp_path / "replays"
+    handed_in(cup, replays)
+    site = published(cup, tmp_path / "site", replays)
+    games = [name for name in site if name.startswith("games/")]
+    assert len([name for name in games if name.endswith(".jsonl.gz")]) == 4
+    watched = [name for name in games if name.endswith(".html")]
+    for name in watched if viewer.is_there() else games:
+        assert name.encode() in site["bots/ada.html"] and name.encode() in site["bots/bob.html"]
+    assert viewer.is_there() == bool(watched)
+    text = gzip.decompress(site[min(name for name in games if name.endswith(".gz"))])
+    assert b'"answers"' in text and str(tmp_path).encode() not in text  # no paths of the machine that has played
+    (pack,) = replays.iterdir()
+    pack.write_bytes(gzip.compress(gzip.decompress(pack.read_bytes()).replace(b'"column":"C"', b'"column":"E"', 1)))
+    assert not [name for name in published(cup, tmp_path / "other", replays) if name.startswith("games/")]
+
+
+def locales(folder: Path) -> str:
+    """Makes the Turkish and the German locale, which few machines have. Returns the value of LOCPATH."""
+    skip_without("localedef")
+    for name in ("tr_TR", "de_DE"):
+        subprocess.run(["localedef", "-i", name, "-f", "UTF-8", str(folder / f"{name}.UTF-8")], check=True)
+    return str(folder)
+
+
+def test_the_site_is_equal_byte_for_byte_wherever_it_is_written(cup: Cup, tmp_path: Path) -> None:
+    replays = tmp_path / "replays"
+    handed_in(cup, replays)
+    paths = locales(tmp_path)
+    site = published(cup, tmp_path / "here", replays, LC_ALL="C")
+    for number, env in enumerate(
+        (
+            {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"},
+            {"LC_ALL": "de_DE.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "2", "cores": "1"},
+        )
+    ):
+        assert published(cup, tmp_path / str(number), replays, **env) == site
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("other", ["python3.11", "python3.13"])
+def test_the_site_is_equal_with_another_python(cup: Cup, tmp_path: Path, other: str) -> None:
+    skip_without(other)
+    replays, home = tmp_path / "replays", tmp_path / "python"
+    handed_in(cup, replays)
+    subprocess.run([other, "-m", "venv", str(home)], check=True)
+    install = [str(home / "bin" / "pip"), "install", "--quiet", f"{ROOT}[cluster,wasm]"]
+    subprocess.run(install, check=True)
+    site = published(cup, tmp_path / "here", replays)
+    assert published(cup, tmp_path / "there", replays, str(home / "bin" / "python")) == site

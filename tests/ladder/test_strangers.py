@@ -158,36 +158,146 @@ def test_a_ladder_with_wrong_settings_says_so(cup: Cup, settings: bytes) -> None
         cup.ladder()
 
 
+class Trap:
+    """A file that nobody may write, a key that nobody may read, and a git that would run a stranger's commands."""
+
+    HOOKS = (
+        *("applypatch-msg", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit"),
+        *("post-checkout", "post-merge", "pre-push", "post-rewrite", "post-index-change", "reference-transaction"),
+        *("pre-receive", "update", "post-receive", "post-update", "push-to-checkout", "fsmonitor-watchman"),
+    )
+
+    def __init__(self, folder: Path) -> None:
+        self.canary, self.key, self.hook = folder / "canary", folder / "secret.key", folder / "hook"
+        self.key.write_text("TOP-SECRET-FILE")
+        self.evil = f"echo pwned >> {self.canary}; cat {self.key}; env"
+        self.hook.write_text(f"#!/bin/sh\necho pwned >> {self.canary}\ncat\n")
+        self.hook.chmod(0o755)
+
+    def set(self, clone: Path) -> None:
+        """Sets up a clone as somebody might who trusts everything: with filters, drivers and hooks."""
+        settings = {
+            **{f"filter.{name}.{kind}": str(self.hook) for name in ("evil", "lfs") for kind in ("clean", "smudge")},
+            **{f"filter.{name}.process": str(self.hook) for name in ("evil", "lfs")},
+            **{f"diff.evil.{kind}": str(self.hook) for kind in ("command", "textconv")},
+            "merge.evil.driver": str(self.hook),
+            "core.fsmonitor": str(self.hook),
+            "core.pager": str(self.hook),
+            "core.editor": str(self.hook),
+            "core.sshCommand": str(self.hook),
+            "gpg.program": str(self.hook),
+            "submodule.recurse": "true",
+        }
+        for name, value in settings.items():
+            subprocess.run(["git", "-C", str(clone), "config", name, value], check=True)
+        for hook in self.HOOKS:
+            path = clone / ".git" / "hooks" / hook
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(self.hook.read_bytes())
+            path.chmod(0o755)
+
+    def files(self) -> dict[str, bytes]:
+        """Returns a bot full of what build tools, Python and git would run."""
+        build = f"make; python3 setup.py install; sh ./configure; {self.evil}; exit 0"
+        python = f"open({str(self.canary)!r}, 'w').write(open({str(self.key)!r}).read())".encode()
+        pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 9\n" % (b"a" * 64)
+        shell = f"#!/bin/sh\n{self.evil} >&2\n".encode()
+        files = {
+            "bot.toml": f'owner = ["eve"]\nrun = ["sh", "bot.sh"]\nbuild = {json.dumps(build)}\n'.encode(),
+            "bot.sh": shell,
+            "configure": shell,
+            "Makefile": f"all:\n\t{self.evil}\n".encode(),
+            "setup.py": python,
+            "conftest.py": python,
+            "sitecustomize.py": python,
+            "pyproject.toml": b'[build-system]\nrequires = []\nbuild-backend = "setup"\nbackend-path = ["."]\n',
+            ".gitattributes": b"* filter=evil diff=evil merge=evil export-subst ident\n*.bin filter=lfs\n",
+            ".lfsconfig": b"[lfs]\n\turl = https://evil.example\n\tfetchexclude = x\n",
+            ".gitmodules": f'[submodule "x"]\n\tpath = x\n\turl = ext::{self.hook}\n\tupdate = !{self.hook}\n'.encode(),
+            "weights.bin": pointer,
+            f"--upload-pack={str(self.hook).replace('/', '_')}": shell,
+            "-c": shell,
+            "--help": shell,
+            "$(touch canary)": shell,
+            "`touch canary`;touch canary": shell,
+            "hooks/post-checkout": shell,
+            ".husky/post-merge": shell,
+            ".envrc": shell,
+        }
+        return {f"bots/eve/{name}": content for name, content in files.items()}
+
+
+@pytest.fixture
+def trap(cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
+    """A ladder on a forge, whose maintainer's clone is set up to run everything."""
+    trap = Trap(tmp_path)
+    monkeypatch.setenv("REFEREE_RUNNER_KEY", "TOP-SECRET-VARIABLE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = cup.repository.folder
+    subprocess.run(["git", "clone", "--quiet", "--bare", str(folder), str(tmp_path / "forge.git")], check=True)
+    subprocess.run(["git", "-C", str(folder), "remote", "add", "origin", str(tmp_path / "forge.git")], check=True)
+    subprocess.run(["git", "-C", str(folder), "fetch", "--quiet", "origin"], check=True)
+    trap.set(folder)
+    return trap
+
+
 @pytest.mark.slow
 def test_nothing_of_a_pull_request_runs_outside_of_the_sandbox(
-    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Its build, its bot, and what git would run in a checkout all try to write to a file and to read a key."""
-    canary, secret = tmp_path / "canary", tmp_path / "secret.key"
-    secret.write_text("TOP-SECRET-FILE")
-    monkeypatch.setenv("REFEREE_RUNNER_KEY", "TOP-SECRET-VARIABLE")
-    evil = f"echo pwned >> {canary}; cat {secret}; env"
-    toml = f'owner = ["eve"]\nrun = ["sh", "bot.sh"]\nbuild = {json.dumps(evil + "; exit 0")}\n'
-    script = f"{evil} >&2\n".encode()
-    files = {
-        "bots/eve/bot.toml": toml.encode(),
-        "bots/eve/bot.sh": script,
-        "bots/eve/.gitattributes": b"* filter=evil diff=evil merge=evil\n",
-        "bots/eve/sitecustomize.py": f"open({str(canary)!r}, 'w')".encode(),
-        "bots/eve/conftest.py": f"open({str(canary)!r}, 'w')".encode(),
-    }
-    folder = cup.repository.folder
-    for name, command in (("filter.evil.smudge", evil), ("diff.evil.command", evil), ("diff.evil.textconv", evil)):
-        subprocess.run(["git", "-C", str(folder), "config", name, command], check=True)
-    for hook in ("post-merge", "post-checkout", "pre-commit", "reference-transaction", "pre-push"):
-        path = folder / ".git" / "hooks" / hook
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\necho pwned >> {canary}\n")
-        path.chmod(0o755)
+    folder, files = str(cup.repository.folder), trap.files()
+    del files["bots/eve/weights.bin"]
     head = commit_files(cup.repository, cup.head, files, "a bot")
-    assert not canary.exists()
-    assert main(["ladder", "check-change", "main", head, "--author", "eve", "--folder", str(folder)]) == 1
+    assert main(["ladder", "check-change", "main", head, "--author", "eve", "--folder", folder]) == 1
     printed = capfd.readouterr()
     assert "refused: eve does not pass" in printed.err
+    assert "builds" in printed.out and "No such file or directory" in printed.out  # it did try
     assert "TOP-SECRET" not in printed.out + printed.err
-    assert not canary.exists()
+    assert not trap.canary.exists()
+
+
+def test_a_change_is_merged_pushed_and_shown_without_running_anything_of_it(
+    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    head = commit_files(cup.repository, cup.head, trap.files(), "a bot")
+    folder = ["--folder", str(cup.repository.folder)]
+    words = ["--author", "eve", "--rules-only", "--merge", "main"]
+    assert main(["ladder", "check-change", "origin/main", head, *words, *folder]) == 0
+    forge = tmp_path / "forge.git"
+    listed = subprocess.run(
+        ["git", "-C", str(forge), "ls-tree", "-r", "main", "bots/eve/"], capture_output=True, check=True
+    )
+    assert len(listed.stdout.splitlines()) == len(trap.files())
+    cup.repository.run("update-ref", "refs/heads/main", "refs/remotes/origin/main")
+    assert main(["ladder", "show", "origin/main", "--no-cache", *folder]) == 0
+    assert main(["ladder", "verify", "origin/main", *folder]) == 0
+    assert main(["ladder", "publish", str(tmp_path / "site"), "--commit", "origin/main", *folder]) == 0
+    printed = capfd.readouterr()
+    assert "TOP-SECRET" not in printed.out + printed.err and not trap.canary.exists()
+
+
+def test_a_pointer_of_git_lfs_is_named_and_nothing_fetches_what_it_stands_for(
+    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
+) -> None:
+    head = commit_files(cup.repository, cup.head, trap.files(), "a bot")
+    words = ["--author", "eve", "--folder", str(cup.repository.folder)]
+    assert main(["ladder", "check-change", "main", head, *words]) == 1
+    assert "weights.bin is a pointer of git LFS; include the file itself" in " ".join(capfd.readouterr().err.split())
+    assert not trap.canary.exists()
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (b"M 120000 inline bots/eve/key\ndata 11\n/etc/passwd", "bots/eve/key is a link"),
+        (b"M 120000 inline bots/eve/up\ndata 13\n../../runners", "bots/eve/up is a link"),
+        (b"M 160000 %s bots/eve/x" % (b"1" * 40), "bots/eve/x is a submodule"),
+    ],
+)
+def test_links_and_submodules_beside_a_trap_are_refused(cup: Cup, trap: Trap, entry: bytes, words: str) -> None:
+    files = [inline(b'"%s"' % path.encode(), content) for path, content in trap.files().items()]
+    head = imported(cup, *files, entry)  # the test itself runs hooks here
+    trap.canary.unlink()
+    assert words in message(cup, head)
+    assert not trap.canary.exists()

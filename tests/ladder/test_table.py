@@ -16,7 +16,8 @@ from ladders import Cup, honest
 from referee.harness.cli.main import main
 from referee.harness.ladder import pages
 from referee.harness.ladder.draw import BotVersion, DrawnGame
-from referee.harness.ladder.table import cached_table, encoded, table_of
+from referee.harness.ladder.rows import encoded
+from referee.harness.ladder.table import cached_table, table_of
 
 SHOW = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
@@ -155,7 +156,7 @@ def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_str
     cup: Cup, tmp_path: Path
 ) -> None:
     table = table_of(cup.ladder(), use_cache=False)
-    count = pages.write(table, tmp_path / "site")
+    count = pages.write(cup.ladder(), table, tmp_path / "site")
     files = {
         str(path.relative_to(tmp_path / "site")): path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.*l")
     }
@@ -163,13 +164,14 @@ def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_str
     assert "not that the programs gave them on honest hardware" in files["index.html"]
     for words in (
         "claims lapsed",
-        "games sampled by others, right",
-        "games that witnesses played too, equal",
+        "games of modules that others played again, equal",
+        "games of deterministic programs that witnesses played too, equal",
+        "evidence that these are more than the certificate admits",
         "certificate",
     ):
         assert words in files["runners/one.html"]
     again = tmp_path / "again"
-    pages.write(table, again)
+    pages.write(cup.ladder(), table, again)
     assert all((again / name).read_text("utf-8") == text for name, text in files.items())
 
 

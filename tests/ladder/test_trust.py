@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.harness.ladder.trust import ERROR_RATE, STAKES, Differences, gains, score_of, suspects
+from referee.harness.ladder.trust import ERROR_RATE, STAKES, Differences, Times, gains, lateness, score_of, suspects
 
 BOTS = [f"bot-{number}" for number in range(12)]
 Said = tuple[tuple[int, ...], frozenset[int]]
@@ -139,3 +139,66 @@ def test_a_score_is_the_share_of_the_others_that_finished_behind() -> None:
     assert [score_of((1, 2), seat) for seat in (0, 1)] == [1.0, 0.0]
     assert score_of((1, 1), 0) == 0.5
     assert [score_of((1, 3, 3, 2), seat) for seat in range(4)] == [1.0, 1 / 6, 1 / 6, 2 / 3]
+
+
+# The certificate.
+
+
+def seen_late(luck: random.Random, games: int, machine: float, bots: float = 0.05) -> tuple[int, int, int]:
+    """Plays games in which bots run out of time by themselves, and at one runner also by its machine."""
+    alone = missed = 0
+    for _ in range(games):
+        here, there = luck.random() < bots or luck.random() < machine, luck.random() < bots
+        alone, missed = alone + (here and not there), missed + (there and not here)
+    return games, alone, missed
+
+
+def test_a_machine_that_keeps_to_its_certificate_is_accused_no_more_often_than_stated() -> None:
+    """The worst honest machine: it decides exactly the share of games that its certificate admits."""
+    for certified in (0.0, 0.01, 0.1):
+        luck = random.Random(3)
+        found = [lateness(*seen_late(luck, 400, certified), certified) for _ in range(400)]
+        for capital in (2, 4, 20):
+            share = sum(each >= capital for each in found) / len(found)
+            assert share <= 1 / capital + 3 * math.sqrt(1 / capital / len(found)), (certified, capital)
+        assert max(found) < 1 / ERROR_RATE
+
+
+@pytest.mark.parametrize(("machine", "certified"), [(0.05, 0.002), (0.2, 0.05)])
+def test_a_machine_that_causes_more_time_outs_than_its_certificate_admits_is_found(
+    machine: float, certified: float
+) -> None:
+    seen = seen_late(random.Random(4), 5000, machine)
+    assert lateness(*seen, certified) >= 1 / ERROR_RATE
+    games, alone, missed = seen
+    assert lateness(games, missed, alone, certified) == 1  # whose bots are faster than elsewhere is not accused
+    assert lateness(*seen, 1.0) == 1  # a certificate that admits everything excuses everything, and everybody sees it
+
+
+def test_millions_of_games_are_no_matter_and_give_a_bounded_number() -> None:
+    assert lateness(5_000_000, 0, 5_000_000, 0.001) == 1
+    assert lateness(5_000_000, 5_000_000, 0, 0.001) == 10**12
+    assert lateness(0, 0, 0, 1.0) == 1
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.sampled_from([0.0, 0.001, 0.25, 1.0]))
+def test_the_evidence_of_lateness_is_that_of_a_second_implementation(
+    alone: int, missed: int, others: int, certified: float
+) -> None:
+    total = Fraction(0)
+    for stake in ("1/10", "3/10", "6/10", "9/10"):
+        bet = Fraction(stake) / (1 + Fraction(certified))
+        part = Fraction(1, 4)
+        for difference, count in ((1, alone), (-1, missed), (0, others)):
+            part *= (1 + bet * (difference - Fraction(certified))) ** count
+        total += part
+    expected = max(1, min(10**12, math.floor(total)))
+    assert abs(lateness(alone + missed + others, alone, missed, certified) - expected) <= 1
+
+
+def test_witnesses_that_are_suspect_say_nothing_about_a_machine() -> None:
+    times = Times()
+    times.add("a", "b", 10, 3, 1)
+    times.add("a", "liar", 20, 9, 0)
+    times.add("b", "a", 10, 1, 3)
+    assert times.of("a") == (30, 12, 1) and times.of("a", {"liar"}) == (10, 3, 1) and times.of("c") == (0, 0, 0)

@@ -1,0 +1,179 @@
+"""The replays of a ladder's games: not in git, but in a folder, or on a branch of their own beside a pull request.
+
+A replay must obey the rules, be of the drawn bots and seed, and give the line. Its proof shows that the runner has seen
+the answers: who copies another's line cannot write it.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.ladder.change import HandedIn, Refused
+from referee.harness.ladder.commits import ORIGIN, commit_files
+from referee.harness.ladder.draw import DrawnGame
+from referee.harness.ladder.games import Played, origin_of, proof
+from referee.harness.ladder.objects import TOO_LARGE, Repository
+from referee.harness.ladder.reading import Ladder
+from referee.harness.ladder.records import Claim, batch_lines, read_game
+from referee.harness.paths import read_limited
+from referee.harness.replay.reader import HEADER, MAX_BYTES, Replay
+from referee.harness.replay.simulate import Difference, verify
+from referee.harness.tournament.execution.worker import content
+
+MOST_PACKED = 64 << 20
+"""The most bytes of the replays of a batch, as they are packed."""
+FETCHED = "refs/referee/replays"
+UNREADABLE = (OSError, EOFError, zlib.error)
+
+
+def pack_name(claim: str) -> str:
+    """Returns the name of the file with the replays of a claim's games, given its hash."""
+    return f"{claim}.jsonl.gz"
+
+
+def branch_of(claim: Claim) -> str:
+    """Returns the branch on which a runner hands in the replays of its games."""
+    return f"ladder/{claim.runner}-{claim.number:06}-replays"
+
+
+def packed(played: dict[int, Played]) -> bytes:
+    """Returns the replays of a claim's games as one gzip file, in their order."""
+    return b"".join(played[place].replay for place in sorted(played))
+
+
+def keep(folder: Path, claim: str, pack: bytes) -> Path:
+    """Writes the replays of a claim's games to a folder. Returns the file."""
+    path = folder / pack_name(claim)
+    with writing(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pack)
+    return path
+
+
+def commit_of(repository: Repository, claim: str, pack: bytes) -> str:
+    """Returns a commit without history that has only the replays of a claim's games."""
+    return commit_files(repository, None, {pack_name(claim): pack}, "Replays")
+
+
+def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str) -> int:
+    """Checks the replays of a batch in which native programs play. Returns their number.
+
+    Refused if they are missing or wrong. `source`: the repository that has their branch: an address or a remote's name.
+    """
+    claim, hash, lines = handed_in.claim, handed_in.batch.head.claim, handed_in.batch.lines
+    if not ladder.natures_at(ladder.bots_id)(claim).native:
+        return 0
+    name = f"the batch of {claim.runner}, claim {claim.number}"
+    pack = _fetched(ladder.repository, source or ORIGIN, claim, hash, name)
+    count = 0
+    for problem in problems_of(ladder, claim, hash, lines, pack):
+        count += 1
+        if problem:
+            raise Refused(f"{name}: {problem}")
+    return count
+
+
+def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:
+    branch = branch_of(claim)
+    words = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
+    try:
+        repository.run(*words, "--", source, f"+refs/heads/{branch}:{FETCHED}", most_written=MOST_PACKED)
+        pack = next(repository.read([f"{FETCHED}:{pack_name(hash)}"], MOST_PACKED))
+    except RunError as error:
+        if "remote ref" in str(error) or "does not appear to be a git repository" in str(error):
+            raise Refused(
+                f"{name}: native programs play in it, so its replays are needed; push the branch {branch} to the same "
+                "repository, as `referee ladder play` does"
+            ) from error
+        if TOO_LARGE in str(error):
+            raise Refused(f"{name}: the branch {branch} has more than {MOST_PACKED:,} bytes") from error
+        raise
+    except UsageError as error:
+        raise Refused(f"{name}: the branch {branch} has no file {pack_name(hash)[:20]}… of a size that fits") from error
+    repository.run("update-ref", "-d", FETCHED)
+    return pack
+
+
+def problems_in(ladder: Ladder, folder: Path) -> Iterator[str]:
+    """Yields for every replay that is in a folder what is wrong; empty if nothing is."""
+    for hash, result in sorted(ladder.chain.results.items()):
+        path, claim = folder / pack_name(hash), ladder.chain.claims.get(hash)
+        if claim is None or not path.is_file():
+            continue
+        lines = batch_lines(next(ladder.repository.read([result.blob])))
+        name = f"{claim.runner}, claim {claim.number}"
+        try:
+            pack = read_limited(path, MOST_PACKED)
+        except OSError as error:
+            yield f"{name}: {path.name} cannot be read: {error}"
+            continue
+        for problem in problems_of(ladder, claim, hash, lines, pack):
+            yield f"{name}: {problem}" if problem else ""
+
+
+def problems_of(ladder: Ladder, claim: Claim, hash: str, lines: Sequence[bytes], pack: bytes) -> Iterator[str]:
+    """Yields for every replay of a batch what is wrong; empty if nothing is."""
+    bots, _, games = ladder.games_of(claim)
+    try:
+        replays = unpacked(pack)
+    except UNREADABLE as error:
+        yield f"its replays cannot be read: {error}"
+        return
+    if len(replays) != len(games):
+        yield f"it has {len(replays)} replays; expected {len(games)}"
+        return
+    for number, (text, line, game) in enumerate(zip(replays, lines, games, strict=True), 1):
+        what = _wrong_replay(ladder, claim, hash, text, line, game, [bots[bot].label for bot in game.bots])
+        names = ", ".join(bots[bot].name for bot in game.bots)
+        yield f"game {number} ({names}): {what}" if what else ""
+
+
+def unpacked(pack: bytes) -> list[bytes]:
+    """Returns the replays of a pack. OSError if they are larger than a replay may be."""
+    with gzip.GzipFile(fileobj=BytesIO(pack)) as file:
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise OSError(f"it has more than {MAX_BYTES >> 20} MiB")
+    return [text[start:end] for start, end in pairwise([*_found(text, HEADER), len(text)])]
+
+
+def _found(text: bytes, what: bytes) -> Iterator[int]:
+    at = text.find(what)
+    while at >= 0:
+        if at == 0 or text[at - 1] == 10:
+            yield at
+        at = text.find(what, at + 1)
+
+
+def _wrong_replay(
+    ladder: Ladder, claim: Claim, hash: str, text: bytes, line: bytes, game: DrawnGame, names: Sequence[str]
+) -> str:
+    said = read_game(line, "the line")
+    try:
+        replay = Replay(Path("replay"), text)
+    except UsageError as error:
+        return f"its replay is wrong: {error}"
+    setup = replay.header.setup
+    options: Any = msgspec.convert(ladder.rules_of(origin_of(ladder, claim).rules).options, replay.game.options)
+    if replay.game.name != ladder.game.name or setup.options != options:
+        return "its replay is of another game, or of other options"
+    if setup.seed != game.seed:
+        return f"its replay has the seed {setup.seed}; {game.seed} was drawn"
+    if tuple(setup.names) != tuple(names):
+        return f"its replay is of {', '.join(setup.names)}"
+    try:
+        result = verify(replay)
+    except (Difference, UsageError) as error:
+        return f"its replay is wrong: {error}"
+    if result is None or result.ranks != said.ranks or content(replay.lines, replay.game) != said.course:
+        return f"its replay ends with the ranks {result.ranks if result else None}; the batch says {said.ranks}"
+    if proof(replay.lines, replay.game, hash) != said.proof:
+        return "its proof does not fit: the line was copied from somebody else, not played"
+    return ""

@@ -1,0 +1,329 @@
+"""Bots whose files are in another repository: fetched over HTTPS from listed hosts, and never trusted."""
+
+import datetime
+import ipaddress
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from ladders import HOUR, Cup
+from modules import bot
+
+from referee.harness.cli.main import main
+from referee.harness.errors import RunError
+from referee.harness.ladder import fetching
+from referee.harness.ladder.change import BotChange, Refused
+from referee.harness.ladder.commits import commit_files
+from referee.harness.ladder.draw import BotVersion
+from referee.harness.ladder.fetching import Vanished
+from referee.harness.ladder.objects import Repository
+from referee.harness.ladder.table import table_of
+from referee.harness.ladder.verifying import problems
+from referee.harness.ladder.workshop import fetch_all, unpacked
+
+MODULE = bot(json.dumps({"action": "putToken", "column": "C"}))
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 5\n"
+
+
+class Forge:
+    """A server of repositories over HTTPS, as GitHub is: `git http-backend` behind a certificate of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.certificate = folder, folder / "certificate.pem"
+        self.asked: list[str] = []
+        self.redirect = ""
+        self.stalls = False
+        folder.mkdir()
+        key = _certificate(self.certificate)
+        forge = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                forge.answer(self)
+
+            do_POST = do_GET
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("localhost", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.host = f"localhost:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def answer(self, asked: BaseHTTPRequestHandler) -> None:
+        self.asked.append(asked.path)
+        if self.redirect:
+            asked.send_response(302)
+            asked.send_header("Location", self.redirect + asked.path)
+            asked.end_headers()
+            return
+        if self.stalls:
+            time.sleep(20)
+        path, _, query = asked.path.partition("?")
+        env = {
+            "GIT_PROJECT_ROOT": str(self.folder),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": asked.command,
+            "CONTENT_TYPE": asked.headers.get("Content-Type", ""),
+            "GIT_PROTOCOL": asked.headers.get("Git-Protocol", ""),
+            "HTTP_CONTENT_ENCODING": asked.headers.get("Content-Encoding", ""),
+            "PATH": os.environ["PATH"],
+        }
+        body = asked.rfile.read(int(asked.headers.get("Content-Length", 0)))
+        done = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
+        asked.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            asked.send_header(name, value)
+        asked.send_header("Content-Length", str(len(content)))
+        asked.end_headers()
+        asked.wfile.write(content)
+
+    def add(self, name: str, files: Mapping[str, bytes], lines: bytes = b"") -> tuple[str, str]:
+        """Makes a repository with a commit. Returns its address and the commit. `lines`: more for `git fast-import`."""
+        with Repository.made(self.folder / f"{name}.git") as repository:
+            text = b"commit refs/heads/main\ncommitter e <e@e> 1700000000 +0000\ndata 1\ne\n"
+            for path, content in files.items():
+                text += b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(content), content)
+            repository.run("fast-import", "--quiet", given=text + lines + b"\n")
+            return f"https://{self.host}/{name}.git", repository.commit("main")
+
+    def remove(self, name: str) -> None:
+        shutil.rmtree(self.folder / f"{name}.git")
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def _certificate(to: Path) -> Path:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    now = datetime.datetime.now(datetime.UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), now, now + datetime.timedelta(1)
+        )
+        .add_extension(names, critical=True)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    to.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    path = to.with_suffix(".key")
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path.write_bytes(key.private_bytes(serialization.Encoding.PEM, *plain))
+    return path
+
+
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    forge = Forge(tmp_path / "forge")
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(forge.certificate))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield forge
+    forge.close()
+
+
+@pytest.fixture
+def cup(tmp_path: Path, forge: Forge) -> Iterator[Cup]:
+    """A ladder that fetches from the forge, with two bots of its own."""
+    with Cup(tmp_path / "cup", games=4, whole=4, hosts=[forge.host]) as cup:
+        cup.add_bots("ada bob")
+        cup.add_runner("laptop", "ann")
+        yield cup
+
+
+def named(git: str | None, commit: str | None, run: str = "bot.wasm") -> dict[str, bytes]:
+    """Returns the folder of a bot that names another repository."""
+    lines = ['owner = ["eve"]', f"run = {json.dumps([run])}"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in (("git", git), ("commit", commit)) if value is not None]
+    return {"bots/eve/bot.toml": "\n".join(lines).encode()}
+
+
+def entered(cup: Cup, git: str, commit: str) -> BotVersion:
+    """Enters a bot. Returns its version."""
+    cup.merge(cup.commit(named(git, commit)), "eve")
+    return next(each for each in cup.ladder().bots if each.name == "eve")
+
+
+def get(cup: Cup, version: BotVersion) -> Path:
+    return unpacked(cup.repository, version, cup.ladder().settings.bot_bytes)
+
+
+def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(cup: Cup, forge: Forge) -> None:
+    git, commit = forge.add("eve", {"bot.wasm": MODULE, "bot.toml": b"run = ['other']", "src/bot.c": b"int main;"})
+    version = entered(cup, git, commit)
+    assert (version.is_module, version.git, version.commit) == (True, git, commit)
+    files = {path.name: path for path in get(cup, version).rglob("*") if path.is_file()}
+    assert files.keys() == {"bot.wasm", "bot.toml", "bot.c"} and files["bot.wasm"].read_bytes() == MODULE
+    assert b"owner" in files["bot.toml"].read_bytes()
+
+
+@pytest.mark.slow
+def test_a_team_enters_a_bot_by_address_and_it_is_checked(
+    cup: Cup, forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit, mine, folder = tmp_path / "kit", tmp_path / "eve", str(cup.repository.folder)
+    assert main(["new", "connectfour", "--lang", "python", str(kit)]) == 0
+    files = {str(path.relative_to(kit)): path.read_bytes() for path in kit.rglob("*") if path.is_file()}
+    git, commit = forge.add("eve", files)
+    mine.mkdir()
+    (mine / "bot.toml").write_bytes(files["bot.toml"] + f'\ngit = "{git}"\ncommit = "{commit}"\n'.encode())
+    cup.repository.run("checkout", "--quiet", "-b", "eve")
+    assert main(["ladder", "enter", str(mine), "--owner", "eve", "--folder", folder]) == 0
+    assert cup.repository.text("ls-tree", "-r", "--name-only", "eve", "bots/eve") == "bots/eve/bot.toml"
+    forge.asked.clear()
+    assert main(["ladder", "check-change", "main", "eve", "--author", "eve", "--folder", folder]) == 0
+    assert "accepted: bot eve" in capsys.readouterr().out and forge.asked
+
+
+@pytest.mark.slow
+def test_a_bot_of_another_repository_that_fails_the_check_is_refused(
+    cup: Cup, forge: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = cup.commit(named(*forge.add("eve", {"bot.wasm": MODULE})))
+    words = ["--author", "eve", "--folder", str(cup.repository.folder)]
+    assert main(["ladder", "check-change", "main", head, *words]) == 1
+    assert "refused: eve does not pass" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("git", "commit", "words"),
+    [
+        ("https://elsewhere.org/eve", "a" * 40, "names the host elsewhere.org; `hosts` in ladder.toml lists"),
+        ("https://HOST@elsewhere.org/eve", "a" * 40, "expected an address"),
+        ("https://user:pw@HOST/eve", "a" * 40, "expected an address"),
+        ("http://HOST/eve", "a" * 40, "expected an address"),
+        ("file:///etc", "a" * 40, "expected an address"),
+        ("/etc", "a" * 40, "expected an address"),
+        ("ssh://HOST/eve", "a" * 40, "expected an address"),
+        ("git@HOST:eve/bot", "a" * 40, "expected an address"),
+        ("ext::sh -c touch% x", "a" * 40, "expected an address"),
+        ("--upload-pack=touch x", "a" * 40, "expected an address"),
+        ("https://HOST/--upload-pack=x", "a" * 40, "expected an address"),
+        ("https://HOST/../eve", "a" * 40, "expected an address"),
+        ("https://HOST/eve?service=x", "a" * 40, "expected an address"),
+        ("https://HOST/eve\n", "a" * 40, "expected an address"),
+        ("https://HOST/" + "e" * 300, "a" * 40, "expected an address"),
+        ("https://HOST/eve", "main", "expected all 40 digits"),
+        ("https://HOST/eve", "a" * 39, "expected all 40 digits"),
+        ("https://HOST/eve", "--upload-pack=touch x", "expected all 40 digits"),
+        ("https://HOST/eve", None, "`git` and `commit` belong together"),
+        (None, "a" * 40, "`git` and `commit` belong together"),
+    ],
+)
+def test_only_an_address_of_a_listed_host_with_a_whole_commit_is_taken(
+    cup: Cup, forge: Forge, git: str | None, commit: str | None, words: str
+) -> None:
+    address = None if git is None else git.replace("HOST", forge.host)
+    with pytest.raises(Refused, match=words) as refused:
+        cup.check(cup.commit(named(address, commit)), "eve")
+    assert "\n" not in str(refused.value) and forge.asked == []
+
+
+def test_files_beside_an_address_are_refused(cup: Cup, forge: Forge) -> None:
+    files = named(*forge.add("eve", {"bot.wasm": MODULE})) | {"bots/eve/bot.wasm": MODULE}
+    with pytest.raises(Refused, match=r"names another repository, which has the files; leave bot\.toml alone"):
+        cup.check(cup.commit(files), "eve")
+
+
+def test_the_rules_alone_fetch_nothing(cup: Cup, forge: Forge) -> None:
+    errand = cup.check(cup.commit(named(*forge.add("eve", {"bot.wasm": MODULE}))), "eve")
+    assert isinstance(errand, BotChange) and errand.git and forge.asked == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (b"M 160000 %s sub\n" % (b"1" * 40), "sub is a submodule or something else"),
+        (b"M 120000 inline key\ndata 11\n/etc/passwd\n", "key is a link; a bot has plain files alone"),
+        (b"M 100644 inline big\ndata %d\n%s\n" % (5 << 20, bytes(5 << 20)), "4,194,304 bytes are allowed"),
+        (
+            b"M 100644 inline bot.wasm\ndata %d\n%s\n" % (len(POINTER), POINTER),
+            "bot.wasm is a pointer of git LFS; include the file itself",
+        ),
+    ],
+)
+def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: Forge, lines: bytes, words: str) -> None:
+    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}, lines))
+    with pytest.raises(Refused, match=words):
+        get(cup, version)
+    assert not list((Path(os.environ["XDG_CACHE_HOME"])).rglob("bot.wasm"))
+
+
+def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: Forge) -> None:
+    version = entered(cup, *forge.add("eve", {"bot.wasm": os.urandom(12 << 20)}))
+    with pytest.raises(RunError, match=r"the commit \w+ has more than 4,194,304 bytes"):
+        get(cup, version)
+
+
+def test_a_server_that_never_answers_is_left(cup: Cup, forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
+    monkeypatch.setattr(fetching, "FETCH_S", 1.0)
+    forge.stalls = True
+    with pytest.raises(Vanished, match="it took longer than 1 s"):
+        get(cup, version)
+
+
+def test_a_redirect_leads_to_no_other_host(cup: Cup, forge: Forge) -> None:
+    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
+    forge.redirect = f"https://127.0.0.1:{forge.host.partition(':')[2]}/.."
+    with pytest.raises(Vanished, match="does not give the commit"):
+        get(cup, version)
+    assert len(forge.asked) == 1
+
+
+def test_a_commit_that_vanished_is_named_and_its_games_stay(cup: Cup, forge: Forge, tmp_path: Path) -> None:
+    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
+    cup.merge(cup.claimed("laptop"))
+    lost = cup.open("laptop")
+    assert any(bot.name == "eve" for bot in cup.ladder().bots)
+    get(cup, version)
+    forge.remove("eve")
+    get(cup, version)  # who has it plays on
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(RunError, match=r"eve: https://\S+ does not give the commit .*removes bots/eve. Its games stay"):
+        fetch_all(cup.ladder())
+    cup.now += 7 * HOUR  # nobody else can play its games
+    cup.add_runner("tower", "ben")
+    cup.maintain({f"bots/{name}/bot.toml": b"owner = ['x']\nrun = ['bot.wasm']\n" for name in ("cyd", "dan")})
+    cup.set(commit_files(cup.repository, cup.head, {}, "eve has vanished", folder=("bots/eve", "")))
+    cup.play("tower")
+    ladder = cup.ladder()
+    bots, _, games = ladder.games_of(ladder.chain.claims[lost])
+    plays = any(bots[place].name == "eve" for game in games for place in game.bots)
+    cup.merge(cup.claimed("tower"))
+    assert (cup.ladder().chain.claims[cup.open("tower")].of == "") == plays
+    assert list(problems(cup.ladder())) == []
+
+
+def test_games_of_a_bot_that_vanished_stay_in_the_table_of_their_commit(cup: Cup, forge: Forge) -> None:
+    entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
+    for _ in range(3):
+        cup.play("laptop")
+    before, commit = table_of(cup.ladder(), use_cache=False), cup.head
+    assert next(row.games for row in before.rows if row.name == "eve") > 0
+    forge.remove("eve")
+    cup.set(commit_files(cup.repository, cup.head, {}, "eve has vanished", folder=("bots/eve", "")))
+    table = table_of(cup.ladder(), use_cache=False)
+    assert table.games == before.games == 12 and "eve" not in {row.name for row in table.rows}
+    assert table_of(cup.ladder(commit), use_cache=False) == before
