@@ -36,7 +36,7 @@ class Listed(Struct, frozen=True):
     """By seat."""
     line: GameLine
     runners: tuple[str, ...]
-    """Who have played it, in the order of their claims."""
+    """The runners that have played it, in the order of their claims."""
 
     @property
     def name(self) -> str:

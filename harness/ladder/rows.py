@@ -1,4 +1,4 @@
-"""What the table of a ladder holds, and its bytes, which are equal on every machine."""
+"""The table of a ladder and its bytes, which are equal on every machine."""
 
 import msgspec
 from msgspec import Struct

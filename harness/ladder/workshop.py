@@ -73,7 +73,10 @@ def add_fetched(folder: Path, name: str, git: str, commit: str, bot_bytes: int) 
 
 
 def fetch_all(ladder: Ladder) -> None:
-    """Fetches all bots of other repositories. RunError names those that cannot be had: whoever claims has to play."""
+    """Fetches all bots of other repositories. RunError names those that cannot be had.
+
+    A runner has to play what it claims, so it looks before it claims.
+    """
     gone = []
     for bot in ladder.bots:
         if bot.git:

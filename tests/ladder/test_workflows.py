@@ -124,7 +124,7 @@ def test_the_steps_of_the_workflows_run_on_a_clean_machine(cup: Cup, tmp_path: P
 
 
 FORK, PROJECT = "https://gitlab.test/ann/cup.git", "https://gitlab.test/group/cup"
-"""What stands for the bare repositories on this disk: no forge can be reached from here."""
+"""Addresses that lead to bare repositories on this disk: no forge can be reached from here."""
 
 
 def gitlab_variables(cup: Cup, head: str) -> dict[str, str]:
