@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from referee.games.game import Game
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.limit_options import LimitOptions
+from referee.harness.cli.mcp_check import check_for_client
 from referee.harness.cli.options import NO_REPLAY, RuleOptions, SetupOptions
 from referee.harness.cli.serve import BIND, remote_seats
 from referee.harness.cli.signals import run
@@ -41,5 +44,6 @@ def mcp(*, bot: Sequence[str] = (), replay: Path | None = None, limits: LimitOpt
         keeps=replay != NO_REPLAY,
         services=partial(remote_seats, bind=BIND["arena"]),
     )
-    run(serve, read_input, write_output, conditions)
+    checking = replace(conditions, check=partial(check_for_client, conditions))
+    run(serve, read_input, write_output, checking)
     return PLAYED

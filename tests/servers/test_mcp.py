@@ -6,6 +6,7 @@ import random
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import msgspec
 import psutil
 import pytest
 import trio
+import trio.testing
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
@@ -20,12 +22,16 @@ from model_service import serving
 from scripted import PREAMBLE
 
 from referee.games import registry
+from referee.harness.errors import UsageError
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
+from referee.harness.servers.mcp import checks
 from referee.harness.servers.mcp.allowed import Allowed
+from referee.harness.servers.mcp.checks import Checked, Wanted
 from referee.harness.servers.mcp.matches import MAX_ENDED, MAX_RUNNING, Conditions
 from referee.harness.servers.mcp.serve import serve
-from referee.harness.servers.mcp.tools import TOOLS, ListMatches, Matches, Tool
+from referee.harness.servers.mcp.shapes import ListMatches, Matches
+from referee.harness.servers.mcp.tools import TOOLS, Tool
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
 
@@ -145,6 +151,82 @@ async def test_games_and_rules_are_explained(tmp_path: Path) -> None:
         assert "have no section 'Z9'" in await assistant.refused("rules", game="connectfour", section="Z9")
         assert "there are aiarena21, " in await assistant.refused("rules", game="go")
     assert list(tmp_path.iterdir()) == [], "a folder for replays is made with the first match"
+
+
+async def test_families_of_games_are_listed(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
+        (family,) = (await assistant.call("list_games"))["families"]
+        assert family["family"] == "openspiel"
+        if find_spec("pyspiel") is None:
+            assert (family["games"], family["missing"]) == ([], "pip install 'referee[openspiel]'")
+        else:
+            assert "openspiel:kuhn_poker" in family["games"] and family["missing"] == ""
+            lines = {each["game"]: each for each in (await assistant.call("list_games", game="openspiel"))["games"]}
+            assert lines["openspiel:kuhn_poker"]["description"] == "sequential, imperfect, with luck"
+
+
+# Checks.
+
+
+async def test_a_client_checks_its_bot_and_learns_what_to_fix(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import sys\nprint('no JSON', file=sys.stderr)\nsys.exit(3)\n")
+    async with connected(tmp_path, "--replay", "none") as assistant:
+        found = await assistant.call("check", bot="broken.py", game="tictactoe", only=["starts"])
+        assert (found["over"], found["passed"], found["verdict"]) == (True, False, "refused")
+        failed = next(each for each in found["rules"] if each["status"] == "failed")
+        assert failed["rule"] == "starts" and "answer the first line" in failed["advice"]
+        assert failed["findings"][0]["last_words"] == ["no JSON"]
+        assert failed["findings"][0]["again"].startswith("referee check broken.py --game tictactoe")
+        random_bot = await assistant.call("check", bot="@random", game="tictactoe", only=["every-seat"])
+        assert random_bot["passed"]
+        assert "no such rule: 'wins'" in await assistant.refused(
+            "check", bot="@random", game="tictactoe", only=["wins"]
+        )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.py"]
+
+
+async def test_a_client_checks_only_programs_in_the_servers_folder(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "bot.py"
+    inside.mkdir()
+    outside.write_text("import pathlib\npathlib.Path('started').touch()\n")
+    (inside / "link.py").symlink_to(outside)
+    with serving() as service:
+        added = ("--bot", f"Gpt=llm:--url {service.url} m", "--bot", f"mine={outside}")
+        async with connected(inside, "--replay", "none", *added) as assistant:
+            for spec in ("../bot.py", str(outside), "link.py", "x=../bot.py", "~/bot.py"):
+                message = await assistant.refused("check", bot=spec, game="tictactoe")
+                assert "the folder of this server" in message, spec
+            for spec in (f"llm:--url {service.url} m", "cmd:sh -c id", "uci:sh", "Gpt", "--junit", "human"):
+                message = await assistant.refused("check", bot=spec, game="tictactoe")
+                assert "expected" in message or "programs" in message or "no bot at" in message, spec
+            message = await assistant.refused("check", bot="@random", game="aiarena21", map=str(outside))
+            assert "the folder of this server" in message
+            assert (await assistant.call("check", bot="mine", game="tictactoe", only=["starts"]))["over"]
+        assert service.requests == []
+
+
+async def test_one_check_goes_on_while_the_client_does_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "WAIT_S", 0.01)
+    going_on, begun = trio.Event(), list[str]()
+
+    async def check(wanted: Wanted, spec: str, options: Any, tried: Any) -> Checked:
+        begun.append(spec)
+        await going_on.wait()
+        return Checked(True, True, "passed", [])
+
+    wanted = Wanted("a.py", registry.game("tictactoe"), 1, None, {}, frozenset())
+    other = msgspec.structs.replace(wanted, seed=2)
+    async with trio.open_nursery() as nursery:
+        table = checks.Checks(check, nursery)
+        assert not (await table.result(wanted, "a.py", {})).over
+        with pytest.raises(UsageError, match=r"a check is running: a\.py at tictactoe"):
+            await table.result(other, "a.py", {})
+        going_on.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert (await table.result(wanted, "a.py", {})).passed
+        assert begun == ["a.py"]
 
 
 async def test_a_position_has_the_board_the_call_and_what_happened(tmp_path: Path) -> None:

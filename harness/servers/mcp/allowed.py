@@ -41,6 +41,17 @@ class Allowed(Struct, frozen=True):
             raise self._refused(name, f"has more than {MAX_BOT_BYTES >> 20} MiB")
         return name
 
+    def check(self, name: str) -> str:
+        """Returns the bot spec that a client may have checked. UsageError for any other.
+
+        A check plays many games, so a bot that the user pays for is none.
+        """
+        spec = self.bot(name)
+        rest = split_name(spec)[1]
+        if name in self.bots and not kind_of(rest).for_clients:
+            raise UsageError(f"{_shown(name)}: expected a program; the server's user checks other kinds of bots")
+        return spec
+
     def map(self, game: str, name: str) -> str:
         """Returns the content of a bundled map, or of a file in the folder. UsageError for any other path."""
         path = self._check(name, f"map {name}")

@@ -31,6 +31,7 @@ from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.person import Person
 from referee.harness.seats.roster import MakeSeat, in_processes
 from referee.harness.servers.mcp.allowed import Allowed
+from referee.harness.servers.mcp.checks import Check, Checked, Checks, Wanted
 
 NAME = "assistant"
 """The client's name at its seat."""
@@ -142,6 +143,10 @@ async def _no_services(match: Match) -> AsyncIterator[MakeSeat]:
     yield in_processes
 
 
+async def _no_checks(*_: Any) -> Checked:
+    raise UsageError("this server checks no bots")
+
+
 class Conditions(Struct, frozen=True):
     """How all matches are played."""
 
@@ -158,6 +163,8 @@ class Conditions(Struct, frozen=True):
     """Whether there are replays."""
     services: Callable[[Match], AbstractAsyncContextManager[MakeSeat]] = _no_services
     """Returns what makes the seats of web services."""
+    check: Check = _no_checks
+    """Builds and checks a bot."""
 
 
 class MatchTable:
@@ -167,6 +174,7 @@ class MatchTable:
         self.allowed = conditions.allowed
         self._conditions = conditions
         self._nursery, self._at_end = nursery, at_end
+        self._checks = Checks(conditions.check, nursery)
         self._folder: Path | None = None
         self._matches: dict[str, ClientMatch] = {}
         self._begun: Counter[str] = Counter()
@@ -210,6 +218,12 @@ class MatchTable:
             self._nursery.start_soon(match.play, series, conditions)
         await match.settled()
         return match
+
+    async def check(self, wanted: Wanted) -> Checked:
+        """Checks a bot, or returns how far a check is. UsageError for wrong arguments, RunError if it fails."""
+        spec = self.allowed.check(wanted.bot)
+        content = {} if wanted.map is None else {"map": self.allowed.map(wanted.game.name, wanted.map)}
+        return await self._checks.result(wanted, spec, {**wanted.options, **content})
 
     @contextmanager
     def _start_of_one(self) -> Iterator[None]:
