@@ -34,7 +34,7 @@ RUN apt-get update \
         nlohmann-json3-dev default-jdk-headless maven cargo rustc nodejs npm ruby perl \
     && rm -rf /var/lib/apt/lists/*
 RUN --mount=from=wheel,source=/dist,target=/dist \
-    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster,tournament]"
+    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster,oidc,tournament]"
 
 # Without --target, the small image.
 FROM python

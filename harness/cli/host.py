@@ -47,6 +47,7 @@ def host(
     checks: Annotated[int | None, Parameter(validator=POSITIVE)] = None,
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
+    sign_in: Annotated[Path | None, MORE] = None,
     organisers_from: Annotated[Sequence[str], MORE] = (),
     git_host: Annotated[Sequence[str], MORE] = (),
 ) -> int:
@@ -67,6 +68,8 @@ def host(
             one.
         set_aside: After this many games with a fault in a row, a version plays no more, and the one before it plays on.
             A game that the machine may have decided does not count.
+        sign_in: FILE: a TOML file about the OpenID Connect provider by which team members sign in: issuer, client_id,
+            client_secret (or REFEREE_OIDC_SECRET in the environment) and name.
         organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
             Default: any.
         git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
@@ -78,6 +81,10 @@ def host(
         from referee.harness.host.submissions import GIT_HOSTS
     from referee.harness.web.server.limits import listen
 
+    if sign_in is not None:
+        with web_extra("--sign-in", "oidc"):
+            from referee.harness.host.oidc import read_settings
+        read_settings(sign_in)
     cores = len(core_locks.physical())
     games = jobs or max(1, cores - 1)
     cluster.check(WorkerOptions(jobs=jobs), forfeit=False)
@@ -89,6 +96,7 @@ def host(
         organisers_from=tuple(organisers_from),
         behind_proxy=address is not None,
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
+        sign_in=str(sign_in.absolute()) if sign_in else "",
     )
     settings.check_settings(reached)
     plan = _plan(game, title, seed, setup)

@@ -62,12 +62,14 @@ def view(
 
 
 @contextmanager
-def web_extra(what: str) -> Iterator[None]:
+def web_extra(what: str, extra: str = "web") -> Iterator[None]:
     """Turns an ImportError of the block into the UsageError for the missing extra."""
     try:
         yield
     except ImportError as error:
-        raise UsageError(f"{what} needs the extra `web` ({error}); to install it: {extra_command('web')}") from error
+        raise UsageError(
+            f"{what} needs the extra `{extra}` ({error}); to install it: {extra_command(extra)}"
+        ) from error
 
 
 def need_web(what: str) -> None:

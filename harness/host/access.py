@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
@@ -15,10 +15,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host import teams
 from referee.harness.host.live import Live
-from referee.harness.host.settings import WebSettings
+from referee.harness.host.settings import ACCOUNT, SESSION, WebSettings
 from referee.harness.host.store import Store
-from referee.harness.host.teams import Person
+from referee.harness.host.teams import Account, Person
 from referee.harness.web.guard import is_foreign
+
+if TYPE_CHECKING:
+    from referee.harness.host.oidc import Provider
 
 FORM_BYTES = 256 << 10
 """The most bytes of a form without a file: a table of 5,000 teams."""
@@ -66,6 +69,8 @@ class Asked(Struct, frozen=True):
     form: Mapping[str, str]
     token: str
     """Of the session; empty without one."""
+    account: Account | None = None
+    """Which a provider has signed in a moment ago, and which is no member yet."""
 
     @property
     def team(self) -> int:
@@ -96,6 +101,8 @@ class Contest(Struct, frozen=True):
     rates: "Rates"
     render: Callable[..., Response]
     """Makes a response from a template's name and values."""
+    provider: "Provider | None" = None
+    """By which members sign in; None = by their team's link alone."""
 
 
 class Rates:
@@ -141,12 +148,23 @@ def identified(request: Request, contest: Contest) -> tuple[Person | None, str]:
     header = request.headers.get("authorization", "")
     token = header.removeprefix("Bearer ").strip() if header.startswith("Bearer ") else ""
     by_header = bool(token)
-    token = token or request.cookies.get(contest.settings.cookie, "")
+    token = token or request.cookies.get(contest.settings.named(SESSION), "")
     if not token or len(token) > 100:
         return None, ""
     person = teams.person(contest.store, token)
     # A cookie is sent by pages that others have made, a header is not: neither stands for the other.
     return (None, "") if person is None or person.is_program != by_header else (person, token)
+
+
+def account_of(request: Request, contest: Contest) -> Account | None:
+    """Returns the account that a provider has signed in, in this browser, a moment ago."""
+    cookie = request.cookies.get(contest.settings.named(ACCOUNT), "")
+    return contest.provider.unsealed(Account, cookie, ACCOUNT) if contest.provider and cookie else None
+
+
+def set_session(response: Response, settings: WebSettings, token: str) -> None:
+    """Has the browser keep a new session. Whatever it had before is replaced."""
+    settings.set_cookie(response, SESSION, token, teams.SESSION_S)
 
 
 def check_access(access: Access, person: Person | None, address: str, settings: WebSettings) -> None:
@@ -204,7 +222,8 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
                 check_origin(request, person)
                 contest.rates.check(f"post {person.member if person else address}", 60, 60)
                 form = await read_form(request)
-            asked = Asked(contest, person, address, request.path_params, request.query_params, form, token)
+            account = account_of(request, contest)
+            asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)
             return await run_in_threadpool(page.answer, asked)
         except Denied as denied:
             return problem(contest, denied.status, str(denied), request)

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from gzip import compress
 from pathlib import Path
@@ -66,6 +66,7 @@ PAGES = (
     Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
     Page("GET", "/join/{token}", EVERYBODY, public.join_page),
     Page("POST", "/join/{token}", EVERYBODY, public.join),
+    Page("GET", "/account", EVERYBODY, public.account_page),
     Page("POST", "/sign-out", EVERYBODY, public.sign_out),
     Page("GET", "/finals/{final}", EVERYBODY, final.final_start),
     Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table),
@@ -113,6 +114,7 @@ HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host
 LIVE_HEAD = (
     '<meta name="live" content="table"><noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
 )
+Answer = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("referee.host")
 
 
@@ -133,7 +135,13 @@ class Application:
         def render(template: str, status_code: int = 200, **values: Any) -> Response:
             return HTMLResponse(templates.get_template(template).render(values), status_code)
 
-        self.contest = Contest(store, self.live, settings, Rates(), render)
+        provider = None
+        if settings.sign_in:
+            from referee.harness.host.oidc import Provider, read_settings  # the extra `oidc`
+
+            provider = Provider(read_settings(Path(settings.sign_in)), settings.address)
+        templates.globals["provider"] = provider.settings.name if provider else ""
+        self.contest = Contest(store, self.live, settings, Rates(), render, provider)
         self.app = with_headers(
             Starlette(routes=self._routes(), exception_handlers={404: self._no_page, 405: self._no_page})
         )
@@ -159,12 +167,16 @@ class Application:
     def streams(self) -> dict[tuple[str, str], tuple[Access, Callable[..., Any]]]:
         """The routes that no thread answers: method and path, who may ask, and what answers, as Starlette takes it."""
         upload = partial(uploads.receive, contest=self.contest)
+        begin, finish = self._signing_in()
         return {
             ("GET", "/"): (EVERYBODY, self._index),
             ("GET", "/index.html"): (EVERYBODY, self._index),
             ("GET", "/events"): (EVERYBODY, self.readers),
             ("GET", "/health"): (EVERYBODY, self._health),
             ("GET", "/static/{file}"): (EVERYBODY, self._file),
+            ("GET", "/sign-in"): (EVERYBODY, begin),
+            ("GET", "/signed-in"): (EVERYBODY, finish),
+            ("GET", "/join/{token}/sign-in"): (EVERYBODY, begin),
             ("POST", "/team/versions"): (SUBMITTER, upload),
             ("GET", "/team/versions/{version:number}/events"): (MEMBER, self._version_events),
         }
@@ -172,6 +184,18 @@ class Application:
     def _routes(self) -> list[Route]:
         quick = [Route(path, answer, methods=[method]) for (method, path), (_, answer) in self.streams.items()]
         return quick + [Route(each.path, answering(each, self.contest), methods=[each.method]) for each in PAGES]
+
+    def _signing_in(self) -> tuple[Answer, Answer]:
+        """Returns what sends the browser to a provider, and what takes it back."""
+        contest = self.contest
+        if contest.provider is None:
+            return self._no_accounts, self._no_accounts
+        from referee.harness.host.sign_in import steps  # the extra `oidc`
+
+        return steps(contest, contest.provider)
+
+    async def _no_accounts(self, request: Request) -> Response:
+        return problem(self.contest, 404, "this contest has no accounts; open your team's link to sign in", request)
 
     async def _no_page(self, request: Request, error: Exception) -> Response:
         return problem(self.contest, 404, "there is no such page", request)

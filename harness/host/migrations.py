@@ -126,5 +126,15 @@ CREATE TABLE audit (
 ) STRICT;
 """
 
-MIGRATIONS = (FIRST,)
+ACCOUNTS = """
+CREATE TABLE account (                           -- of members, at an OpenID Connect provider
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,                       -- who it is there, for ever
+    member INTEGER NOT NULL UNIQUE REFERENCES member,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (issuer, subject)
+) STRICT;
+"""
+
+MIGRATIONS = (FIRST, ACCOUNTS)
 """Step N brings a database to `PRAGMA user_version` N."""

@@ -17,8 +17,9 @@ from starlette.responses import Response
 from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.host import teams
-from referee.harness.host.access import Asked, Denied, see
+from referee.harness.host.access import Asked, Denied, see, set_session
 from referee.harness.host.live import LiveSite
+from referee.harness.host.settings import ACCOUNT, SESSION
 from referee.harness.host.store import Store
 from referee.harness.known_games import find_game
 from referee.harness.new import write as new
@@ -168,7 +169,9 @@ def join_page(asked: Asked) -> Response:
     if link is None:
         raise Denied(404, teams.ENDED)
     team = None if link.team is None else teams.team(asked.contest.store, link.team)
-    return asked.contest.render("join.html", title="Sign in", team=team, token=asked.path["token"], other=asked.person)
+    return asked.contest.render(
+        "join.html", title="Sign in", team=team, token=asked.path["token"], other=asked.person, account=asked.account
+    )
 
 
 def join(asked: Asked) -> Response:
@@ -176,22 +179,27 @@ def join(asked: Asked) -> Response:
     contest, settings = asked.contest, asked.contest.settings
     contest.rates.check(f"join {asked.address}", 60, 60)
     link = teams.link(contest.store, asked.path["token"])
-    if link is not None and link.team is None and not settings.may_organise(asked.address):
+    is_organiser = link is not None and link.team is None
+    if is_organiser and not settings.may_organise(asked.address):
         raise Denied(403, "the organiser's pages cannot be reached from this address")
+    account = None if is_organiser else asked.account
+    if link is not None and not is_organiser and contest.provider is not None and account is None:
+        raise Denied(403, f"sign in with {contest.provider.settings.name} first, then open your team's link again")
     try:
-        session = teams.open_link(contest.store, asked.path["token"], asked.text("name"))
+        session = teams.open_link(contest.store, asked.path["token"], asked.text("name"), account)
     except UsageError as error:
         raise Denied(404 if link is None else 400, str(error)) from error
-    response = see("/organiser" if link is not None and link.team is None else "/team")
-    response.set_cookie(
-        settings.cookie,
-        session,
-        max_age=int(teams.SESSION_S),
-        secure=settings.is_secure,
-        httponly=True,
-        samesite="lax",
-    )
+    response = see("/organiser" if is_organiser else "/team")
+    set_session(response, settings, session)
+    settings.delete_cookie(response, ACCOUNT)
     return response
+
+
+def account_page(asked: Asked) -> Response:
+    """Answers with the account of somebody who is no member yet."""
+    if asked.account is None:
+        raise Denied(404, "no account has signed in within the last hour")
+    return asked.contest.render("account.html", title="You have signed in", account=asked.account)
 
 
 def sign_out(asked: Asked) -> Response:
@@ -199,5 +207,6 @@ def sign_out(asked: Asked) -> Response:
     if asked.token:
         teams.end_session(asked.contest.store, asked.token)
     response = see("/")
-    response.delete_cookie(asked.contest.settings.cookie, secure=asked.contest.settings.is_secure, httponly=True)
+    for each in (SESSION, ACCOUNT):
+        asked.contest.settings.delete_cookie(response, each)
     return response

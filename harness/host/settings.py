@@ -4,10 +4,14 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from starlette.responses import Response
 
 from referee.harness.errors import UsageError
 from referee.harness.host.submissions import GIT_HOSTS
 from referee.harness.host.versions import Quota
+
+SESSION, BEGUN, ACCOUNT = "referee", "referee-begun", "referee-account"
+"""The cookies: of the session; of signing in at a provider, until it comes back; of the account that came back."""
 
 
 class WebSettings(Struct, frozen=True):
@@ -22,16 +26,27 @@ class WebSettings(Struct, frozen=True):
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
     practice_a_day: int = 30
+    sign_in: str = ""
+    """The file about the OpenID Connect provider by which team members sign in; empty = by their links alone."""
 
     @property
     def is_secure(self) -> bool:
         """Whether browsers reach it by TLS, which a proxy terminates."""
         return self.address.startswith("https://")
 
-    @property
-    def cookie(self) -> str:
-        """The name of the session's cookie. Browsers take `__Host-` only with Secure, for this host alone."""
-        return "__Host-referee" if self.is_secure else "referee"
+    def named(self, cookie: str) -> str:
+        """Returns a cookie's name. Browsers take `__Host-` only with Secure, for this host alone."""
+        return f"__Host-{cookie}" if self.is_secure else cookie
+
+    def set_cookie(self, response: Response, cookie: str, value: str, seconds: float) -> None:
+        """Sends a cookie that scripts cannot read, and that the forms of other pages do not send."""
+        response.set_cookie(
+            self.named(cookie), value, max_age=int(seconds), secure=self.is_secure, httponly=True, samesite="lax"
+        )
+
+    def delete_cookie(self, response: Response, cookie: str) -> None:
+        """Ends a cookie."""
+        response.delete_cookie(self.named(cookie), secure=self.is_secure, httponly=True, samesite="lax")
 
     def may_organise(self, address: str) -> bool:
         """Tells whether the organiser's pages may be reached from an address."""

@@ -82,6 +82,15 @@ class Link(Struct, frozen=True):
     created_at: float
 
 
+class Account(Struct, frozen=True):
+    """Somebody's account at an OpenID Connect provider, which has signed the person in."""
+
+    issuer: str
+    subject: str
+    name: str = ""
+    """As the provider shows it; may be empty."""
+
+
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
@@ -215,8 +224,11 @@ def link(store: Store, token: str) -> Link | None:
     return None if found.kind == "invitation" and found.created_at < time.time() - INVITATION_S else found
 
 
-def open_link(store: Store, token: str, typed: str) -> str:
-    """Makes somebody a member, or an organiser. Returns the token of the session. UsageError if the link is no good."""
+def open_link(store: Store, token: str, typed: str, account: Account | None = None) -> str:
+    """Makes somebody a member, or an organiser. Returns the token of the session. UsageError if the link is no good.
+
+    `account`: signs the member in from now on, without a link.
+    """
     name = shown_name(" ".join(typed.split()))[:NAME_LETTERS]
     if not name:
         raise UsageError("type your name, so that your team knows who has joined")
@@ -236,7 +248,27 @@ def open_link(store: Store, token: str, typed: str) -> str:
             raise UsageError(f"this team has {count} members, which is the limit")
         added = database.execute("INSERT INTO member (team, name, joined_at) VALUES (?, ?, ?)", (found.team, name, now))
         assert added.lastrowid is not None
+        if account is not None:
+            _keep_account(database, account, added.lastrowid, now)
         return _begin(database, added.lastrowid, "browser", now)
+
+
+def _keep_account(database: sqlite3.Connection, account: Account, member: int, now: float) -> None:
+    query = "SELECT t.name FROM account JOIN member ON member.id = member JOIN team AS t ON t.id = team "
+    key = (account.issuer, account.subject)
+    if (other := database.execute(f"{query} WHERE issuer = ? AND subject = ?", key).fetchone()) is not None:
+        raise UsageError(f"this account is a member of {other[0]} already; sign in, and no link is needed")
+    database.execute(
+        "INSERT INTO account (issuer, subject, member, created_at) VALUES (?, ?, ?, ?)", (*key, member, now)
+    )
+
+
+def sign_in(store: Store, account: Account) -> str | None:
+    """Begins a session of the member with an account, and returns its token. None if nobody has this account."""
+    query = "SELECT member FROM account WHERE issuer = ? AND subject = ?"
+    with store.writing() as database:
+        found = database.execute(query, (account.issuer, account.subject)).fetchone()
+        return None if found is None else _begin(database, found[0], "browser", time.time())
 
 
 # Sessions.
@@ -294,9 +326,10 @@ def end_session(store: Store, token: str) -> None:
 
 
 def end_sessions(store: Store, number: int | None, actor: str, address: str = "") -> None:
-    """Signs out everybody of a team, and ends its links and tokens."""
+    """Signs out everybody of a team, and ends its links and tokens. Accounts come in again by a new link only."""
     now = time.time()
     with store.writing() as database:
+        database.execute("DELETE FROM account WHERE member IN (SELECT id FROM member WHERE team IS ?)", (number,))
         database.execute(
             "UPDATE session SET ended_at = ? "
             "WHERE ended_at IS NULL AND member IN (SELECT id FROM member WHERE team IS ?)",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import msgspec
@@ -186,8 +186,11 @@ class Cup:
 
 
 @contextmanager
-def serving(cup: Cup, **settings: Any) -> Iterator[httpx.Client]:
-    """Runs the web process of a contest while the block runs, and yields a client without a session."""
+def serving(cup: Cup, log: IO[bytes] | None = None, **settings: Any) -> Iterator[httpx.Client]:
+    """Runs the web process of a contest while the block runs, and yields a client without a session.
+
+    `log`: a file that gets the process's standard error.
+    """
     text = msgspec.json.encode(WebSettings(cup.address, **settings)).decode()
     command = [sys.executable, "-m", "referee.harness.host.web_process", str(cup.store.folder)]
     descriptors, env = [cup.listening.fileno()], environment(cup.store.folder.parent)
@@ -195,7 +198,7 @@ def serving(cup: Cup, **settings: Any) -> Iterator[httpx.Client]:
         cup.listening,
         httpx.Client(base_url=cup.address, trust_env=False, verify=False, timeout=60) as client,
         subprocess.Popen(
-            [*command, str(descriptors[0]), text], stdin=subprocess.PIPE, pass_fds=descriptors, env=env
+            [*command, str(descriptors[0]), text], stdin=subprocess.PIPE, stderr=log, pass_fds=descriptors, env=env
         ) as process,
     ):
         wait_for(lambda: client.get("/health").status_code == 200)
