@@ -181,6 +181,14 @@ class HostGames(TournamentGames):
             line = forfeit(game, set(game.bots), self.ledger.host)
             self.take([PlayedGame(game.key, line)])
 
+    def unbuilt(self, ident: str, why: str, games: list[Assignment]) -> None:
+        """No machine of the cluster can start a bot: it is set aside, and the others play on."""
+        line = f"no machine of the cluster can start it ({'; '.join(why.splitlines())})"
+        self.failures.failing[ident] = f"{line}; it was accepted here, so ask the organiser what they lack"
+        for game in games:
+            if self.practice.is_practice(game.key):
+                self.practice.refuse(game.key, line)
+
     def describe(self, game: Assignment) -> str:
         return f"the game {game.key}" if self.practice.is_practice(game.key) else super().describe(game)
 

@@ -25,7 +25,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament.execution import dask_worker, worker_messages
 from referee.harness.tournament.execution.dask_worker import Reply, WorkerDied
 from referee.harness.tournament.execution.worker_messages import Contest, Failed, Job
-from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, WorkerPool
+from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, Unbuilt, WorkerPool
 from referee.harness.tournament.plan import Entry, Plan
 from referee.harness.tournament.store import bot_archives
 
@@ -85,6 +85,8 @@ class DaskPool(WorkerPool):
         self._workers: set[str] = set()
         self._unable: dict[str, str] = {}
         """Dask workers that cannot play, and why."""
+        self._broken: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        """By bot, the Dask workers that cannot start it, and why."""
         self._jobs: dict[int, _GivenJob] = {}
         self._deliveries: defaultdict[str, list[str]] = defaultdict(list)
         """By Dask worker, the deliveries of bots since it last played: what went wrong with each."""
@@ -102,13 +104,22 @@ class DaskPool(WorkerPool):
         return 0 if self._stopping else QUEUED_JOBS * len(self._able) - len(self._jobs)
 
     async def give(self, job: Job) -> None:
-        self._jobs[job.number] = given = _GivenJob(self._able, trio.CancelScope())
+        self._jobs[job.number] = given = _GivenJob(self._able_to_play(job), trio.CancelScope())
         self._nursery.start_soon(self._play, job, given)
+
+    def _able_to_play(self, job: Job) -> set[str]:
+        """Returns the Dask workers that can start all bots of a job, as far as is known."""
+        broken = [self._broken[ident].keys() for game in job.games for ident in game.bots if ident in self._broken]
+        return self._able.difference(*broken)
 
     async def _play(self, job: Job, given: _GivenJob) -> None:
         events: Sequence[Event] = [Lost((job.number,), started=False)]
         with given.scope:
-            events = await self._played(job, given)
+            if given.able:
+                events = await self._played(job, given)
+            else:
+                await trio.sleep(LOOK_S)  # the same job comes again at once
+                events = self._unbuilt(job)
         del self._jobs[job.number]
         await self._report(*events)
 
@@ -123,11 +134,27 @@ class DaskPool(WorkerPool):
             return [Failed(str(reply))]
         if not isinstance(reply, Reply):
             return [Lost((job.number,), isinstance(reply, WorkerDied | distributed.KilledWorker))]
+        for ident, why in reply.broken.items():
+            if reply.worker not in self._broken[ident]:
+                self._broken[ident][reply.worker] = f"{reply.host}: {why}"
+                self._on_note(f"{reply.host}: {why}; this worker plays no games with it")
+        if reply.broken:
+            return self._unbuilt(job)
         if reply.reports:
             self._deliveries.pop(reply.worker, None)
             return reply.reports
         await self._retire(reply)
         return [Lost((job.number,), started=False)]
+
+    def _unbuilt(self, job: Job) -> Sequence[Event]:
+        """Returns the events for a job that a Dask worker could not begin: others may be able to."""
+        lost = Lost((job.number,), started=False)
+        if not self._able or self._able_to_play(job):
+            return [lost]
+        idents = {ident for game in job.games for ident in game.bots}
+        worst = max(sorted(idents), key=lambda ident: len(self._broken.get(ident, {})))
+        why = "\n".join(sorted(set(self._broken[worst].values())))
+        return [Unbuilt(job.number, worst, why), lost]
 
     async def _reply(self, job: Job, given: _GivenJob) -> Any:
         """Submits a job. Returns the `Reply`, or the exception instead of it."""
@@ -220,6 +247,9 @@ class DaskPool(WorkerPool):
     async def _update(self, workers: set[str]) -> None:
         self._workers = workers
         self._unable = {worker: why for worker, why in self._unable.items() if worker in workers}
+        for broken in self._broken.values():
+            for worker in broken.keys() - workers:
+                del broken[worker]
         # Dask would never give up on these jobs, although a Dask worker that comes back has another address.
         stranded = [given for given in self._jobs.values() if not given.able & workers]
         for given in stranded:

@@ -37,6 +37,8 @@ class Reply(Struct, frozen=True):
     """Bots whose archives are not on this machine."""
     unable: str = ""
     """Why this machine cannot play."""
+    broken: dict[str, str] = {}
+    """The bots of the job that this machine cannot start, by ident, and why."""
 
 
 class WorkerDied(Exception):
@@ -57,15 +59,22 @@ class _Process:
         self.contest = b""
         self.known: set[str] = set()
         """The idents of the bots that the process has."""
+        self.broken: dict[str, str] = {}
+        """The bots of the contest that this machine cannot start, by ident, and why."""
         self.process: subprocess.Popen[bytes] | None = None
 
     def play(self, contest: bytes, entries: list[Entry], job: Job) -> Reply:
         with self.lock:
-            if contest != self.contest or self.process is None or self.process.poll() is not None:
+            if contest != self.contest:
                 self.end()
-            new = [entry for entry in entries if entry.ident not in self.known]
-            obstacle = self._enter(contest, new) if new else None  # also bots that came later
-            return self._play(job) if obstacle is None else obstacle
+                self.contest, self.broken = contest, {}
+            if self.process is None or self.process.poll() is not None:
+                self.end()
+            new = [entry for entry in entries if entry.ident not in self.known | self.broken.keys()]
+            if new and (obstacle := self._enter(contest, new)):  # also bots that came later
+                return obstacle
+            broken = {ident: self.broken[ident] for game in job.games for ident in game.bots if ident in self.broken}
+            return _reply(broken=broken) if broken else self._play(job)
 
     def _enter(self, contest: bytes, entries: list[Entry]) -> Reply | None:
         """Builds bots, and tells the process of them, which is started if it does not run."""
@@ -74,19 +83,17 @@ class _Process:
             return _reply(needs=needs)
         order = worker_messages.order(contest)
         assert isinstance(order, Contest)
-        failures = unmet(order.limits.isolation)
-        for entry in [] if failures else entries:
+        if failures := unmet(order.limits.isolation):
+            return _reply(unable="; ".join(failures))
+        for entry in entries:
             try:
                 order.bots[entry.ident] = bot_archives.program(entry, None, order.game, order.limits)
             except (RunError, UsageError) as error:
-                failures.append(f"{entry.name}: {error}")
-        if failures:
-            return _reply(unable="; ".join(failures))
+                self.broken[entry.ident] = f"{entry.name}: {error}"
         if self.process is None:
             pipe = subprocess.PIPE
             self.process = subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, start_new_session=True)
         self._send(order)
-        self.contest = contest
         self.known |= order.bots.keys()
         return None
 
@@ -123,8 +130,7 @@ class _Process:
 
     def end(self) -> None:
         """Ends the process, which ends its bots."""
-        process, self.process, self.contest = self.process, None, b""
-        self.known = set()
+        process, self.process, self.known = self.process, None, set()
         if process is not None:
             try:
                 process.communicate(timeout=5)

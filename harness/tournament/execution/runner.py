@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError
 from referee.harness.tournament.execution.worker_messages import Assignment, Done, Failed, Job, Played, PlayedGame
-from referee.harness.tournament.execution.worker_pool import Event, Lost, WorkerPool
+from referee.harness.tournament.execution.worker_pool import Event, Lost, Unbuilt, WorkerPool
 
 AHEAD = 10_000
 """How many games to take from most schedules in advance, to find those of the same line-up."""
@@ -122,6 +122,10 @@ class Runner(ABC):
     def give_up(self, game: Assignment) -> None:
         """Handles a game that has killed `DEATHS` workers."""
         raise RunError(f"{self.describe(game)} has killed {DEATHS} workers; it is not tried again")
+
+    def unbuilt(self, ident: str, why: str, games: list[Assignment]) -> None:
+        """Handles a bot that no worker can build. The games with it are dropped unless this raises."""
+        raise RunError(f"no worker of the cluster can play\n{why}")
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays until nothing is left, `stop` is set, or the time is over. Raises RunError if it cannot go on."""
@@ -237,6 +241,12 @@ class Runner(ABC):
                         if started and number == numbers[0]:
                             self._blame(job)
                         self._put_back(list(job.games.values()))
+            case Unbuilt(number, ident, why):
+                if job := self._jobs.get(number):
+                    dropped = [game for game in job.games.values() if ident in game.bots]
+                    self.unbuilt(ident, why, dropped)
+                    for each in dropped:
+                        del job.games[each.key]
             case Failed(why):
                 raise RunError(why)
 

@@ -24,7 +24,17 @@ class Lost(Struct, frozen=True):
     """Whether it had started: otherwise no game can be the cause."""
 
 
-Event = Played | Done | Failed | Lost
+class Unbuilt(Struct, frozen=True):
+    """No worker can build or start a bot of a job, which is lost next."""
+
+    job: int
+    ident: str
+    """Of the bot."""
+    why: str
+    """A line for each machine."""
+
+
+Event = Played | Done | Failed | Lost | Unbuilt
 
 
 class WorkerPool(ABC):
