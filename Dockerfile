@@ -31,7 +31,7 @@ COPY --from=golang:1.23-bookworm /usr/local/go /usr/local/go
 ENV PATH=/usr/local/go/bin:$PATH
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc g++ make cmake libc6-dev libjson-c-dev libmsgpack-dev \
-        nlohmann-json3-dev default-jdk-headless maven cargo rustc nodejs npm ruby perl \
+        nlohmann-json3-dev default-jdk-headless maven cargo rustc nodejs npm ruby perl git \
     && rm -rf /var/lib/apt/lists/*
 RUN --mount=from=wheel,source=/dist,target=/dist \
     python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[cluster,oidc,tournament]"

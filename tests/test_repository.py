@@ -151,7 +151,7 @@ def test_the_image_of_the_cluster_page_has_the_extra_for_clusters() -> None:
     page = (ROOT / "docs" / "how-to" / "use-a-cluster.md").read_text()
     (target,) = re.findall(r"The image \[`referee-(\w+)`\]", page)
     stage = (ROOT / "Dockerfile").read_text().partition(f" AS {target}\n")[2].partition("\nFROM ")[0]
-    assert "/*.whl)[cluster,tournament]" in stage
+    assert "/*.whl)[cluster,oidc,tournament]" in stage
 
 
 def test_the_development_container_runs_targets_of_make() -> None:

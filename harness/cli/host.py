@@ -48,6 +48,7 @@ def host(
     set_aside: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = FAILURES,
     cluster: ClusterOptions = ClusterOptions(),
     sign_in: Annotated[Path | None, MORE] = None,
+    access_log: Annotated[Path | None, MORE] = None,
     organisers_from: Annotated[Sequence[str], MORE] = (),
     git_host: Annotated[Sequence[str], MORE] = (),
 ) -> int:
@@ -70,6 +71,7 @@ def host(
             A game that the machine may have decided does not count.
         sign_in: FILE: a TOML file about the OpenID Connect provider by which team members sign in: issuer, client_id,
             client_secret (or REFEREE_OIDC_SECRET in the environment) and name.
+        access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds, id.
         organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
             Default: any.
         git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
@@ -79,14 +81,16 @@ def host(
     with web_extra("referee host"):
         from referee.harness.host import contest, settings
         from referee.harness.host.submissions import GIT_HOSTS
+    from referee.harness.web.server.access_log import check_log
     from referee.harness.web.server.limits import listen
 
     if sign_in is not None:
         with web_extra("--sign-in", "oidc"):
             from referee.harness.host.oidc import read_settings
         read_settings(sign_in)
-    cores = len(core_locks.physical())
-    games = jobs or max(1, cores - 1)
+    if access_log is not None:
+        check_log(access_log)
+    games = jobs or max(1, len(core_locks.physical()) - 1)
     cluster.check(WorkerOptions(jobs=jobs), forfeit=False)
     tls = (cluster.tls_ca, cluster.tls_cert, cluster.tls_key)
     where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
@@ -96,6 +100,7 @@ def host(
         organisers_from=tuple(organisers_from),
         behind_proxy=address is not None,
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
+        access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
     settings.check_settings(reached)
@@ -107,7 +112,8 @@ def host(
         reached = msgspec.structs.replace(reached, address=f"http://{bind.rpartition(':')[0]}:{port}")
     store = contest.opened(folder, plan, options)
     _announce(folder, reached, contest.organisers_link(store, reached))
-    run(contest.run, store, listening, reached, where_to_play, checks or max(1, cores - games), write_report, _note)
+    at_a_time = checks or max(1, where_to_play.spare_cores)
+    run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
     return PLAYED
 
 

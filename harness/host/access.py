@@ -11,6 +11,7 @@ from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host import teams
@@ -30,6 +31,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:;"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+ID = "request_id"
+"""The key of a request's id in the state of its scope."""
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -141,6 +144,12 @@ def client_address(request: Request, settings: WebSettings) -> str:
     if settings.behind_proxy and (forwarded := request.headers.get("x-forwarded-for")):
         return forwarded.rpartition(",")[2].strip()
     return address
+
+
+def request_id(scope: Scope) -> str:
+    """Returns the id of a request, by which the organiser finds it in the logs."""
+    found: str = scope.get("state", {}).get(ID, "-")
+    return found
 
 
 def identified(request: Request, contest: Contest) -> tuple[Person | None, str]:

@@ -39,6 +39,7 @@ from referee.harness.host.access import (
     client_address,
     identified,
     problem,
+    request_id,
 )
 from referee.harness.host.live import Live
 from referee.harness.host.orders import WATCHED_S, note_watched
@@ -286,11 +287,11 @@ def with_headers(app: ASGIApp) -> ASGIApp:
                 raise
             await PlainTextResponse(f"{error}\n", 503)(scope, receive, sending)
         except Exception:
-            log.exception("%s failed", scope["method"])
+            number = request_id(scope)
+            log.exception("request %s: %s failed", number, scope["method"])
             if not begun:
-                await PlainTextResponse("this page failed; the organiser's log says why\n", 500)(
-                    scope, receive, sending
-                )
+                text = f"this page failed; the organiser's log says why, at the request {number}\n"
+                await PlainTextResponse(text, 500)(scope, receive, sending)
 
     return headed
 

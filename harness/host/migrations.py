@@ -129,7 +129,7 @@ CREATE TABLE audit (
 ACCOUNTS = """
 CREATE TABLE account (                           -- of members, at an OpenID Connect provider
     issuer TEXT NOT NULL,
-    subject TEXT NOT NULL,                       -- who it is there, for ever
+    subject TEXT NOT NULL,                       -- of the person there; it never changes
     member INTEGER NOT NULL UNIQUE REFERENCES member,
     created_at REAL NOT NULL,
     PRIMARY KEY (issuer, subject)

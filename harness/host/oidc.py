@@ -50,7 +50,7 @@ SUBJECT_BYTES = 255
 BEGUN_S, ACCOUNT_S = 600, 3600
 """How long somebody may take at the provider's pages, and then until the team's link is opened."""
 LIES = (JoseError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
-"""What the libraries raise for answers that are not what the standard says."""
+"""Exceptions of the libraries for answers that break the standard."""
 
 T = TypeVar("T", bound=Struct)
 
@@ -71,7 +71,7 @@ class Refused(Exception):
 
 
 class _Description(Struct, frozen=True):
-    """What the provider says about itself."""
+    """The provider's description of itself."""
 
     issuer: str
     authorization_endpoint: str
@@ -96,7 +96,7 @@ class _Error(Struct, frozen=True):
 
 
 class Begun(Struct, frozen=True):
-    """What the browser keeps, in a signed cookie, while somebody is at the provider's pages."""
+    """The content of the signed cookie that the browser keeps while somebody is at the provider's pages."""
 
     state: str
     nonce: str
@@ -194,7 +194,7 @@ class Provider:
         """Checks an ID token: signature, issuer, audience, times, nonce, and the hash of the access token if given."""
         expected = {"iss": self.settings.issuer, "aud": self.settings.client_id}
         try:
-            token = decode(tokens.id_token, KeySet.import_key_set({"keys": keys.keys}), ALGORITHMS)  # type: ignore[typeddict-item]
+            token = decode(tokens.id_token, KeySet.import_key_set({"keys": keys.keys}), ALGORITHMS)
             claims = CodeIDToken(
                 token.claims,
                 token.header,

@@ -4,7 +4,6 @@ It runs in a process of its own. Orders come through the tournament's inbox and 
 at any time: what is in the ledger was played, and everything else is decided anew.
 """
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +27,7 @@ from referee.harness.host.practice_games import PracticeGames
 from referee.harness.nurseries import ungrouped
 from referee.harness.programs.entrant import Entrant
 from referee.harness.tournament import organise
+from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.harness.tournament.execution.stop_signals import stop_on_signals
@@ -71,6 +71,12 @@ class PlaySettings(Struct, frozen=True):
     """The files of the cluster's authority, and of a certificate and its key."""
     failures: int = FAILURES
     """A version is set aside after so many games with a fault in a row."""
+
+    @property
+    def spare_cores(self) -> int:
+        """How many physical cores of this machine play no game."""
+        cores = len(core_locks.physical())
+        return cores if self.cluster else max(0, cores - (self.jobs or cores) * self.cores_each)
 
     def opened(
         self, contest: Contest, plan: Plan, folder: Path, on_note: Callable[[str], None]
@@ -386,17 +392,8 @@ async def _run(games: TournamentGames, settings: PlaySettings, contest: Contest)
     with ungrouped():
         async with trio.open_nursery() as nursery:
             await nursery.start(stop_on_signals, signalled, nursery.cancel_scope)
-            nursery.start_soon(_stop_without_parent, signalled)
             nursery.start_soon(stop_then)
             async with settings.opened(contest, games.plan, games.ledger.folder, games.on_note) as pool:
                 end = await games.play(pool, stop)
             nursery.cancel_scope.cancel()
     return end, signalled.is_set()
-
-
-async def _stop_without_parent(stop: trio.Event) -> None:
-    """Stops at the end of standard input: `referee host` has ended, perhaps by a kill."""
-    async with trio.lowlevel.FdStream(os.dup(0)) as source:
-        async for _ in source:
-            pass
-    stop.set()

@@ -14,8 +14,11 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.host.orders import DatabaseOrders
 from referee.harness.host.play import PlaySettings, run
 from referee.harness.host.store import Store
+from referee.harness.process.parent import end_with_parent
 from referee.protocol.text import printable
 
+END_S = 15.0
+"""How long the last games may take."""
 FAILED, WRONG = 3, 2
 """Exit codes: the run failed; the folder holds no contest, or another process plays it."""
 
@@ -29,6 +32,7 @@ def note(text: str) -> None:
 def main() -> int:
     """Runs the program."""
     folder = Path(sys.argv[1])
+    end_with_parent(END_S)
     try:
         settings = msgspec.json.decode(sys.argv[2], type=PlaySettings)
         run(folder, DatabaseOrders(Store(folder)), settings, note)

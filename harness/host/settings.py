@@ -26,6 +26,8 @@ class WebSettings(Struct, frozen=True):
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
     practice_a_day: int = 30
+    access_log: str = ""
+    """The file that gets a line for each request; empty = none."""
     sign_in: str = ""
     """The file about the OpenID Connect provider by which team members sign in; empty = by their links alone."""
 

@@ -8,7 +8,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path, PurePath
 
 import msgspec
@@ -20,6 +21,7 @@ from referee.harness.host import teams, versions
 from referee.harness.host.store import Store
 from referee.harness.host.versions import Quota, Version
 from referee.harness.known_games import find_game
+from referee.harness.tournament.execution.core_locks import Beside
 from referee.harness.tournament.inbox import Submit, hand_in
 from referee.harness.tournament.intake.author_report import author_text
 from referee.harness.tournament.intake.intake import Intake, Written, checked, report_path
@@ -156,9 +158,18 @@ class Queue:
     """Checks versions in the order in which they came, as many at a time as `jobs`."""
 
     def __init__(
-        self, store: Store, jobs: int, write: Written, on_decision: Callable[[Version], None] = lambda version: None
+        self,
+        store: Store,
+        jobs: int,
+        write: Written,
+        on_decision: Callable[[Version], None] = lambda version: None,
+        spare: int = 0,
     ) -> None:
-        """`write`: writes a check as text for its author. `on_decision`: called with each version that is decided."""
+        """`write`: writes a check as text for its author. `on_decision`: called with each version that is decided.
+
+        `spare`: cores that games leave to checks.
+        """
+        self._spare = trio.CapacityLimiter(spare) if spare else None
         self.store, self.write, self.on_decision = store, write, on_decision
         self._free = trio.CapacityLimiter(jobs)
         plan = read_plan(store.folder / PLAN)
@@ -191,7 +202,8 @@ class Queue:
         log = log_file(store, one)
         log.unlink(missing_ok=True)
         try:
-            outcome = await checked(self._intake, submission(store, one, team.name), None, report(one), self.write, log)
+            async with self._beside_games() as intake:
+                outcome = await checked(intake, submission(store, one, team.name), None, report(one), self.write, log)
         except RunError as error:
             return self._again(one, str(error))
         if outcome.undecided:
@@ -203,6 +215,15 @@ class Queue:
         else:
             versions.refuse(store, one, outcome.reason)
         return None
+
+    @asynccontextmanager
+    async def _beside_games(self) -> AsyncIterator[Intake]:
+        """Yields the terms of a check, which gets a core that games leave to checks, unless others have them all."""
+        if self._spare is None or not self._spare.available_tokens:
+            yield msgspec.structs.replace(self._intake, beside=Beside.GAMES)
+        else:
+            async with self._spare:
+                yield msgspec.structs.replace(self._intake, beside=Beside.SPARE)
 
     def _again(self, one: Version, why: str) -> None:
         """Lets a version wait for another check, since the machine ended this one; at last gives up."""

@@ -6,21 +6,27 @@ No game is played here. It ends when its standard input does, which is when `ref
 import asyncio
 import logging
 import os
+import re
 import socket
 import sys
 import tempfile
 from ipaddress import ip_address
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from referee.harness.host.access import ID, client_address, request_id
 from referee.harness.host.app import Application
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
 from referee.harness.host.submissions import UPLOADS
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
+from referee.harness.web.server.access_log import AccessLog
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.limits import OPEN_FILES, RequestLimits
 from referee.harness.web.server.observer import Observer
@@ -33,15 +39,32 @@ FORWARDED = (b"x-forwarded-for", b"forwarded", b"via", b"x-real-ip")
 SWITCH_S = 0.0005
 """How long a thread that makes a page may keep the interpreter while the thread that answers wants it. Python's default
 is ten times as long, and a response gives the interpreter up several times."""
+LINK = re.compile("join/[^/]+")
+"""The part of a path that is a secret."""
 LIMITS = RequestLimits(connections=4000, address_connections=2000)
 
 
-class Served:
-    """Counts the requests of each connection, so that idle ones can be closed, and notes them for `/metrics`."""
+class ContestLog(AccessLog):
+    """The access log of a contest. The tokens of links are left out of paths, and a line ends with the request's id."""
 
-    def __init__(self, app: ASGIApp, connections: Connections) -> None:
+    def __init__(self, settings: WebSettings) -> None:
+        super().__init__(settings.access_log)
+        self._settings = settings
+
+    def shown(self, scope: Scope) -> tuple[str, bytes, tuple[str, ...]]:
+        address = quote(client_address(Request(scope), self._settings), safe=":.")
+        return address or "-", LINK.sub("join/-", scope["path"]).encode(), (request_id(scope),)
+
+
+class Served:
+    """Counts the requests of each connection, so that idle ones can be closed, and notes them.
+
+    Each gets an id, which is in the response, in the access log, and in the log of failures.
+    """
+
+    def __init__(self, app: ASGIApp, connections: Connections, access_log: AccessLog | None) -> None:
         self.app = app
-        self.observer = Observer(lambda: len(connections), lambda: 0.0, None)  # no access log: links are in paths
+        self.observer = Observer(lambda: len(connections), lambda: 0.0, access_log)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request. One that is answered before it has come whole is the last of its connection."""
@@ -55,9 +78,12 @@ class Served:
             is_whole |= not message.get("more_body", False)
             return message
 
+        scope["state"][ID] = token_hex(4)
+
         async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start" and not is_whole:
-                message["headers"] = [*message["headers"], (b"connection", b"close")]
+            if message["type"] == "http.response.start":
+                more = [] if is_whole else [(b"connection", b"close")]
+                message["headers"] = [*message["headers"], *more, (b"x-request-id", request_id(scope).encode())]
             await send(message)
 
         connection.request_begins()
@@ -87,7 +113,9 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     tempfile.tempdir = str(folder / UPLOADS)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
     connections = Connections(LIMITS, WebClock())
-    server, loop = make_server(Served(app, connections), connections, has_sockets=False), asyncio.get_running_loop()
+    access_log = ContestLog(settings) if settings.access_log else None
+    served, loop = Served(app, connections, access_log), asyncio.get_running_loop()
+    server = make_server(served, connections, has_sockets=False)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     connections.clock.run()
 
@@ -100,9 +128,13 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     others: list[asyncio.Future[Any]] = [
         asyncio.ensure_future(each) for each in (connections.close_idle(), app.watch())
     ]
+    if access_log is not None:
+        others.append(asyncio.ensure_future(access_log.run()))
     await server.serve([socket.socket(fileno=listening_fd)])
     for each in others:
         each.cancel()
+    if access_log is not None:
+        access_log.flush()
 
 
 if __name__ == "__main__":

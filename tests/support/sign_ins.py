@@ -102,11 +102,11 @@ class Liar:
             "jwks_uri": f"{issuer}/jwks",
         }
         self.claims: dict[str, Any] = {}
-        """In place of the true ones; None leaves one out."""
+        """Replace the true ones; None leaves one out."""
         self.header: dict[str, Any] = {"alg": "RS256", "kid": "a"}
         self.key: RSAKey | OctKey = KEY
         self.tokens: dict[str, Any] = {}
-        """In place of the true answer to a code."""
+        """Replace fields of the answer to a code."""
         self.send: dict[str, Callable[[BaseHTTPRequestHandler], None]] = {}
         """What sends an answer, by path, instead of the true one."""
         self.asked: list[str] = []

@@ -7,9 +7,23 @@ import fcntl
 import os
 import stat
 import tempfile
+from enum import StrEnum
 from pathlib import Path
 
 from referee.harness.errors import RunError
+
+NICENESS = 10
+"""Of a check for which no core is spare: it gets a tenth of a core that a game wants, too."""
+
+
+class Beside(StrEnum):
+    """The load of the machine during a check."""
+
+    NOTHING = "nothing"
+    GAMES = "games"
+    """Games of a contest have all cores."""
+    SPARE = "spare"
+    """Games of a contest leave a core to the check."""
 
 
 def physical() -> list[tuple[int, ...]]:
@@ -47,6 +61,14 @@ def take(count: int = 1) -> int | None:
     for lock in locks:
         os.close(lock)
     return None
+
+
+def keep_aside(beside: Beside) -> None:
+    """Keeps this process and its children out of the way of games: on a spare core, or else at a lower priority."""
+    if beside is Beside.SPARE and take() is not None:
+        return
+    if beside is not Beside.NOTHING:
+        os.nice(NICENESS)
 
 
 def run_folder() -> Path:

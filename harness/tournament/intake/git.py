@@ -18,8 +18,11 @@ FETCH_S = 60.0
 LOOK_S = 0.1
 MOST_LISTED_BYTES = 8 << 20
 """Of the list of a repository's files: 4,000 entries with paths of 2,000 bytes."""
-MEMORY_LIMIT = 'ulimit -v 4194304 2>/dev/null; exec "$0" "$@"'
-"""Runs a command that may use 4 GiB of memory."""
+LIMITED = (
+    "ulimit -v 4194304 2>/dev/null; exec 3<&0 </dev/null; "
+    '(cat <&3; kill -9 0) >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"'
+)
+"""Runs a command that may use 4 GiB of memory, and kills its process group when standard input ends."""
 Look = Callable[[], None]
 """Looks at what git has written so far. UsageError if that is too much."""
 SAFE = (
@@ -66,7 +69,7 @@ async def fetch(
     until, listing = trio.current_time() + fetch_s, folder.with_name(f"{folder.name}.files")
 
     async def run(*words: str, output: int | IO[bytes] = subprocess.DEVNULL, look: Look) -> None:
-        command = ["/bin/sh", "-c", MEMORY_LIMIT, git, *settings, *words]
+        command = ["/bin/sh", "-c", LIMITED, git, *settings, *words]
         await _run(command, environment, address, output, until, fetch_s, look)
 
     def check_size() -> None:
@@ -112,7 +115,7 @@ async def _run(
 ) -> None:
     process = subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,  # it ends with this process
         stdout=output,
         stderr=subprocess.PIPE,
         env=environment,
@@ -153,5 +156,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     except ProcessLookupError:
         pass
     process.wait()
-    if process.stderr is not None:
-        process.stderr.close()
+    for pipe in (process.stdin, process.stderr):
+        if pipe is not None:
+            pipe.close()

@@ -33,7 +33,8 @@ from referee.harness.tournament.intake.submissions import Submission, check_fold
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.bot_archives import finding, store
 
-PROGRAM = [sys.executable, "-m", "referee.harness.cli.main", "check"]
+PROGRAM = [sys.executable, "-m", "referee.harness.cli.check_process"]
+"""`referee check` that ends with its standard input."""
 RULES = (*BASIC_RULES, "exit")
 """The rules that a submission must keep. The whole check plays many games, which would take longer than most builds."""
 CHECK_S = 300.0
@@ -62,6 +63,8 @@ class Intake(Struct, frozen=True):
     """Which rules to try; none = all."""
     jobs: int | None = None
     """Submissions at a time; None = one for every physical core."""
+    beside: core_locks.Beside = core_locks.Beside.NOTHING
+    """What else the machine does meanwhile."""
 
 
 Written = Callable[[CheckReport, Path], None]
@@ -233,12 +236,16 @@ def _key(intake: Intake, submission: Submission, path: Path) -> str:
 
 async def _check(intake: Intake, submission: Submission, path: Path, log: Path | None) -> CheckReport:
     """Runs `referee check` in a process of its own. Its failure is a refusal like any other."""
-    command = [*PROGRAM, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
+    command = [*PROGRAM, intake.beside, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
     command += [] if log is None else ["--log", str(log)]
     command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
-    started = time.monotonic()
-    with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:
-        done = await trio.run_process(command, stdin=b"", capture_stdout=True, capture_stderr=True, check=False)
+    started, (ours, alive) = time.monotonic(), os.pipe()
+    try:
+        with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:
+            done = await trio.run_process(command, stdin=ours, capture_stdout=True, capture_stderr=True, check=False)
+    finally:
+        os.close(ours)
+        os.close(alive)  # so does a kill of this process
     spent_s = time.monotonic() - started
     if scope.cancelled_caught:
         return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)

@@ -37,9 +37,15 @@ class AccessLog:
             self._dropped += 1
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        address, raw, more = self.shown(scope)
+        path = quote(raw[:PATH_BYTES], safe="/%-._~!$&'()*+,;=:@")
+        line = (time, address, method, path, f"{status or '-'}", f"{seconds * 1000:.1f}", *more)
+        self._lines.append(f"{' '.join(line)}\n")
+
+    def shown(self, scope: Any) -> tuple[str, bytes, tuple[str, ...]]:
+        """Returns the client's address, the path, and further words at the end of the line."""
         address = "-" if scope["client"] is None else scope["client"][0]
-        path = quote(scope["raw_path"][:PATH_BYTES], safe="/%-._~!$&'()*+,;=:@")
-        self._lines.append(f"{time} {address} {method} {path} {status or '-'} {seconds * 1000:.1f}\n")
+        return address, scope["raw_path"], ()
 
     async def run(self) -> None:
         """Writes what there is every now and then, until it is cancelled."""

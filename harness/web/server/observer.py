@@ -13,10 +13,12 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class Observer:
-    """Notes every request. `log_path` is the file of the access log, if any."""
+    """Notes every request, also in the access log, if any."""
 
-    def __init__(self, connections: Callable[[], int], behind_s: Callable[[], float], log_path: str | None) -> None:
-        self.access_log = None if log_path is None else AccessLog(log_path)
+    def __init__(
+        self, connections: Callable[[], int], behind_s: Callable[[], float], access_log: AccessLog | None
+    ) -> None:
+        self.access_log = access_log
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._requests = Counter(

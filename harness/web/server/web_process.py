@@ -21,6 +21,7 @@ from typing import Any
 from uvicorn.protocols.utils import ClientDisconnected
 
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
+from referee.harness.web.server.access_log import AccessLog
 from referee.harness.web.server.answers import Answer, Response, Socket
 from referee.harness.web.server.connection import ClientConnection, Connections
 from referee.harness.web.server.exchange import Channel, Exchange
@@ -373,7 +374,8 @@ async def main(listening_fd: int, *link_fds: int) -> None:
     order, clock = links[0].serve.result(), WebClock(max(each.clock_s for each in orders))
     limits = order.limits
     connections = Connections(limits, clock)
-    observer = Observer(lambda: len(connections), lambda: clock.offset_s, order.access_log)
+    access_log = None if order.access_log is None else AccessLog(order.access_log)
+    observer = Observer(lambda: len(connections), lambda: clock.offset_s, access_log)
     server = make_server(Application(links, limits, order.pages, observer), connections)
     clock.run()
     for link in links:
@@ -381,7 +383,6 @@ async def main(listening_fd: int, *link_fds: int) -> None:
         link.send(Ready(clock.offset_s))
     gc.collect()
     gc.freeze()
-    access_log = observer.access_log
     others = [asyncio.ensure_future(each) for each in (connections.close_idle(), beat(links, clock))]
     if access_log is not None:
         others.append(asyncio.ensure_future(access_log.run()))

@@ -1,0 +1,135 @@
+"""The processes of a contest: what a kill leaves behind, and which cores they use."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from contests import environment
+from hosted import Team, contest, log, play, until
+from hosting import hosted, wait_for
+from submissions import RUN, endless_server, zipped
+
+from referee.harness.host.store import Store
+from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.execution.core_locks import Beside
+
+pytestmark = pytest.mark.slow
+
+SLEEPS = 'build = "echo begun; sleep 3000"\n'
+GONE_S = 30.0
+"""Within which all must have ended: a check gives its builds 10 s, and the play process its games 15 s."""
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """Returns all processes below one."""
+    return psutil.Process(pid).children(recursive=True)
+
+
+def is_sleeping(pid: int) -> bool:
+    """Whether a build of `SLEEPS` runs below a process."""
+    return any("sleep" in each.name() for each in below(pid))
+
+
+def test_a_host_that_is_killed_leaves_no_check_and_no_build(tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe", end=signal.SIGKILL) as running:
+        blue = running.team(running.organiser(), "Blue")
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SLEEPS))
+        wait_for(lambda: is_sleeping(running.process.pid))
+        left = below(running.process.pid)
+    assert psutil.wait_procs(left, GONE_S)[1] == []
+
+
+def test_a_play_process_whose_host_is_killed_leaves_no_build(tmp_path: Path) -> None:
+    cup = contest(tmp_path / "cup")
+    (tmp_path / "bot").mkdir()
+    (tmp_path / "bot" / "bot.py").touch()
+    (tmp_path / "bot" / "bot.toml").write_text(RUN + SLEEPS)
+    Team(Store(cup), "ann").submit(str(tmp_path / "bot"))
+    process = play(cup)
+    until(lambda: is_sleeping(process.pid), f"a build\n{log(cup)}")
+    left = [psutil.Process(process.pid), *below(process.pid)]
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait(GONE_S)
+    assert psutil.wait_procs(left, GONE_S)[1] == []
+
+
+FETCH = """
+import sys, trio
+from pathlib import Path
+from referee.harness.tournament.intake.git import fetch
+trio.run(fetch, sys.argv[1], Path(sys.argv[2]), 1 << 20, 100, 600.0)
+"""
+
+
+def test_a_process_that_is_killed_during_a_fetch_leaves_no_git(tmp_path: Path) -> None:
+    with endless_server() as address:
+        command = [sys.executable, "-c", FETCH, address, str(tmp_path / "here")]
+        with subprocess.Popen(command, env=environment(tmp_path)) as process:
+            wait_for(lambda: any("git" in each.name() for each in below(process.pid)))
+            left = below(process.pid)
+            process.kill()
+        assert psutil.wait_procs(left, GONE_S)[1] == []
+
+
+# Cores.
+
+SHOWS = """build = "sh -c 'grep Cpus_allowed_list /proc/self/status; echo nice $(nice)'"\n"""
+TWO = pytest.mark.skipif(len(core_locks.physical()) < 2, reason="this machine has one core")
+
+
+def cpus(text: str) -> set[int]:
+    """Returns the processors of a list such as `0,2-3`."""
+    ranges = (part.partition("-")[::2] for part in text.split(","))
+    return {cpu for first, last in ranges for cpu in range(int(first), int(last or first) + 1)}
+
+
+@TWO
+def test_a_check_gets_a_core_on_which_no_game_is_played(tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe", "--jobs", "1", "--checks", "1") as running:
+        blue = running.team(running.organiser(), "Blue")
+        workers = wait_for(lambda: pinned(running.process.pid))
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SHOWS))
+        found = re.search(r"Cpus_allowed_list:\s*(\S+)\s+nice (\d+)", blue.decided(1)["log"])
+        assert found is not None
+        checks, games = cpus(found[1]), {cpu for each in workers for cpu in each}
+        assert checks in [set(core) for core in core_locks.physical()]
+        assert not checks & games and int(found[2]) == os.nice(0)
+
+
+def pinned(pid: int) -> list[list[int]]:
+    """Returns the processors of the workers that play, once they are pinned."""
+    workers = [each for each in below(pid) if "referee.harness.tournament.execution.worker" in each.cmdline()]
+    found = [each.cpu_affinity() for each in workers]
+    return [each for each in found if each is not None and len(each) < len(os.sched_getaffinity(0))]
+
+
+def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(tmp_path: Path) -> None:
+    cores = str(len(core_locks.physical()))
+    with hosted(tmp_path / "cup", "--game", "tictactoe", "--jobs", cores) as running:
+        blue = running.team(running.organiser(), "Blue")
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SHOWS))
+        state = blue.decided(1)
+        assert f"nice {os.nice(0) + core_locks.NICENESS}" in state["log"] and state["status"] == "accepted"
+
+
+def test_a_core_that_somebody_else_has_taken_is_not_shared(tmp_path: Path) -> None:
+    """Then a lower priority is what is left."""
+    code = (
+        "import os, sys\nfrom referee.harness.tournament.execution.core_locks import Beside, keep_aside, take\n"
+        "cores = os.sched_getaffinity(0)\n"
+        "while take() is not None: os.sched_setaffinity(0, cores)\n"
+        "if os.fork() == 0:\n    keep_aside(Beside(sys.argv[1]))\n    print(os.nice(0), len(os.sched_getaffinity(0)))\n"
+        "else: os.wait()\n"
+    )
+    before = os.nice(0)
+    for beside, added in ((Beside.SPARE, core_locks.NICENESS), (Beside.NOTHING, 0)):
+        done = subprocess.run(
+            [sys.executable, "-c", code, beside], env=environment(tmp_path), capture_output=True, text=True
+        )
+        assert done.stdout.split()[0] == f"{before + added}", done
