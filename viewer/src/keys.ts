@@ -20,6 +20,7 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [["+", "="], "faster", (player) => player.faster(1)],
   [["-"], "slower", (player) => player.faster(-1)],
   [["s"], "switch between everything and each seat's view", (player) => player.nextSeat()],
+  [["d"], "the board alone, or the board with details", (player) => player.details()],
   [["b"], "all seats' views, side by side", (player) => (player.beside.value = !player.beside.value)],
   [["l"], "live: follow the newest turn", (player) => player.newest()],
   [["p"], "pause or resume the running match", (player) => player.steer(player.stands ? "play" : "pause")],

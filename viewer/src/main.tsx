@@ -9,6 +9,9 @@ import { served } from "./served";
 import "./styles/page.css";
 import "./styles/views.css";
 import "./styles/games.css";
+import "./styles/cards.css";
+import "./styles/pieces.css";
+import "./styles/stage.css";
 import "./styles/projector.css";
 import { App } from "./views/app";
 import { visible } from "./views/words";
@@ -33,6 +36,7 @@ async function main(): Promise<void> {
   };
   await take(first);
   document.title = visible(player.match.about.title);
+  if (place().get("turn") === null) player.open();
   if (player.count.value > 0 && !Number(place().get("turn"))) {
     render(<App player={player} reading />, root);
     await painted();
@@ -40,7 +44,6 @@ async function main(): Promise<void> {
   await take(inflated("data"));
   if (player.count.value === 0) return render(<p class="told">{player.match.closing?.verified}</p>, root);
   listen(player);
-  if (place().get("turn") === null) player.toOutcome();
   follow(player);
   render(<App player={player} />, root);
 }

@@ -36,6 +36,7 @@ export function follow(player: Player, match?: number): void {
     if (turn !== null && !Number.isNaN(Number(turn))) player.await(Number(turn));
     if (seat !== null && /^\d+$/.test(seat) && Number(seat) < player.match.about.names.length)
       player.seat.value = Number(seat);
+    if (turn !== null) player.stage.value = panel === "none";
     if (panel === "call" || panel === "events" || panel === "calls") player.panel.value = panel;
   };
   take();
@@ -46,9 +47,10 @@ export function follow(player: Player, match?: number): void {
   effect(() => {
     const named = new URLSearchParams();
     if (match !== undefined) named.set("match", String(match));
-    if (!player.following.value) named.set("turn", String(player.at.value));
+    if (!player.following.value && !player.opening.value) named.set("turn", String(player.at.value));
     if (player.seat.value !== null) named.set("seat", String(player.seat.value));
-    if (player.panel.value !== "call") named.set("panel", player.panel.value);
+    if (player.stage.value) named.set("panel", "none");
+    else if (player.panel.value !== "call") named.set("panel", player.panel.value);
     if (!player.playing.value) keep(named);
   });
 }

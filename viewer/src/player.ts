@@ -7,6 +7,13 @@ import type { Json } from "./patch";
 
 /** Time for turns that were played before a pause to arrive. */
 const UNDER_WAY_MS = 200;
+/** How long a step on the board takes, at most, and the shortest that is worth seeing. */
+const MOTION_MS = 420;
+const LEAST_MOTION_MS = 80;
+/** How long a position stays that shows nothing new. */
+const QUIET_MS = 40;
+/** How long a match may take from its opening frame on, if some speed allows it. */
+const SHOW_S = 240;
 export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 
 /** A condition to pause at: a number of one seat. */
@@ -24,6 +31,15 @@ export class Player {
   /** The turn to go to once it has arrived. */
   private wanted = 0;
   readonly live = signal<Live | null>(null);
+  /** The board fills the window, and nothing tells the result before it is reached. */
+  readonly stage = signal(false);
+  /** The opening frame, before anyone has pressed play. */
+  readonly opening = signal(false);
+  /** The end was shown. */
+  readonly over = signal(false);
+  /** The milliseconds in which the board may move into the shown position; 0 after a jump. */
+  motion = 0;
+  private was = 0;
   /** The clicks of an answer so far. */
   readonly chosen = signal<string[]>([]);
   /** Sends a request to the server, if the page has one. */
@@ -64,13 +80,59 @@ export class Player {
     this.held = match;
     effect(() => {
       if (!this.playing.value) return;
-      const timer = setInterval(() => {
+      const pace = 1000 / this.speed.value;
+      const go = () => {
         if (this.at.value >= this.last) this.playing.value = false;
         else this.at.value += 1;
         if (this.isReached(this.at.value)) this.playing.value = false;
-      }, 1000 / this.speed.value);
-      return () => clearInterval(timer);
+        timer = setTimeout(go, this.isQuiet(this.at.value) ? Math.min(QUIET_MS, pace) : pace);
+      };
+      let timer = setTimeout(go, pace);
+      return () => clearTimeout(timer);
     });
+    effect(() => {
+      const [at, playing] = [this.at.value, this.playing.peek()];
+      if (at !== this.was) this.motion = at === this.was + 1 ? this.paced(playing) : 0;
+      this.was = at;
+      if (this.count.value > 0 && at >= this.last && this.held.closing) this.over.value = true;
+    });
+  }
+
+  /** The time for a step forward, if it is worth seeing and people want to see movement. */
+  private paced(playing: boolean): number {
+    const time = playing ? Math.min(MOTION_MS, 900 / this.speed.peek()) : MOTION_MS;
+    const still = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? true;
+    return still || time < LEAST_MOTION_MS ? 0 : time;
+  }
+
+  /** Whether a step shows nothing on the board. */
+  private isQuiet(at: number): boolean {
+    const step = this.held.steps[at];
+    return at < this.last && step !== undefined && painter(this.held.about.game).quiet?.(step) === true;
+  }
+
+  /** Shows the opening frame of a finished match. */
+  open(): void {
+    batch(() => {
+      this.seek(0);
+      this.stage.value = true;
+      this.opening.value = true;
+      this.panel.value = "call";
+    });
+  }
+
+  /** Shows the board alone, or with its panels. */
+  details(): void {
+    if (this.match.about.eyes) return; // people who play see the question
+    this.opening.value = false;
+    this.stage.value = !this.stage.value;
+  }
+
+  /** Plays from the opening frame, at a speed that brings the end within minutes. */
+  start(): void {
+    const speed = SPEEDS.find((each) => each >= this.speed.value && this.last / each <= SHOW_S);
+    this.speed.value = speed ?? SPEEDS.at(-1)!;
+    this.toggle();
   }
 
   /** The match so far. Views that read it render again when it grows. */
@@ -211,13 +273,9 @@ export class Player {
   seek(at: number): void {
     this.playing.value = false;
     this.following.value = false;
+    this.opening.value = false;
     this.wanted = 0;
     this.at.value = Math.max(0, Math.min(this.last, Math.round(at)));
-  }
-
-  /** Goes to the first fault, or else to the end: where a finished match is opened. */
-  toOutcome(): void {
-    this.seek(this.faults.value[0] ?? this.last);
   }
 
   /** Goes to the next or the previous round, by the game's own count. */
@@ -253,6 +311,7 @@ export class Player {
 
   toggle(): void {
     this.following.value = false;
+    this.opening.value = false;
     if (!this.playing.value && this.at.value >= this.last) this.at.value = 0;
     this.playing.value = !this.playing.value;
   }

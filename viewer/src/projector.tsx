@@ -154,7 +154,7 @@ function Hall() {
       </ol>
       <section class="boards" aria-label="board">
         <div class="board">
-          <Board key={at} {...look(match, player.at.value, null)} step={step} match={match} />
+          <Board key={at} {...look(match, player.at.value, null)} step={step} match={match} motion={player.motion} />
         </div>
       </section>
       <p class={over ? "commentary over" : "commentary"} aria-live="polite">

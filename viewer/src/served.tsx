@@ -60,30 +60,24 @@ async function watch(root: Element, number: number): Promise<void> {
   const player = new Player(reader.match);
   player.tell = (path, what) => void say(player, path, { ...what, match: number });
   let begun = false;
-  let opens = place().get("turn") === null;
-  /** Shows the first fault or the end, once a finished match has arrived. */
-  const outcome = () => {
-    const { about, closing } = reader.match;
-    if (!opens || !closing || about.live) return;
-    opens = false;
-    if (player.at.peek() === 0) player.toOutcome();
-  };
   const grown = () => {
     // A match that is read again replaces the shown one once it is as long.
     if (reader.match.steps.length >= player.count.peek()) player.replace(reader.match);
-    if (begun) return outcome();
+    if (begun) return;
     if (reader.match.steps.length === 0) {
       if (player.live.value) told(root, NOT_BEGUN);
       return;
     }
     begun = true;
     const { live, eyes } = reader.match.about;
-    if (live && place().get("turn") === null) player.newest();
+    if (place().get("turn") === null) {
+      if (live) player.newest();
+      else player.open();
+    }
     if (eyes) player.seat.value = eyes[0] ?? null;
     document.title = readable(reader.match.about.title);
     listen(player);
     follow(player, number);
-    outcome();
     render(<App player={player} />, root);
   };
   for (;;) {

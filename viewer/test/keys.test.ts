@@ -70,3 +70,13 @@ test("the space bar plays and pauses, and at the end it starts again", () => {
   press(shown, " ");
   expect(shown.playing.value).toBe(false);
 });
+
+test("d shows the board alone or with its details", () => {
+  const shown = player();
+  shown.open();
+  expect([shown.stage.value, shown.opening.value, shown.at.value]).toEqual([true, true, 0]);
+  press(shown, "d");
+  expect([shown.stage.value, shown.opening.value]).toEqual([false, false]);
+  press(shown, "d");
+  expect([shown.stage.value, shown.opening.value]).toEqual([true, false]);
+});

@@ -98,3 +98,16 @@ test("Quoridor's row 1 is at the bottom", () => {
 test("an action of AIBG 5 is a click on its tile, with negative coordinates too", () => {
   expect(tile({ action: "attack,-7,3" })).toEqual(["-7,3", "!attack"]);
 });
+
+test("the opening frame has no turn in the address, so that it is shown again; the board alone is no panel", () => {
+  bar.hash = "#match=3";
+  const shown = player();
+  shown.open();
+  follow(shown, 3);
+  expect(bar.hash).toBe("#match=3&panel=none");
+  shown.seek(4);
+  expect(bar.hash).toBe("#match=3&turn=4&panel=none");
+  const again = player();
+  follow(again, 3);
+  expect([again.at.value, again.stage.value]).toEqual([4, true]);
+});

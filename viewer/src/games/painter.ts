@@ -12,6 +12,8 @@ export type BoardProps<F extends Frames = Frames> = Look<F> & {
   children?: ComponentChildren;
   /** Where a person may click to answer. */
   pick?: Pick | undefined;
+  /** The milliseconds in which pieces may move into this position. 0 or missing: no movement. */
+  motion?: number | undefined;
 };
 
 /** A sign of a board, drawn around the centre within a radius of 13. */
@@ -46,6 +48,8 @@ export interface Painter<F extends Frames = Frames> {
   captured?(view: F["everything"], before: F["everything"]): string[];
   /** The round of a position, from 0, where a round has several turns. */
   round?(view: F["everything"]): number;
+  /** Tells whether a step shows nothing on the board; playing hurries past it. */
+  quiet?(step: Step<F>): boolean;
   /** By name, a number for each seat, for conditions to pause at. */
   measures?(view: F["everything"]): Record<string, (number | undefined)[]>;
 }

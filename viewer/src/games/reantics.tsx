@@ -1,8 +1,11 @@
 import { useState } from "preact/hooks";
-import type { BoardProps, Sign } from "./painter";
+import { rulings } from "../match";
 import type { Json } from "../patch";
+import { type Move as Motion, type Point, along, facing, lunge, placed, shake, useMotion } from "./motion";
+import type { BoardProps, Sign } from "./painter";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
+import { Sprites } from "./sprites/reantics";
 import type { Ant, Construction, Everything, Frames as Generated, Inventory, Seen } from "./types/reantics";
 
 /** The marks say where each ant can go, by its id. */
@@ -10,7 +13,6 @@ type Frames = Generated & { marks: { reach?: Record<string, [number, number][]> 
 
 const SIZE = 48;
 const ANTS = ["queen", "worker", "drone", "soldier", "ranged soldier"];
-const LETTERS = "QWDSR";
 const [ANTHILL, TUNNEL, GRASS, FOOD] = [-4, -3, -2, -1];
 const CONSTRUCTIONS: Record<number, string> = {
   [ANTHILL]: "anthill",
@@ -130,24 +132,109 @@ function middle(at: number): number {
   return (at + 0.5) * SIZE;
 }
 
+function centre([x, y]: Point): Point {
+  return [middle(x), middle(y)];
+}
+
+/** What happened between two positions, for the marks and the movement. */
+interface News {
+  /** The way of the ant that went, tile by tile. */
+  way: Point[];
+  walker: Ant | undefined;
+  /** An attack: who, if the view says it, whom, and the health that it took. */
+  hit: { by: Ant | undefined; on: Ant; took: number; killed: boolean } | undefined;
+  /** Changes of numbers, in words, and where. */
+  notes: { at: Point; text: string }[];
+  /** The buildings that lost capture health. */
+  shaken: Point[];
+}
+
+/** A tile of an answer, as this view shows it: seat 1's board is turned. */
+function turned([x, y]: Point, by: number, seat: number | null): Point {
+  return (by === 1) === (seat === 1) ? [x, y] : [9 - x, 9 - y];
+}
+
+function news({ view, before, seat, step }: BoardProps<Frames>): News {
+  const nothing: News = { way: [], walker: undefined, hit: undefined, notes: [], shaken: [] };
+  if (!view || !before || rulings(step.line).length > 0) return nothing;
+  const ants = (from: Seen | Everything) => from.inventories.flatMap((inventory) => inventory.ants);
+  const were = new Map(ants(before).map((ant) => [ant.id, ant]));
+  const are = new Map(ants(view).map((ant) => [ant.id, ant]));
+  for (const [id, ant] of are) {
+    const was = were.get(id);
+    if (was && String(was.coords) !== String(ant.coords)) {
+      nothing.walker = ant;
+      nothing.way = [was.coords, ant.coords];
+    }
+    if (was && ant.carrying && !was.carrying) nothing.notes.push({ at: ant.coords, text: "food" });
+    if (was && was.carrying && !ant.carrying) nothing.notes.push({ at: ant.coords, text: "+1" });
+  }
+  const answered = Object.entries(step.line.answers ?? {})[0];
+  const answer = answered?.[1];
+  if (nothing.walker && answer && !Array.isArray(answer) && answer.coordList) {
+    const way = answer.coordList.map((tile) => turned(tile, Number(answered[0]), seat));
+    if (String(way[0]) === String(nothing.way[0]) && String(way.at(-1)) === String(nothing.way[1])) nothing.way = way;
+  }
+  for (const [id, was] of were) {
+    const now = are.get(id);
+    if (now && now.health >= was.health) continue;
+    const by = "attacker" in before && before.attacker !== null ? were.get(before.attacker) : undefined;
+    nothing.hit = { by, on: was, took: was.health - (now?.health ?? 0), killed: !now };
+  }
+  const hills = new Map(view.inventories.flatMap(({ constrs }) => constrs.map((each) => [String(each.coords), each])));
+  for (const { coords, captureHealth } of before.inventories.flatMap(({ constrs }) => constrs)) {
+    const now = hills.get(String(coords))?.captureHealth;
+    if (now === undefined || captureHealth === undefined || now >= captureHealth) continue;
+    nothing.shaken.push(coords);
+    nothing.notes.push({ at: coords, text: `−${captureHealth - now}` });
+  }
+  return nothing;
+}
+
+/** The angle in which an ant stands: away from its own side. */
+function stands(player: number, seat: number | null): number {
+  return (player === 1) === (seat === 1) ? 180 : 0;
+}
+
+/** How the pieces move into the shown position. */
+function movement({ way, walker, hit, shaken }: News, seat: number | null): Motion[] {
+  const corner = ([x, y]: Point): Point => [x * SIZE, y * SIZE];
+  const walk = walker && {
+    piece: walker.id,
+    frames: along(way.map(corner)),
+    body: facing(way, stands(walker.player, seat)),
+  };
+  const { by, on } = hit ?? {};
+  const far = by && on && Math.hypot(by.coords[0] - on.coords[0], by.coords[1] - on.coords[1]) > 1.5;
+  const attack = by && on && !far && { piece: by.id, frames: lunge(corner(by.coords), corner(on.coords)) };
+  const shot = by && on && far && { piece: "shot", frames: along([centre(by.coords), centre(on.coords)]) };
+  const hurt = on && !hit!.killed && { piece: on.id, frames: shake(corner(on.coords)), begins: 0.4 };
+  const fallen = shaken.map((tile) => ({ piece: `b${tile.join("")}`, frames: shake(corner(tile)) }));
+  return [walk, attack, shot, hurt, ...fallen].filter((move) => move !== undefined && move !== false);
+}
+
 export function Board(props: BoardProps<Frames>) {
   const [pointed, point] = useState<number | null>(null);
   const [focused, focus] = useState<number | null>(null);
-  const { view, before, seat } = props;
+  const { view, before, seat, motion } = props;
+  const told = news(props);
+  const board = useMotion(props, () => movement(told, seat));
   if (!view) return <Plain {...props} />;
   const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
   const moved = moves(view, before);
+  const known = new Set(before?.inventories.flatMap(({ ants }) => ants.map(({ id }) => id)));
   const reach = (seat === null && props.step.marks.reach) || {};
   return (
-    <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
+    <svg ref={board} viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
+      <Sprites />
       {tiles.map(([x, y]) => (
         <rect
           key={`${x},${y}`}
-          class={`cell ${home(y, seat)}`}
+          class={`cell ${home(y, seat)} ${(x + y) % 2 ? "odd" : ""}`}
           x={x * SIZE}
           y={y * SIZE}
-          width={SIZE - 1}
-          height={SIZE - 1}
+          width={SIZE}
+          height={SIZE}
         />
       ))}
       {Array.from({ length: 10 }, (_, at) => (
@@ -160,15 +247,6 @@ export function Board(props: BoardProps<Frames>) {
           </text>
         </>
       ))}
-      {view.inventories.flatMap((inventory) =>
-        inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />),
-      )}
-      {view.inventories.flatMap((inventory) =>
-        inventory.ants.map((ant) => <Walker key={ant.id} {...ant} reach={reach[ant.id]} point={point} focus={focus} />),
-      )}
-      {(reach[pointed ?? focused ?? ""] ?? []).map(([x, y]) => (
-        <circle key={`~${x},${y}`} class="reach" data-tile={`${x},${y}`} cx={middle(x)} cy={middle(y)} r={8} />
-      ))}
       {tiles.map(
         ([x, y]) =>
           moved.has(`${x},${y}`) && (
@@ -177,12 +255,34 @@ export function Board(props: BoardProps<Frames>) {
               class="last"
               x={x * SIZE + 2}
               y={y * SIZE + 2}
-              width={SIZE - 5}
-              height={SIZE - 5}
-              rx={4}
+              width={SIZE - 4}
+              height={SIZE - 4}
+              rx={6}
             />
           ),
       )}
+      {told.way.length > 0 && <polyline class="trail" points={told.way.map(centre).join(" ")} />}
+      {view.inventories.flatMap((inventory) =>
+        inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />),
+      )}
+      {told.hit?.killed && motion && <Dead ant={told.hit.on} seat={seat} />}
+      {view.inventories.flatMap((inventory) =>
+        inventory.ants.map((ant) => (
+          <Walker
+            key={ant.id}
+            {...ant}
+            faces={stands(ant.player, seat)}
+            hatches={Boolean(motion && before && view.phase === 3 && !known.has(ant.id))}
+            reach={reach[ant.id]}
+            point={point}
+            focus={focus}
+          />
+        )),
+      )}
+      {(reach[pointed ?? focused ?? ""] ?? []).map(([x, y]) => (
+        <circle key={`~${x},${y}`} class="reach" data-tile={`${x},${y}`} cx={middle(x)} cy={middle(y)} r={8} />
+      ))}
+      {motion ? <Effects key={props.step.line.turn} {...told} /> : null}
       {tiles.map(([x, y]) => {
         const target = hot(props.pick, `${x},${y}`, `tile ${x},${y}`);
         return (
@@ -203,25 +303,79 @@ export function Board(props: BoardProps<Frames>) {
   );
 }
 
-function Built({ coords: [x, y], type, player, captureHealth }: Omit<Construction, "movementCost">) {
-  const [left, top] = [x * SIZE, y * SIZE];
-  const label = `${CONSTRUCTIONS[type]}${player === undefined ? "" : ` of seat ${player}, ${captureHealth} to capture`}`;
+/** What flies up, and the acid of a ranged soldier. */
+function Effects({ hit, notes }: News) {
   return (
-    <g role="img" aria-label={`${label} on ${x},${y}`}>
-      {type === GRASS && <path class="grass" d={`M${left + 8} ${top + 40}q4-16 2-26m8 26q2-20 8-28m4 28q-2-12 6-22`} />}
-      {type === FOOD && <circle class="food" cx={left + 24} cy={top + 26} r={12} />}
-      {type === ANTHILL && <path class={`built seat-${player}`} d={`M${left + 3} ${top + 44}l21-40 21 40z`} />}
-      {type === TUNNEL && <ellipse class={`built seat-${player}`} cx={left + 24} cy={top + 34} rx={20} ry={11} />}
-      {captureHealth !== undefined && (
-        <text class="small" x={left + 42} y={top + 45}>
-          {captureHealth}
-        </text>
+    <g aria-hidden="true">
+      {hit?.by && (
+        <g data-piece="shot" class="fx flash">
+          <circle class="acid" r={7} />
+        </g>
       )}
+      {hit && <Note at={hit.on.coords} text={`−${hit.took}`} />}
+      {notes.map(({ at, text }) => (
+        <Note key={String(at)} at={at} text={text} />
+      ))}
+    </g>
+  );
+}
+
+function Note({ at, text }: { at: Point; text: string }) {
+  const [x, y] = centre(at);
+  return (
+    <g transform={`translate(${x} ${y - 8})`}>
+      <g class="fx rise">
+        {text === "food" || text === "+1" ? <use href="#food" x={-24} y={-34} /> : null}
+        {text !== "food" && <text class="loud">{text}</text>}
+      </g>
+    </g>
+  );
+}
+
+/** An ant that was killed in this step. */
+function Dead({ ant, seat }: { ant: Ant; seat: number | null }) {
+  const [x, y] = centre(ant.coords);
+  return (
+    <g aria-hidden="true" class={`fx dies seat-${ant.player}`}>
+      <use href={`#ant-${ant.type}`} transform={`translate(${x} ${y}) rotate(${stands(ant.player, seat)})`} />
+    </g>
+  );
+}
+
+function Built({ coords: [x, y], type, player, captureHealth }: Omit<Construction, "movementCost">) {
+  const name = CONSTRUCTIONS[type]!;
+  const label = `${name}${player === undefined ? "" : ` of seat ${player}, ${captureHealth} to capture`}`;
+  return (
+    <g
+      role="img"
+      aria-label={`${label} on ${x},${y}`}
+      class={player === undefined ? "built" : `built seat-${player}`}
+      data-piece={`b${x}${y}`}
+      style={{ transform: placed([x * SIZE, y * SIZE]) }}
+    >
+      <use href={`#${name}`} />
+      {captureHealth !== undefined && <Count sign="shield" number={captureHealth} x={39} y={10} />}
+    </g>
+  );
+}
+
+/** A number on a sign. */
+function Count({ sign, number, x, y }: { sign: string; number: number; x: number; y: number }) {
+  return (
+    <g transform={`translate(${x} ${y})`}>
+      <use href={`#${sign}`} />
+      <text class="count" y={4}>
+        {number}
+      </text>
     </g>
   );
 }
 
 interface WalkerProps extends Ant {
+  /** The angle in which it stands. */
+  faces: number;
+  /** It was built in this step. */
+  hatches?: boolean;
   /** Where it can go; undefined if unknown. */
   reach?: [number, number][] | undefined;
   point?: (ant: number | null) => void;
@@ -229,7 +383,9 @@ interface WalkerProps extends Ant {
 }
 
 /** An ant. Where it can go is shown on hover and on focus. */
-function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, reach, point, focus }: WalkerProps) {
+function Walker(props: WalkerProps) {
+  const { id, coords, type, player, health, carrying, hasMoved, faces, hatches, reach, point, focus } = props;
+  const [x, y] = coords;
   const looked = reach && {
     tabIndex: 0,
     "aria-description": reach.length > 0 ? `can go to ${reach.join(" ")}` : "can go nowhere",
@@ -243,23 +399,33 @@ function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, 
     <g
       role="img"
       aria-label={label}
-      class={hasMoved ? "walker moved" : "walker"}
-      style={{ transform: `translate(${x * SIZE}px, ${y * SIZE}px)` }}
+      class={`walker seat-${player} ${hasMoved ? "moved" : ""} ${hatches ? "hatches" : ""}`}
+      data-piece={id}
+      style={{ transform: placed([x * SIZE, y * SIZE]) }}
       {...looked}
     >
-      <circle class={`piece seat-${player}`} cx={24} cy={24} r={15} />
-      <text class="letter" x={24} y={29}>
-        {LETTERS[type]}
-      </text>
-      <text class="small" x={6} y={13}>
-        {health}
-      </text>
-      {carrying && <circle class="food" cx={38} cy={12} r={6} />}
+      <g transform="translate(24 24)">
+        <ellipse class="shadow" cy={3} rx={15} ry={17} />
+        <g class="body" style={{ transform: `rotate(${faces}deg)` }}>
+          <use href={`#ant-${type}`} transform="scale(1.12)" />
+          {carrying && <use href="#food" transform="translate(-12 -36) scale(0.5)" />}
+        </g>
+      </g>
+      <Count sign="heart" number={health} x={10} y={38} />
     </g>
   );
 }
 
-const ANT: Ant = { id: 0, coords: [0, 0], type: 1, player: 0, health: 4, carrying: false, hasMoved: false };
+const ANT: WalkerProps = {
+  id: 0,
+  coords: [0, 0],
+  type: 1,
+  player: 0,
+  health: 4,
+  carrying: false,
+  hasMoved: false,
+  faces: 0,
+};
 
 /** A piece on a tile, in the size of a legend. */
 function small(piece: ReturnType<typeof Walker>) {

@@ -9,23 +9,33 @@ import { Desk, asked, curtained, onlySeat, picking } from "./desk";
 import { Help, VERIFIED } from "./help";
 import { Legend } from "./legend";
 import { Seats } from "./seats";
-import { Timeline } from "./timeline";
-import { cut, headline, sentence, visible } from "./words";
+import { PLAY, Timeline } from "./timeline";
+import { gestures } from "./touch";
+import { cut, headline, name, sentence, visible } from "./words";
 
 const LOST = "the server does not answer; trying again";
 const LEFT = "the server has ended; this page has the whole match";
 
 /** The whole page. While the match is being read, only the first position, in its final place. */
 export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
+  const ends = player.match.closing && player.at.value === player.last;
   return (
-    <main class={reading ? "reading" : ""} data-game={player.match.about.game}>
+    <main
+      class={`${reading ? "reading" : ""} ${player.stage.value ? "stage" : ""} ${ends ? "over" : ""}`}
+      data-game={player.match.about.game}
+    >
       <Heading player={player} />
       <Seats player={player} />
       {!reading && <p class="headline">{cut(headline(player.match, player.at.value), 240)}</p>}
-      <section class="boards" aria-label="board">
+      <section class="boards" aria-label="board" {...gestures(player)}>
         <Boards player={player} />
-        <Legend signs={painter(player.match.about.game).legend} game={player.match.about.game} />
-        <Views player={player} />
+        {player.opening.value && <Poster player={player} />}
+        {!player.stage.value && (
+          <>
+            <Legend signs={painter(player.match.about.game).legend} game={player.match.about.game} />
+            <Views player={player} />
+          </>
+        )}
       </section>
       {!reading && <Rest player={player} />}
     </main>
@@ -44,6 +54,11 @@ function Heading({ player }: { player: Player }) {
           all matches
         </a>
       )}
+      {player.match.about.eyes === null && (
+        <button type="button" aria-pressed={!player.stage.value} title="key d" onClick={() => player.details()}>
+          details
+        </button>
+      )}
       <button type="button" class="help" onClick={() => (player.help.value = true)} aria-label="help: the keys">
         ?
       </button>
@@ -59,15 +74,52 @@ async function toList(event: MouseEvent, player: Player): Promise<void> {
   location.reload();
 }
 
+/** The opening frame: who plays, and how to see it. The result is one of its buttons. */
+function Poster({ player }: { player: Player }) {
+  const { match } = player;
+  return (
+    <div class="poster">
+      <ol class="versus" aria-label="who plays">
+        {match.about.names.map((_, seat) => (
+          <li key={seat} class={`seat-${seat}`}>
+            <span class="mark" aria-hidden="true">
+              {seat}
+            </span>{" "}
+            {name(match, seat)}
+          </li>
+        ))}
+      </ol>
+      <button type="button" class="start" onClick={() => player.start()}>
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d={PLAY} />
+        </svg>
+        Play the match
+      </button>
+      <p>
+        <button type="button" onClick={() => player.seek(player.last)}>
+          show the result
+        </button>{" "}
+        <button type="button" onClick={() => player.details()}>
+          turn by turn
+        </button>
+      </p>
+    </div>
+  );
+}
+
 function Rest({ player }: { player: Player }) {
   return (
     <>
-      <div class="side">
-        <Desk player={player} />
-        <Conditions player={player} />
-        <CallPanel player={player} />
-      </div>
-      <Charts player={player} />
+      {!player.stage.value && (
+        <>
+          <div class="side">
+            <Desk player={player} />
+            <Conditions player={player} />
+            <CallPanel player={player} />
+          </div>
+          <Charts player={player} />
+        </>
+      )}
       <Timeline player={player} />
       <p class="sr-only" aria-live="polite">
         {player.playing.value ? "" : sentence(player.match, player.at.value)}
@@ -119,6 +171,7 @@ function Boards({ player }: { player: Player }) {
             before={look(match, player.at.value, choice.seat).before}
             step={step}
             match={match}
+            motion={player.motion}
             pick={picking(player, choice)}
           />
         </section>
@@ -133,7 +186,7 @@ function Boards({ player }: { player: Player }) {
         const label = seat === null ? "the board" : `the board as seat ${seat} sees it`;
         return (
           <section key={seat} class="board" aria-label={label}>
-            <Board {...look(match, player.at.value, seat)} step={step} match={match} />
+            <Board {...look(match, player.at.value, seat)} step={step} match={match} motion={player.motion} />
           </section>
         );
       })}

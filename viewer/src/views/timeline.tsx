@@ -4,7 +4,7 @@ import { sentence } from "./words";
 // The signs on the buttons, as paths in a square of 16.
 const BEGINNING = "M3 3h2v10H3zM13 3v10L6 8z";
 const BACK = "M11 3v10L4 8z";
-const PLAY = "M4 2v12l9-6z";
+export const PLAY = "M4 2v12l9-6z";
 const PAUSE = "M4 3h3v10H4zM9 3h3v10H9z";
 const ON = "M5 3v10l7-5z";
 const ROUND_BACK = "M8 3v10L2 8zM14 3v10L8 8z";
@@ -16,6 +16,7 @@ const FASTER = "M3 7h4V3h2v4h4v2H9v4H7V9H3z";
 export function Timeline({ player }: { player: Player }) {
   const { last } = player;
   const at = player.at.value;
+  const tells = !player.stage.value || player.over.value; // marks would tell what will happen
   return (
     <section class="timeline" aria-label="timeline">
       <div class="controls">
@@ -60,7 +61,7 @@ export function Timeline({ player }: { player: Player }) {
           </button>
         )}
         <MatchControls player={player} />
-        {player.faults.value.length > 0 && (
+        {tells && player.faults.value.length > 0 && (
           <button type="button" onClick={() => player.nextFault()}>
             next fault ({player.faults.value.length})
           </button>
@@ -77,12 +78,12 @@ export function Timeline({ player }: { player: Player }) {
           onInput={(event) => player.seek(Number(event.currentTarget.value))}
         />
         <svg viewBox={`0 0 ${Math.max(1, last)} 1`} preserveAspectRatio="none" aria-hidden="true">
-          {player.captures.value.map(({ at, words }) => (
+          {(tells ? player.captures.value : []).map(({ at, words }) => (
             <line key={`+${at}`} class="capture" x1={at} x2={at} y1={0.5} y2={1} vector-effect="non-scaling-stroke">
               <title>{words}</title>
             </line>
           ))}
-          {player.faults.value.map((fault) => (
+          {(tells ? player.faults.value : []).map((fault) => (
             <line key={fault} class="fault" x1={fault} x2={fault} y1={0} y2={1} vector-effect="non-scaling-stroke" />
           ))}
         </svg>
