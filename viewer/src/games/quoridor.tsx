@@ -1,8 +1,10 @@
 import type { BoardProps } from "./painter";
 import { Pending, puts } from "./arena";
 import { last } from "./last";
+import { type Point, along, placed, useMotion } from "./motion";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
+import { Sprites } from "./sprites/quoridor";
 import type { Frames } from "./types/quoridor";
 
 const SIDES = ["first", "second"];
@@ -16,39 +18,56 @@ export function corner(square: string): [x: number, y: number] {
 
 export const targets = puts("position");
 
+/** The grain of the wood of all squares. */
+const GRAIN = [...LETTERS]
+  .flatMap((letter) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((row) => corner(`${letter}${row}`)))
+  .map(([x, y]) => `M${x + 5} ${y + 11 + ((x + y) % 5)}q8-4 15 0t15 0M${x + 5} ${y + 25 + ((x * 3 + y) % 4)}q10 3 30-1`)
+  .join("");
+
+/** The centre of a square. */
+function middle(square: string): Point {
+  const [x, y] = corner(square);
+  return [x + SIZE / 2, y + SIZE / 2];
+}
+
 export function Board(props: BoardProps<Frames>) {
-  const { view } = props;
+  const { view, before } = props;
+  const board = useMotion(props, () =>
+    (view?.pawns ?? []).flatMap((pawn, piece) => {
+      const was = before?.pawns[piece] ?? pawn;
+      return was === pawn ? [] : [{ piece, frames: along([middle(was), middle(pawn)]) }];
+    }),
+  );
   if (!view) return <Plain {...props} />;
   const put = last(props.step, targets);
   const squares = [...LETTERS].flatMap((column) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((row) => `${column}${row}`));
   return (
-    <svg viewBox={`-26 -6 ${9 * SIZE + 94} ${9 * SIZE + 32}`} class="quoridor">
+    <svg ref={board} viewBox={`-32 -14 ${9 * SIZE + 104} ${9 * SIZE + 44}`} class="quoridor">
+      <Sprites />
+      <rect class="table" x={-8} y={-8} width={9 * SIZE + 16} height={9 * SIZE + 16} rx={10} />
       {squares.map((square) => {
         const [x, y] = corner(square);
         const pawn = view.pawns.indexOf(square);
         return (
           <g key={square} role="img" aria-label={pawn < 0 ? square : `${square}, ${SIDES[pawn]}'s pawn`}>
-            <rect class="cell" x={x + 2} y={y + 2} width={SIZE - 4} height={SIZE - 4} rx={3} />
-            {pawn >= 0 && put.has(square) && <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={16} />}
-            {pawn >= 0 && <circle class={`piece seat-${pawn}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={13} />}
-            {pawn >= 0 && (
-              <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
-                {SIDES[pawn]?.[0]?.toUpperCase()}
-              </text>
+            <rect class="cell" x={x + 3} y={y + 3} width={SIZE - 6} height={SIZE - 6} rx={3} />
+            {pawn >= 0 && put.has(square) && (
+              <rect class="last" x={x + 3} y={y + 3} width={SIZE - 6} height={SIZE - 6} rx={3} />
             )}
           </g>
         );
       })}
+      <path class="grain" d={GRAIN} />
       {view.walls.map((wall) => {
         const [x, y] = corner(wall);
         const shape =
           wall[2] === "h"
-            ? { x: x + 2, y: y - 3, width: 2 * SIZE - 4, height: 6 }
-            : { x: x + SIZE - 3, y: y - SIZE + 2, width: 6, height: 2 * SIZE - 4 };
+            ? { x: x + 2, y: y - 4, width: 2 * SIZE - 4, height: 8 }
+            : { x: x + SIZE - 4, y: y - SIZE + 2, width: 8, height: 2 * SIZE - 4 };
         return (
           <rect
             key={wall}
-            class={put.has(wall) ? "wall newest" : "wall"}
+            class={`wall ${put.has(wall) ? "newest" : ""} ${put.has(wall) && props.motion ? "lands" : ""}`}
             role="img"
             aria-label={`wall ${wall}`}
             rx={2}
@@ -56,6 +75,11 @@ export function Board(props: BoardProps<Frames>) {
           />
         );
       })}
+      {view.pawns.map((pawn, seat) => (
+        <g key={seat} class={`seat-${seat}`} data-piece={seat} style={{ transform: placed(middle(pawn)) }}>
+          <Pawn seat={seat} />
+        </g>
+      ))}
       {squares.map((square) => {
         const [x, y] = corner(square);
         const target = hot(props.pick, square, square);
@@ -77,12 +101,12 @@ export function Board(props: BoardProps<Frames>) {
         }),
       )}
       {[...LETTERS].map((letter, index) => (
-        <text key={letter} class="edge" x={(index + 0.5) * SIZE} y={9 * SIZE + 18}>
+        <text key={letter} class="edge" x={(index + 0.5) * SIZE} y={9 * SIZE + 24}>
           {letter}
         </text>
       ))}
       {[1, 2, 3, 4, 5, 6, 7, 8, 9].map((row) => (
-        <text key={row} class="edge" x={-12} y={(9.6 - row) * SIZE}>
+        <text key={row} class="edge" x={-19} y={(9.6 - row) * SIZE}>
           {row}
         </text>
       ))}
@@ -91,18 +115,30 @@ export function Board(props: BoardProps<Frames>) {
           key={seat}
           role="img"
           aria-label={`${SIDES[seat]} has ${left} walls left`}
-          transform={`translate(${9 * SIZE + 36} ${seat === 0 ? 9 * SIZE - 48 : 16})`}
+          class={`seat-${seat}`}
+          transform={`translate(${9 * SIZE + 40} ${seat === 0 ? 9 * SIZE - 112 : 16})`}
         >
-          <circle class={`piece seat-${seat}`} r={9} />
-          <text class="letter small" y={4}>
-            {SIDES[seat]?.[0]?.toUpperCase()}
-          </text>
-          <text class="edge" y={26}>
+          <Pawn seat={seat} />
+          <text class="edge" y={32}>
             {left} {left === 1 ? "wall" : "walls"}
           </text>
+          {Array.from({ length: left }, (_, at) => (
+            <rect key={at} class="wall" x={-22} y={40 + at * 8} width={44} height={6} rx={2} />
+          ))}
         </g>
       ))}
       <Pending step={props.step} side={view.pending} x={4.5 * SIZE} y={4.5 * SIZE} />
     </svg>
+  );
+}
+
+function Pawn({ seat }: { seat: number }) {
+  return (
+    <>
+      <use href="#pawn" />
+      <text class="letter small" y={12}>
+        {SIDES[seat]?.[0]?.toUpperCase()}
+      </text>
+    </>
   );
 }
