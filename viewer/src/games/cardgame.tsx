@@ -1,8 +1,10 @@
 import type { BoardProps } from "./painter";
 import type { Match } from "../match";
 import { last } from "./last";
+import { type Move, lunge, shake, useMotion } from "./motion";
 import { type Key, type Pick, hot } from "./pick";
 import { Board as Plain } from "./plain";
+import { Art } from "./sprites/cardgame";
 import type { Everything, Frames, Hero, Minion, Seen } from "./types/cardgame";
 
 /** One player's side. null if it is hidden. */
@@ -74,11 +76,34 @@ function drawn(look: BoardProps<Frames>): [View | null, View | null] {
   return [look.view && shown(look.view, look.seat), look.before && shown(look.before, look.seat)];
 }
 
+/** An attack: the minion strikes, and what it hits shakes. Places may have shifted if one has died. */
+function movement(board: HTMLElement, answers: Record<string, Frames["answer"]>, before: View, view: View): Move[] {
+  const [seat, answer] = Object.entries(answers)[0] ?? [];
+  if (!answer || answer[0] !== ATTACK) return [];
+  const [by, on] = answer[1] ?? [];
+  const [mine, theirs] = [Number(seat), 1 - Number(seat)];
+  const stays = (side: number) => before.players[side]!.board.length === view.players[side]!.board.length;
+  const [attacker, target] = [`${mine}-${by}`, `${theirs}-${on}`].map((piece) =>
+    board.querySelector(`[data-piece="${piece}"]`)?.getBoundingClientRect(),
+  );
+  const moves: Move[] = [];
+  if (attacker && target && stays(mine)) {
+    const way = [target.x - attacker.x, target.y - attacker.y] as const;
+    moves.push({ piece: `${mine}-${by}`, frames: lunge([0, 0], way) });
+  }
+  if (target && (on === 0 || stays(theirs)))
+    moves.push({ piece: `${theirs}-${on}`, frames: shake([0, 0]), begins: 0.45 });
+  return moves;
+}
+
 export function Board(props: BoardProps<Frames>) {
   const [view, before] = drawn(props);
+  const table = useMotion<HTMLDivElement>(props, (board) =>
+    view && before ? movement(board, props.step.line.answers ?? {}, before, view) : [],
+  );
   if (!view) return <Plain {...props} />;
   return (
-    <div class="cardgame">
+    <div ref={table} class="cardgame">
       {([1, 0] as const).map((seat) => (
         <Half
           key={seat}
@@ -87,6 +112,7 @@ export function Board(props: BoardProps<Frames>) {
           before={before?.players[seat]}
           acted={seat in (props.step.line.answers ?? {}) ? last(props.step, targets) : undefined}
           active={view.active === seat}
+          moving={Boolean(props.motion && before)}
           match={props.match}
           pick={props.pick}
           whose={props.seat === seat ? "own" : "enemy"}
@@ -104,6 +130,8 @@ interface HalfProps {
   /** What this side's answer names. */
   acted: Set<Key> | undefined;
   active: boolean;
+  /** What is new may appear, and what is hurt may say so. */
+  moving: boolean;
   match: Match;
   pick: Pick | undefined;
   whose: "own" | "enemy";
@@ -140,7 +168,13 @@ function changed(board: Minion[], before: Minion[]): boolean[] {
   });
 }
 
-function Half({ seat, side, before, acted, active, match, pick, whose }: HalfProps) {
+/** How health has changed, for a note on a card; undefined if it has not. */
+function change(now: number, before: number | undefined): string | undefined {
+  if (before === undefined || now === before) return undefined;
+  return now < before ? `−${before - now}` : `+${now - before}`;
+}
+
+function Half({ seat, side, before, acted, active, moving, match, pick, whose }: HalfProps) {
   const news = before ? changed(side.board, before.board) : [];
   const stays = before?.board.length === side.board.length; // otherwise the places have shifted
   if (stays) news.forEach((_, at) => (news[at] ||= acted?.has(`own ${at + 1}`) ?? false));
@@ -149,10 +183,14 @@ function Half({ seat, side, before, acted, active, match, pick, whose }: HalfPro
   const hand = (
     <ul class="hand" aria-label={`hand of seat ${seat}`}>
       {side.hand.map((id, index) => (
-        <li key={index}>
-          <div {...thing(mine, `hand ${index}`, labelled(match, id), "card")}>
+        <li key={index} style={{ "--turn": index - (side.hand.length - 1) / 2 }}>
+          <div
+            {...thing(mine, `hand ${index}`, labelled(match, id), id === null ? "card back" : "card")}
+            data-cost={/^\d+/.exec(printed(match, id))?.[0]}
+          >
             {title(match, id)}
             {printed(match, id) && <small>{printed(match, id)}</small>}
+            {id !== null && <Art id={id} />}
           </div>
         </li>
       ))}
@@ -166,7 +204,11 @@ function Half({ seat, side, before, acted, active, match, pick, whose }: HalfPro
     <section class={`half seat-${seat} ${active ? "active" : ""}`} aria-label={`side of seat ${seat}`}>
       {seat === 1 && hand}
       <div class="row">
-        <div {...thing(pick, `${whose} 0`, hero, `hero ${hit}`)}>
+        <div
+          {...thing(pick, `${whose} 0`, hero, `hero ${hit}`)}
+          data-piece={`${seat}-0`}
+          data-note={moving ? change(side.health, before?.health) : undefined}
+        >
           <span class={`mark seat-${seat}`} aria-hidden="true">
             {seat}
           </span>{" "}
@@ -179,7 +221,12 @@ function Half({ seat, side, before, acted, active, match, pick, whose }: HalfPro
         <ul class="minions" aria-label={`minions of seat ${seat}`}>
           {side.board.map((minion, index) => (
             <li key={index}>
-              <div {...thing(pick, `${whose} ${index + 1}`, standing(match, minion), kinds(minion, news[index]))}>
+              <div
+                {...thing(pick, `${whose} ${index + 1}`, standing(match, minion), kinds(minion, news[index]))}
+                data-piece={`${seat}-${index + 1}`}
+                data-note={moving && stays ? change(minion.health, before?.board[index]?.health) : undefined}
+              >
+                <Art id={minion.id} />
                 <span>{title(match, minion.id)}</span>
                 <span>
                   <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>
