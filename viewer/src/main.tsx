@@ -9,6 +9,7 @@ import { served } from "./served";
 import "./styles/page.css";
 import "./styles/views.css";
 import "./styles/games.css";
+import "./styles/boards.css";
 import "./styles/cards.css";
 import "./styles/pieces.css";
 import "./styles/stage.css";
