@@ -115,6 +115,7 @@ for parent, name, function in (
     (replay_app, "export", "replay:replay_export"),
     (replay_app, "html", "replay:replay_html"),
     (replay_app, "show", "replay:replay_show"),
+    (replay_app, "transcript", "replay:replay_transcript"),
     (replay_app, "verify", "replay:replay_verify"),
 ):
     parent.command(f"referee.harness.cli.{function}", name=name)  # loaded on use, so that every start is quick

@@ -24,6 +24,7 @@ from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
+from referee.harness.web.transcript import transcript_page
 
 
 def replay_verify(
@@ -206,6 +207,24 @@ def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
     name_folder(game)
     refuse_same_file(replay, file)
     content = page(read_record(replay))
+    with writing(file):
+        file.write_bytes(content)
+    out.print(f"{file}  ({len(content) >> 10} KiB)")
+    return PLAYED
+
+
+def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> int:
+    """Writes what language models were asked and said as one HTML page.
+
+    The replay needs their prompts and completions, which a match keeps with --transcripts.
+
+    Args:
+        replay: The replay.
+        file: The new page.
+    """
+    name_folder(game)
+    refuse_same_file(replay, file)
+    content = transcript_page(Replay(replay))
     with writing(file):
         file.write_bytes(content)
     out.print(f"{file}  ({len(content) >> 10} KiB)")
