@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -30,9 +31,18 @@ def below(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
+def commands(pid: int) -> list[list[str]]:
+    """Returns the command lines of all processes below one."""
+    found = []
+    for each in below(pid):
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            found.append(each.cmdline())
+    return found
+
+
 def is_sleeping(pid: int) -> bool:
     """Whether a build of `SLEEPS` runs below a process."""
-    return any("sleep" in each.name() for each in below(pid))
+    return ["sleep", "3000"] in commands(pid)
 
 
 def test_a_host_that_is_killed_leaves_no_check_and_no_build(tmp_path: Path) -> None:
@@ -71,9 +81,11 @@ def test_a_process_that_is_killed_during_a_fetch_leaves_no_git(tmp_path: Path) -
     with endless_server() as address:
         command = [sys.executable, "-c", FETCH, address, str(tmp_path / "here")]
         with subprocess.Popen(command, env=environment(tmp_path)) as process:
-            wait_for(lambda: any("git" in each.name() for each in below(process.pid)))
-            left = below(process.pid)
-            process.kill()
+            try:
+                wait_for(lambda: any("fetch" in each for each in commands(process.pid)))
+                left = below(process.pid)
+            finally:
+                process.kill()
         assert psutil.wait_procs(left, GONE_S)[1] == []
 
 
@@ -104,9 +116,12 @@ def test_a_check_gets_a_core_on_which_no_game_is_played(tmp_path: Path) -> None:
 
 def pinned(pid: int) -> list[list[int]]:
     """Returns the processors of the workers that play, once they are pinned."""
-    workers = [each for each in below(pid) if "referee.harness.tournament.execution.worker" in each.cmdline()]
-    found = [each.cpu_affinity() for each in workers]
-    return [each for each in found if each is not None and len(each) < len(os.sched_getaffinity(0))]
+    found = []
+    for each in below(pid):
+        with suppress(psutil.NoSuchProcess):
+            if "referee.harness.tournament.execution.worker" in each.cmdline():
+                found.append(each.cpu_affinity() or [])
+    return [each for each in found if 0 < len(each) < len(os.sched_getaffinity(0))]
 
 
 def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(tmp_path: Path) -> None:
