@@ -73,6 +73,7 @@ SHAPES = {
         note=or_null({"type": "string"}, default=None),
         anything={"description": EVIL},
     ),
+    "Said": record(["what"], what={"description": EVIL}),
 }
 """Every shape of SPEC.md, 31, that kits have a type for."""
 
@@ -88,6 +89,7 @@ def game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             (folder / file.name).write_text(file.read_text().replace('"python3"', json.dumps(sys.executable)))
     plan = {"doc": EVIL, "params": "shapes.json#/$defs/Everything", "result": "shapes.json#/$defs/Plan"}
     more = {"methods.plan": plan, "notices.seen": {"doc": EVIL, "params": "shapes.json#/$defs/Everything"}}
+    more["methods.say"] = {"doc": EVIL, "params": "shapes.json#/$defs/Said", "result": {}}
     more["constants"] = {"LARGEST": 3, "COLOURS": ["red", "dark blue"], "QUOTE": 'a"; evil'}
     tables = [f"[{name}]\n" + "".join(f"{key} = {toml(each)}\n" for key, each in more[name].items()) for name in more]
     text = (folder / "game.toml").read_text()
@@ -110,7 +112,14 @@ static countdown_plan plan(referee_match* match, countdown_item_list items, bool
     return (countdown_plan){.moves = countdown_new_walk_list(match, 0)};
 }
 
-int main(void) { return countdown_run(&(countdown_bot){.name = "first", .take = take, .plan = plan}); }
+static const referee_value* say(referee_match* match, const referee_value* what) {
+    (void)match;
+    return what;
+}
+
+int main(void) {
+    return countdown_run(&(countdown_bot){.name = "first", .take = take, .plan = plan, .say = say});
+}
 """,
     "cpp": """#include <referee/countdown.hpp>
 
@@ -127,6 +136,8 @@ class First : public CountdownBot {
               Level, const std::optional<Item>&) override {
         return {};
     }
+
+    Anything say(const Anything& what) override { return what; }
 };
 
 int main() { return run<First>("first"); }
@@ -151,6 +162,8 @@ func (first) Plan(_ []countdown.Item, _ bool, _ string, _ [][]*countdown.Item, _
 	_ *countdown.Item) countdown.Plan {
 	return countdown.Plan{}
 }
+
+func (first) Say(what any) any { return what }
 
 func main() {
 	countdown.Run("first", "1", func(*referee.Match) countdown.Bot { return first{} })
@@ -178,6 +191,11 @@ public class MyTicTacToe extends CountdownBot {
     public Plan plan(List<Item> items, boolean flag, String name, List<List<Item>> grid, Level level, Item near) {
         return new Plan(List.of());
     }
+
+    @Override
+    public Object say(Object what) {
+        return what;
+    }
 }
 """,
     "javascript": """import { CountdownBot, type Plan, run } from "referee-kit/countdown";
@@ -189,6 +207,10 @@ class First extends CountdownBot {
 
   plan(): Plan {
     return { moves: [] };
+  }
+
+  say(what: unknown): unknown {
+    return what;
   }
 }
 
@@ -203,6 +225,9 @@ class First(CountdownBot):
 
     def plan(self, *_):
         return Plan([])
+
+    def say(self, what):
+        return what
 
 
 run(First)
@@ -225,6 +250,10 @@ impl CountdownBot for First {
         &mut self, _: Vec<Item>, _: bool, _: String, _: Vec<Vec<Option<Item>>>, _: Level, _: Option<Item>,
     ) -> Plan {
         Plan::new(vec![])
+    }
+
+    fn say(&mut self, what: referee_kit::Value) -> referee_kit::Value {
+        what
     }
 }
 

@@ -194,7 +194,9 @@ def _struct(record: Record) -> Iterator[str]:
     yield f"struct {record.name} {{"
     for field in record.fields:
         # An aggregate that bots write has a value for every member that may be left out: `Move{END}` warns of nothing.
-        initial = " = std::nullopt" if record.sent and isinstance(field.type, Maybe) else ""
+        initial = ""
+        if record.sent and isinstance(field.type, Maybe):
+            initial = "{}" if field.type == Maybe(Scalar("any")) else " = std::nullopt"
         if isinstance(field.type, Scalar):
             initial = "{}" if field.type.choice else INITIAL.get(field.type.kind, "")
         line = f"    {_type(field.type)} {field.name}{initial};"

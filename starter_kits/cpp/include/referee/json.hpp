@@ -49,7 +49,10 @@ inline void read(const Json& object, const char* name, Anything& into) {
     into = member == object.end() ? Anything() : Anything(std::make_shared<const Json>(*member));
 }
 
-// Writes a member; an empty optional is left out.
+inline void from_json(const Json& from, Anything& into) { into = Anything(std::make_shared<const Json>(from)); }
+inline void to_json(Json& into, const Anything& value) { into = value.has_value() ? value.json() : Json(); }
+
+// Writes a member; what is absent is left out.
 template <class T>
 void write(Json& object, const char* name, const T& value) {
     object[name] = value;
@@ -57,6 +60,9 @@ void write(Json& object, const char* name, const T& value) {
 template <class T>
 void write(Json& object, const char* name, const std::optional<T>& value) {
     if (value) object[name] = *value;
+}
+inline void write(Json& object, const char* name, const Anything& value) {
+    if (value.has_value()) object[name] = value.json();
 }
 
 }  // namespace referee
