@@ -33,7 +33,7 @@ class TicTacToe : public Rules<Position> {
         std::vector<int> more;
         for (int number = 0; number < padding; ++number) more.push_back(1000 + number);
         Turn turn{{std::string(9, '.'), 0, more}};
-        for (int seat : {0, 1}) turn.notify("event", {{"youAre", seat == 0 ? "O" : "X"}, {"id", ID}}, {seat});
+        for (int seat : {0, 1}) turn.notice("event", {{"youAre", seat == 0 ? "O" : "X"}, {"id", ID}}, {seat});
         return asking(turn);
     }
 
@@ -53,14 +53,14 @@ class TicTacToe : public Rules<Position> {
         const char sign = seat == 0 ? 'O' : 'X';
         turn.position.board[cell] = sign;
         turn.position.mover = 1 - seat;
-        turn.notify("event", {{"player", std::string(1, sign)}, {"action", "putSymbol"}, {"position", CELLS[cell]}});
+        turn.notice("event", {{"player", std::string(1, sign)}, {"action", "putSymbol"}, {"position", CELLS[cell]}});
         for (const auto& line : LINES) {
             if (std::all_of(line.begin(), line.end(), [&](int each) { return turn.position.board[each] == sign; })) {
                 turn.result = won(seat, std::string(1, sign) + "_WIN");
             }
         }
         if (!turn.result && turn.position.board.find('.') == std::string::npos) turn.result = {{1, 1}, {0.5, 0.5}, "DRAW"};
-        if (turn.result) return turn.notify("event", {{"winner", winner(*turn.result)}});
+        if (turn.result) return turn.notice("event", {{"winner", winner(*turn.result)}});
         return asking(turn);
     }
 

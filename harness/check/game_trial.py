@@ -70,8 +70,8 @@ class Asked(Struct, frozen=True):
 
 def canonical(turn: Turn) -> bytes:
     """Returns what a turn says, in canonical form, without the number of its position."""
-    plain = msgspec.to_builtins(msgspec.structs.replace(turn, at=None))
-    return msgspec.json.encode(plain, order="deterministic")
+    plain = msgspec.json.encode(msgspec.structs.replace(turn, at=None, canonical=False))
+    return msgspec.json.encode(msgspec.json.decode(plain), order="deterministic")
 
 
 class GameTrial:

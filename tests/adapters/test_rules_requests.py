@@ -140,3 +140,27 @@ while "id" in (asked := read()):
     assert old is not None
     old.apply({0: 1})  # its number is forgotten by now
     assert str(old) == "whole" and old.position.value == state.position.value
+
+
+SENT = """
+while "id" in (asked := read()):
+    turn = '{"position":%s,"calls":{"0":{"method":"move"}},"canonical":true}' % POSITION
+    result = "{}" if asked["method"] == "initialize" else turn
+    write(('{"jsonrpc":"2.0","id":%d,"result":%s}\\n' % (asked["id"], result)).encode())
+"""
+"""Rules with one position, which they say is in canonical form."""
+
+
+@pytest.mark.parametrize("sent", ['{"b":1,"a":2}', '{"a": 2}', "1.50", '"\\u00e9"', '"\\/"', "[1,2 ]", "-0", "1e5"])
+def test_a_position_that_is_said_to_be_in_canonical_form_is_checked(tmp_path: Path, sent: str) -> None:
+    with pytest.raises(RunError, match="not in canonical form, and the turn says that it is"):
+        begun(tmp_path, SENT.replace("POSITION", repr(sent)))
+
+
+def test_a_position_in_canonical_form_has_the_key_of_the_same_value(tmp_path: Path) -> None:
+    sent = '{"a":[1,null,true,-7],"b":"é\\n\\u001f\\"\\\\"}'
+    state = begun(tmp_path / "promised", SENT.replace("POSITION", repr(sent)), name="promised")
+    plain = SENT.replace("POSITION", repr(sent.replace(",", " , "))).replace(',"canonical":true', "")
+    other = begun(tmp_path / "plain", plain, name="plain")
+    assert state.position.canonical == sent.encode() == other.position.canonical
+    assert state.position.value == other.position.value and state.key() == other.key()

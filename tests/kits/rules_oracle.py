@@ -118,7 +118,10 @@ class Twins:
             assert view == seen(twin, seat), (view, seen(twin, seat))
 
     def _ask(self, method: str, **params: Any) -> Any:
-        return self.program.ask(method, position=self.position, **params)
+        """Names the position by its number at every second request, if the program has given one."""
+        by_number = self.at is not None and self.program.requests % 2
+        place = {"at": self.at} if by_number else {"position": self.position}
+        return self.program.ask(method, **place, **params)
 
     def _compare(
         self,
@@ -128,7 +131,7 @@ class Twins:
         answers: Mapping[Player, Any] | None = None,
     ) -> None:
         state, context = self.state, f"after {answers}: {turn}"
-        self.position = turn["position"]
+        self.position, self.at = turn["position"], turn.get("at")
         calls = {str(each.player): {"method": each.method.name, "params": plain(each.params)} for each in state.calls()}
         assert turn["calls"] == calls, context
         notices = [{"to": [0, 1], **notice} for notice in turn.get("notices", ())]

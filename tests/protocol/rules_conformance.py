@@ -8,6 +8,7 @@ from typing import Any
 from conformance import frame_bytes, same
 from vectors import load, names
 
+from referee.harness.adapters.rules.messages import UNKNOWN_POSITION
 from referee.protocol.codec import codec
 from referee.protocol.framing import FrameSplitter
 from referee.protocol.messages import Encoding
@@ -18,7 +19,7 @@ def run_rules_vectors(command: Sequence[str], encoding: Encoding, cwd: Any = Non
 
     One process answers all of them, one after the other; then it gets `exit` and must end with status 0.
     """
-    differences = []
+    differences, numbers = [], False
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd) as program:
         try:
             talk = _Talk(program)
@@ -32,8 +33,15 @@ def run_rules_vectors(command: Sequence[str], encoding: Encoding, cwd: Any = Non
                 vector = load(name)
                 if vector["request"]["method"] != "initialize":
                     answer = talk.ask(frame_bytes(vector["request_frame"], encoding))
+                    numbers |= "at" in (answer.get("result") if isinstance(answer.get("result"), dict) else ())
                     if not _same(answer, vector):
                         differences.append(f"{name}: {answer}; expected {vector['answer']}")
+            if numbers:
+                params = {"at": (1 << 53) - 1, "answers": {"0": 1}, "faults": {}, "luck": "0" * 16}
+                asked = {"jsonrpc": "2.0", "id": 99, "method": "step", "params": params}
+                answer = talk.ask(codec(encoding).frame(asked))
+                if answer.get("error", {}).get("code") != UNKNOWN_POSITION:
+                    differences.append(f"an unknown position: {answer}; expected the code {UNKNOWN_POSITION}")
             program.stdin.write(codec(encoding).frame({"jsonrpc": "2.0", "method": "exit"}))  # type: ignore[union-attr]
             program.stdin.close()  # type: ignore[union-attr]
             if (status := program.wait(10)) != 0:
@@ -79,7 +87,11 @@ def _filled(result: Any, faults: Any) -> Any:
     """A turn with the defaults of the members that were left out."""
     if not isinstance(result, dict) or "position" not in result:
         return result
-    turn = _DEFAULTS | {"warnings": []} | {name: value for name, value in result.items() if name != "at"}
+    turn = (
+        _DEFAULTS
+        | {"warnings": []}
+        | {name: value for name, value in result.items() if name not in ("at", "canonical")}
+    )
     turn["notices"] = [{"to": [0, 1], **notice} for notice in turn["notices"]]
     turn["rulings"] = [
         {"kind": "illegal", "after": 0} | {name: fault[name] for name in ("kind", "detail")} | ruling

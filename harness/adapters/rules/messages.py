@@ -76,7 +76,8 @@ class Ruled(Struct, frozen=True, forbid_unknown_fields=True):
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
     """A position and what follows from it."""
 
-    position: Any
+    position: msgspec.Raw
+    """JSON, whatever the encoding of the conversation."""
     calls: dict[Seat, Asked]
     notices: Annotated[tuple[Told, ...], Meta(max_length=MOST_ITEMS)] = ()
     rulings: Annotated[tuple[Ruled, ...], Meta(max_length=MOST_ITEMS)] = ()
@@ -88,6 +89,8 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True):
     opening: bool = False
     warnings: Annotated[tuple[Line, ...], Meta(max_length=100)] = ()
     at: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
+    canonical: bool = False
+    """Whether the position is in its canonical form."""
 
 
 class Seen(Struct, frozen=True, forbid_unknown_fields=True):

@@ -119,7 +119,7 @@ class ProgramPosition(State):
 
     def _full_view(self) -> Any:
         turn, view = self._turn, self._seen(None)[0]
-        saved = Saved(turn.position, turn.calls, turn.text, turn.scores, turn.marks, turn.opening)
+        saved = Saved(self._position.value, turn.calls, turn.text, turn.scores, turn.marks, turn.opening)
         parts = {"saved": msgspec.to_builtins(saved), "standing": msgspec.to_builtins(self.standing())}
         if not isinstance(view, dict):
             raise self.RULES.broken("view", "the whole view is no object")
@@ -136,7 +136,8 @@ class ProgramPosition(State):
         state._opening, state._ahead = [], None
         saved = view.saved
         state.result, state.out = view.standing.result, frozenset()
-        turn = Turn(saved.position, saved.calls, text=saved.text, scores=saved.scores, marks=saved.marks)
+        position = msgspec.Raw(msgspec.json.encode(saved.position))
+        turn = Turn(position, saved.calls, text=saved.text, scores=saved.scores, marks=saved.marks)
         turn = msgspec.structs.replace(turn, opening=saved.opening, result=view.standing.result)
         if not saved.calls and turn.result is None:
             raise ValueError("the view awaits nobody, and has no result")
@@ -170,7 +171,7 @@ class ProgramPosition(State):
         return str(self) if "view" not in self.RULES.requests else text or _as_json(view)
 
     def __str__(self) -> str:
-        return self._turn.text or _as_json(self._turn.position)
+        return self._turn.text or _as_json(self._position.value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         setup = self.setup  # the types are made when the game is loaded

@@ -72,24 +72,36 @@ def _decoder(encoding: Encoding, kind: Any) -> Callable[[bytes | bytearray], Rep
     return decode
 
 
-class Position(Struct, frozen=True):
-    """A position, as a value in its canonical form."""
+class Position(Struct):
+    """A position in its canonical form, which nobody reads until somebody asks for its value."""
 
     canonical: bytes
     """JSON without blanks, with sorted keys."""
-    value: Any
     at: int | None = None
     """The number under which the program also keeps it."""
     known_to: object = None
     """The process that gave that number."""
+    _value: Any = UNSET
+
+    @property
+    def value(self) -> Any:
+        """The position as a value. RunError if the program has sent something else."""
+        if self._value is UNSET:
+            try:
+                self._value = msgspec.json.decode(self.canonical)
+            except UNDECODABLE as error:
+                raise RunError(f"the rules sent a position that is no value of JSON: {error}") from error
+        return self._value
 
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
+CHECKED = 64
+"""One of so many positions that are said to be in canonical form is checked."""
 
 
 def depth_within(encoded: bytes | bytearray, most: int) -> bool:
     """Returns whether valid JSON nests at most `most` arrays and objects. Takes little time, however long it is."""
-    if encoded.count(b"[") + encoded.count(b"{") <= most:
+    if len(encoded) <= 2 * most or encoded.count(b"[") + encoded.count(b"{") <= most:
         return True
     brackets = _STRINGS.sub(b"", encoded).translate(None, _NO_BRACKETS)
     for _ in range(most):
@@ -152,6 +164,8 @@ class Conversation:
         try:
             if self.encoding is Encoding.MSGPACK or is_doubtful(frame):
                 codec(self.encoding).decode(frame)  # checks every value
+            elif not frame.isascii():
+                str(frame, "utf-8")  # the position is not decoded here
             reply = _decoder(self.encoding, kind)(frame)
         except UNDECODABLE as error:
             codec(self.encoding).decode(frame)  # says what is wrong with a frame that no reader understands
@@ -192,6 +206,7 @@ class RulesProgram:
         self._entrant: Entrant | None = None
         self._talk: Conversation | None = None
         self._stderr = ""
+        self._promised = 0  # positions that were said to be in canonical form
         self._hello: Hello | None = None
         self._lock = threading.RLock()
 
@@ -234,15 +249,22 @@ class RulesProgram:
 
     def position(self, turn: Turn, method: str = "step") -> Position:
         """Returns the position of a turn. RunError if it is too large or no value."""
-        try:
-            canonical = _canonical(turn.position)
-        except UNDECODABLE as error:
-            raise self._failed(method, Wrong(f"the position is no value of JSON: {error}")) from error
+        sent = canonical = bytes(turn.position)
+        value: Any = UNSET
+        self._promised += turn.canonical
+        if not turn.canonical or self._promised % CHECKED == 1:
+            try:
+                value = msgspec.json.decode(canonical)
+                canonical = _canonical(value)
+            except UNDECODABLE as error:
+                raise self._failed(method, Wrong(f"the position is no value of JSON: {error}")) from error
+            if turn.canonical and canonical != sent:
+                raise self._failed(method, Wrong("the position is not in canonical form, and the turn says that it is"))
         if len(canonical) > POSITION_BYTES:
             many = f"the position has {len(canonical):,} bytes; expected at most {POSITION_BYTES:,}"
             raise self._failed(method, Wrong(many))
         numbers = None if turn.at is None or self._talk is None else self._talk.numbers
-        return Position(canonical, turn.position, turn.at, numbers)
+        return Position(canonical, turn.at, numbers, value)
 
     def broken(self, method: str, problem: str) -> RunError:
         """Returns the error about a program that did something else than it should."""
@@ -275,6 +297,9 @@ class RulesProgram:
 
     def _turn(self, method: str, params: dict[str, Any], position: Position | None = None) -> Turn:
         turn: Turn = self._ask(method, params, Turn, position)
+        if self._talk is not None and self._talk.encoding is Encoding.MSGPACK:
+            position_in_json = Raw(msgspec.json.encode(msgspec.msgpack.decode(turn.position)))
+            turn = msgspec.structs.replace(turn, position=position_in_json, canonical=False)
         return turn
 
     def _ask(self, method: str, params: dict[str, Any], kind: Any, position: Position | None) -> Any:

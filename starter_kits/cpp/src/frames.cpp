@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 namespace referee {
@@ -49,9 +51,66 @@ bool Reader::fill() {
     return count > 0;
 }
 
+namespace {
+
+void append(std::string& out, const std::string& text) {
+    const bool plain = std::all_of(text.begin(), text.end(), [](char each) {
+        return each >= ' ' && each <= '~' && each != '"' && each != '\\';
+    });
+    if (plain) {
+        out.append(1, '"').append(text).append(1, '"');
+    } else {
+        out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+}
+
+template <class Number>
+void append_number(std::string& out, Number number) {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+// Appends the text that nlohmann's own writer would, which calls a virtual function for every few characters.
+void append(std::string& out, const Json& json) {
+    const char* comma = "";
+    switch (json.type()) {
+        case Json::value_t::object:
+            out += '{';
+            for (const auto& [name, value] : json.get_ref<const Json::object_t&>()) {
+                append(out += comma, name);
+                append(out += ':', value);
+                comma = ",";
+            }
+            out += '}';
+            break;
+        case Json::value_t::array:
+            out += '[';
+            for (const auto& value : json.get_ref<const Json::array_t&>()) {
+                append(out += comma, value);
+                comma = ",";
+            }
+            out += ']';
+            break;
+        case Json::value_t::string:
+            append(out, json.get_ref<const std::string&>());
+            break;
+        case Json::value_t::number_integer:
+            append_number(out, json.get<std::int64_t>());
+            break;
+        case Json::value_t::number_unsigned:
+            append_number(out, json.get<std::uint64_t>());
+            break;
+        default:
+            out += json.dump();
+    }
+}
+
+}  // namespace
+
 // nlohmann's MessagePack writer lets bad text and NaN through, so it is given what the JSON text says.
 std::string encode(const Json& frame, Encoding encoding) {
-    std::string text = frame.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text;
+    append(text, frame);
     if (encoding == Encoding::json) return text + "\n";
     std::string bytes;
     Json::to_msgpack(Json::parse(text), bytes);

@@ -201,7 +201,7 @@ Json Server::attempt(Work work, const std::string& method) {
     } catch (...) {
         message = "threw something that is no std::exception";
     }
-    std::fprintf(stderr, "%s: %s\n", method.c_str(), message.c_str());
+    if (code != UNKNOWN_POSITION) std::fprintf(stderr, "%s: %s\n", method.c_str(), message.c_str());
     return {{"error", {{"code", code}, {"message", message}}}};
 }
 

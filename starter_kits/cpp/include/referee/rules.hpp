@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <referee/json.hpp>
 #include <set>
@@ -61,6 +62,11 @@ class Luck {
 // Thrown by `start` for options that make no match. The user sees the message.
 struct InvalidOptions : Refusal {
     explicit InvalidOptions(const std::string& message) : Refusal(-32602, message) {}
+};
+
+// Thrown for the number of a position that is not kept any more. The referee then sends the position.
+struct UnknownPosition : Refusal {
+    UnknownPosition() : Refusal(UNKNOWN_POSITION, "unknown position") {}
 };
 
 // Why a bot gave no answer, or none of the right type.
@@ -136,24 +142,34 @@ struct Turn {
     }
 
     // The turn as it is sent. Members that say nothing are left out.
-    Json to_json() const {
+    Json to_json() const& { return Turn(*this).to_json(); }
+
+    // The same. Only the position is left of this turn.
+    Json to_json() && {
         Json json = {{"position", position}, {"calls", Json::object()}};
-        for (const auto& [seat, call] : calls) json["calls"][std::to_string(seat)] = call;
-        if (!notices.empty()) json["notices"] = notices;
-        if (!rulings.empty()) json["rulings"] = rulings;
+        for (auto& [seat, call] : calls) json["calls"][std::to_string(seat)] = std::move(call);
+        if (!notices.empty()) json["notices"] = std::move(notices);
+        if (!rulings.empty()) json["rulings"] = std::move(rulings);
         if (result) {
             json["result"] = {{"ranks", result->ranks}, {"scores", result->scores}, {"reason", result->reason}};
         }
         if (!out.empty()) json["out"] = out;
-        if (!text.empty()) json["text"] = text;
+        if (!text.empty()) json["text"] = std::move(text);
         if (!scores.empty()) json["scores"] = scores;
-        if (!marks.empty()) json["marks"] = marks;
+        if (!marks.empty()) json["marks"] = std::move(marks);
         if (opening) json["opening"] = true;
         if (!warnings.empty()) json["warnings"] = warnings;
+        if (is_canonical(json["position"])) json["canonical"] = true;
         return json;
     }
 
    private:
+    // Whether this kit writes a value in the canonical form: fractions may be written in another way.
+    static bool is_canonical(const Json& value) {
+        return !value.is_number_float() &&
+               (!value.is_structured() || std::all_of(value.begin(), value.end(), is_canonical));
+    }
+
     Turn& rule(Json ruling) {
         if (!notices.empty()) ruling["after"] = notices.size();
         rulings.push_back(std::move(ruling));
@@ -203,30 +219,70 @@ class Rules {
                         const std::string& /*reason*/, Luck&) const {
         throw UnknownMethod("inject");
     }
+};
 
-    // Answers a request of the referee.
-    Json answer(const std::string& method, const Json& params) const {
+// Answers the requests of the referee. Keeps the last positions under numbers, so that the referee need not send them
+// again. No function can change one, so the answers are the same.
+template <class Position>
+class Answering {
+   public:
+    explicit Answering(const Rules<Position>& rules) : rules_(rules) {}
+
+    Json answer(const std::string& method, const Json& params) {
         Luck luck(std::stoull(params.value("luck", "0"), nullptr, 16));
-        if (method == "start") return start(params.at("options"), params.at("seats"), luck).to_json();
+        if (method == "start") return kept(rules_.start(params.at("options"), params.at("seats"), luck));
         const auto named = [&](const char* name) -> const Json& { return params.at(name); };
-        const auto position = [&] { return named("position").template get<Position>(); };
-        if (method == "step") return step(position(), answers(params), luck).to_json();
+        std::optional<Position> sent;
+        const auto position = [&]() -> const Position& {
+            return params.contains("at") ? known(named("at")) : sent.emplace(named("position").template get<Position>());
+        };
+        if (method == "step") return kept(rules_.step(position(), answers(params), luck));
         if (method == "view") {
-            const auto [view, text] = this->view(position(), named("seat").template get<std::optional<int>>());
+            const auto [view, text] = rules_.view(position(), named("seat").template get<std::optional<int>>());
             return text.empty() ? Json{{"view", view}} : Json{{"view", view}, {"text", text}};
         }
-        if (method == "legal") return legal(position(), named("seat"), named("most"));
-        if (method == "sample") return sample(position(), named("seat"), luck);
-        if (method == "forfeit") return forfeit(position(), faults(params), luck).to_json();
-        if (method == "stop") return stop(position(), named("reason")).to_json();
-        if (method == "deal") return deal(position(), luck).to_json();
+        if (method == "legal") return rules_.legal(position(), named("seat"), named("most"));
+        if (method == "sample") return rules_.sample(position(), named("seat"), luck);
+        if (method == "forfeit") return kept(rules_.forfeit(position(), faults(params), luck));
+        if (method == "stop") return kept(rules_.stop(position(), named("reason")));
+        if (method == "deal") return kept(rules_.deal(position(), luck));
         if (method == "inject") {
-            return inject(position(), named("seat"), named("answers"), named("reason"), luck).to_json();
+            return kept(rules_.inject(position(), named("seat"), named("answers"), named("reason"), luck));
         }
         throw UnknownMethod(method);
     }
 
    private:
+    static constexpr std::size_t KEPT = 32;
+
+    struct Numbered {
+        std::uint64_t number;
+        Position position;
+    };
+
+    Json kept(Turn<Position> turn) {
+        const std::uint64_t number = next_++;
+        Json json = std::move(turn).to_json();
+#ifndef __wasi__  // there, whatever is thrown ends the program, an unknown position too
+        json["at"] = number;
+#endif
+        Numbered last{number, std::move(turn.position)};
+        if (positions_.size() < KEPT) {
+            positions_.push_back(std::move(last));
+        } else {
+            positions_[number % KEPT] = std::move(last);
+        }
+        return json;
+    }
+
+    const Position& known(std::uint64_t number) const {
+        const std::size_t place = number % KEPT;
+        if (place >= positions_.size() || positions_[place].number != number) {
+            throw UnknownPosition();
+        }
+        return positions_[place].position;
+    }
+
     static Faults faults(const Json& params) {
         Faults faults;
         for (const auto& [seat, fault] : params.at("faults").items()) {
@@ -241,6 +297,10 @@ class Rules {
         for (auto& [seat, fault] : faults(params)) answers[seat].fault = std::move(fault);
         return answers;
     }
+
+    const Rules<Position>& rules_;
+    std::vector<Numbered> positions_;  // number n is at n % KEPT
+    std::uint64_t next_ = 0;
 };
 
 // Serves the rules until the referee ends the program. The exit status of the program.
@@ -261,8 +321,9 @@ int run_rules(const Rules<Position>& rules) {
     defined("stop", !std::is_same_v<decltype(&MyRules::stop), decltype(&Base::stop)>);
     defined("deal", !std::is_same_v<decltype(&MyRules::deal), decltype(&Base::deal)>);
     defined("inject", !std::is_same_v<decltype(&MyRules::inject), decltype(&Base::inject)>);
+    Answering<Position> answering(rules);
     return serve(MyRules::game, requests,
-                 [&](const std::string& method, const Json& params) { return rules.answer(method, params); });
+                 [&](const std::string& method, const Json& params) { return answering.answer(method, params); });
 }
 
 // The same: `int main() { return run_rules<MyRules>(); }`.

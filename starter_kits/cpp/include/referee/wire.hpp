@@ -95,6 +95,8 @@ struct Refusal : std::runtime_error {
     int code;
 };
 
+inline constexpr int UNKNOWN_POSITION = -32001;  // the code of a refusal that is no failure of rules
+
 // Thrown by `Bot::answer` for a method that the bot does not know.
 struct UnknownMethod : Refusal {
     explicit UnknownMethod(const std::string& method) : Refusal(-32601, "unknown method " + method) {}
