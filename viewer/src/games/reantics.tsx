@@ -196,6 +196,11 @@ function stands(player: number, seat: number | null): number {
   return (player === 1) === (seat === 1) ? 180 : 0;
 }
 
+/** Whether an ant shot at another from afar. */
+function isFar({ by, on }: NonNullable<News["hit"]>): boolean {
+  return by !== undefined && Math.hypot(by.coords[0] - on.coords[0], by.coords[1] - on.coords[1]) > 1.5;
+}
+
 /** How the pieces move into the shown position. */
 function movement({ way, walker, hit, shaken }: News, seat: number | null): Motion[] {
   const corner = ([x, y]: Point): Point => [x * SIZE, y * SIZE];
@@ -205,7 +210,7 @@ function movement({ way, walker, hit, shaken }: News, seat: number | null): Moti
     body: facing(way, stands(walker.player, seat)),
   };
   const { by, on } = hit ?? {};
-  const far = by && on && Math.hypot(by.coords[0] - on.coords[0], by.coords[1] - on.coords[1]) > 1.5;
+  const far = hit && isFar(hit);
   const attack = by && on && !far && { piece: by.id, frames: lunge(corner(by.coords), corner(on.coords)) };
   const shot = by && on && far && { piece: "shot", frames: along([centre(by.coords), centre(on.coords)]) };
   const hurt = on && !hit!.killed && { piece: on.id, frames: shake(corner(on.coords)), begins: 0.4 };
@@ -307,7 +312,7 @@ export function Board(props: BoardProps<Frames>) {
 function Effects({ hit, notes }: News) {
   return (
     <g aria-hidden="true">
-      {hit?.by && (
+      {hit && isFar(hit) && (
         <g data-piece="shot" class="fx flash">
           <circle class="acid" r={7} />
         </g>
