@@ -186,10 +186,10 @@ class Chain:
         `struck`: the claims whose batches a strike has taken out of the table.
         """
         found = []
-        unsettled = self._unsettled.setdefault(
-            (settings.witnesses, settings.whole),
-            {hash for hash, claim in self.claims.items() if claim.part is Part.NEW},
-        )
+        rules = (settings.witnesses, settings.whole)
+        if rules not in self._unsettled:
+            self._unsettled[rules] = {hash for hash, claim in self.claims.items() if claim.part is Part.NEW}
+        unsettled = self._unsettled[rules]
         for hash in [*unsettled, *({self.claims[each].of or each for each in struck} - unsettled)]:
             claim = self.claims.get(hash)
             if claim is None:

@@ -29,6 +29,8 @@ from referee.harness.ladder.records import (
     Batch,
     Claim,
     Part,
+    are_lines,
+    are_ranks,
     batch_lines,
     courses_of,
     hash_of,
@@ -399,21 +401,21 @@ def check_batch(ladder: Ladder, batch: Batch, claim: Claim, path: str) -> None:
             f"{path} has {counted(len(batch.lines), 'game')}, and its claim {len(games)}: nobody keeps results back; "
             "hand in every game of the claim"
         )
-    for number, (line, game) in enumerate(zip(batch.lines, games, strict=True), 1):
-        place = f"{path}: game {number}"
-        read = read_game(line, place)
-        seats = len(game.bots)
-        if not len(read.ranks) == len(read.costs) == seats or not _are_ranks(read.ranks):
-            raise Refused(f"{place} is no result of {seats} bots: {line[:60].decode()!r}; play it again")
-        if any(fault.seat >= seats for fault in read.faults):
-            raise Refused(f"{place} has a fault of a seat that is not there; play it again")
+    if not games or not are_lines(batch.lines, len(games[0].bots)):
+        _refuse_wrong_line(batch, games, path)
     if head.courses != courses_of(batch.lines):
         raise Refused(f"{path}: `courses` does not fit its games; hand in what `referee ladder play` writes, unchanged")
 
 
-def _are_ranks(ranks: Sequence[int]) -> bool:
-    """Whether these can be the ranks of a game: ties share the best one."""
-    return all(rank == 1 + sum(other < rank for other in ranks) for rank in ranks)
+def _refuse_wrong_line(batch: Batch, games: Sequence[draw.DrawnGame], path: str) -> None:
+    for number, (line, game) in enumerate(zip(batch.lines, games, strict=True), 1):
+        place = f"{path}: game {number}"
+        read = read_game(line, place)
+        seats = len(game.bots)
+        if not len(read.ranks) == len(read.costs) == seats or not are_ranks(read.ranks):
+            raise Refused(f"{place} is no result of {seats} bots: {line[:60].decode()!r}; play it again")
+        if any(fault.seat >= seats for fault in read.faults):
+            raise Refused(f"{place} has a fault of a seat that is not there; play it again")
 
 
 def _strike(ladder: Ladder, content: bytes, path: str) -> Accused:

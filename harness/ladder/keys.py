@@ -2,11 +2,16 @@
 
 import base64
 import os
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.harness.errors import UsageError, writing
 from referee.harness.installed import extra_command
 from referee.harness.paths import read_limited
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 VARIABLE = "REFEREE_RUNNER_KEY"
 SECRET_BYTES = 32
@@ -16,13 +21,19 @@ def signature_is_right(key: str, signed: bytes, signature: bytes) -> bool:
     """Returns whether the owner of a public key, in base64, has signed this."""
     _need_library()
     from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(base64.b64decode(key)).verify(signature, signed)
+        _public_key(key).verify(signature, signed)
     except InvalidSignature:
         return False
     return True
+
+
+@cache
+def _public_key(key: str) -> "Ed25519PublicKey":
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    return Ed25519PublicKey.from_public_bytes(base64.b64decode(key))
 
 
 class SigningKey:

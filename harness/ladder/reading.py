@@ -1,7 +1,7 @@
 """A ladder at a commit: settings, runners, bots, and the chain of claims and batches, all read from git's objects."""
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
 
 import msgspec
 from msgspec import Struct
@@ -38,6 +38,8 @@ from referee.harness.programs.build import BOT_FILE
 
 ADDED = "A"
 """The status of a file that a merge has added."""
+RECENT = 64
+"""The claims whose games are kept. Those of a year would take hundreds of megabytes."""
 MOST_SMALL = 64 << 10
 """The most bytes of a file that is no batch."""
 
@@ -193,12 +195,16 @@ class Ladder:
         if origin is None:
             raise UsageError(f"claim {claim.of[:12]} is missing, whose games {claim.runner} has played")
         bots = self.fields.bots(origin.bots)
-        games = new_games(origin, len(bots), self._seats_of(origin.rules))
+        games = self._new_games(origin, len(bots), self._seats_of(origin.rules))
         places = list(range(len(games)))
         if claim.part is Part.SAMPLE:
             of_modules = [place for place in places if is_of_modules(games[place], bots)]
             places = sampled(claim, of_modules, self.rules_of(claim.rules).whole)
         return bots, places, [games[place] for place in places]
+
+    @cached_property
+    def _new_games(self) -> Callable[[Claim, int, int], list[DrawnGame]]:
+        return lru_cache(RECENT)(new_games)  # a batch, its witness's and its draw come soon after each other
 
     def _seats_of(self, rules: str) -> int:
         settings = self.rules_of(rules)

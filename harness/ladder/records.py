@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -316,6 +317,29 @@ def read_game(line: bytes, place: str) -> GameLine:
     )
 
 
+def are_lines(lines: Sequence[bytes], seats: int) -> bool:
+    """Whether all of these are games of so many seats, with ranks and faults that such a game can have.
+
+    Only for games of up to nine seats: otherwise it says no, and `read_game` has to look at each.
+    """
+    if not 1 < seats < 10 or not _pattern(seats).fullmatch(b"".join([line + b"\n" for line in lines])):
+        return False
+    return all(are_ranks([digit - 48 for digit in ranks]) for ranks in {line[:seats] for line in lines})
+
+
+@cache
+def _pattern(seats: int) -> re.Pattern[bytes]:
+    """Returns the pattern of a batch's lines: a hundred times faster for all than for one after the other."""
+    last = seats - 1
+    costs, faults = rf"\d{{1,15}}(?:,\d{{1,15}}){{{last}}}", rf"(?: 0?[0-{last}][a-z_]{{1,20}}~?){{0,16}}"
+    return re.compile(rf"(?:[1-9]{{{seats}}} \d{{1,7}} [0-9a-f]{{24}} {costs}{faults}\n)+".encode())
+
+
+def are_ranks(ranks: Sequence[int]) -> bool:
+    """Whether these can be the ranks of a game: ties share the best one."""
+    return all(rank == 1 + sum(other < rank for other in ranks) for rank in ranks)
+
+
 def _fault(word: str) -> Fault:
     digits = len(word) - len(word.lstrip("0123456789"))
     return Fault(int(word[:digits]), word[digits:].rstrip("~"), word.endswith("~"))
@@ -323,10 +347,7 @@ def _fault(word: str) -> Fault:
 
 def courses_of(lines: Iterable[bytes]) -> str:
     """Returns the hash of what every witness must say of these games: ranks, turns and courses."""
-    told = (
-        b" ".join([*words[:2], *[each[:16] for each in words[2:3]]])
-        for words in (line.split(b" ", 3) for line in lines)
-    )
+    told = (line[: line.find(b" ", line.find(b" ") + 1) + 17] for line in lines)  # up to the 16 digits of the course
     return hashlib.sha256(b"\n".join(told)).hexdigest()[:16]
 
 

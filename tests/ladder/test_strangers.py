@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ladders import START, Cup, bot_files
 
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.ladder.change import Refused
 from referee.harness.ladder.commits import commit_files
-from referee.harness.ladder.records import batch_path, claim_path, signed_file
+from referee.harness.ladder.records import are_lines, batch_path, claim_path, read_game, signed_file
 
 TOML = b'owner = ["eve"]\nrun = ["bot.wasm"]\n'
 
@@ -156,6 +158,32 @@ def test_a_ladder_with_wrong_settings_says_so(cup: Cup, settings: bytes) -> None
     cup.maintain({"ladder.toml": settings})
     with pytest.raises(UsageError):
         cup.ladder()
+
+
+parts = st.tuples(
+    st.sampled_from([*(5 * ["12", "21", "11"]), "22", "13", "1", "123", "132", "111", "10", "x", ""]),
+    st.sampled_from([*(5 * ["9", "1234567"]), "0", "12345678", "-1", "x"]),
+    st.sampled_from([*(5 * ["a" * 24]), "0" * 24, "a" * 23, "A" * 24, "a" * 25]),
+    st.sampled_from([*(9 * ["1,2"]), "1", "1,2,3", "999999999999999,0", "1234567890123456,1", ",", ""]),
+    st.sampled_from(
+        [*(5 * ["", " 0timeout"]), " 1timeout~", " 01crash", " 2crash", " 00x 1y", " 011x", " timeout", "  ", "\n"]
+    ),
+)
+
+
+@given(st.lists(parts, min_size=1, max_size=3), st.integers(2, 3))
+def test_lines_are_judged_together_as_they_are_one_by_one(texts: list[tuple[str, ...]], seats: int) -> None:
+    lines = ["".join([*(f"{word} " for word in words[:3]), *words[3:]]).encode() for words in texts]
+
+    def is_right(line: bytes) -> bool:
+        try:
+            game = read_game(line, "a line")
+        except UsageError:
+            return False
+        ranks = all(rank == 1 + sum(other < rank for other in game.ranks) for rank in game.ranks)
+        return ranks and len(game.ranks) == len(game.costs) == seats and all(each.seat < seats for each in game.faults)
+
+    assert are_lines(lines, seats) == all(map(is_right, lines))
 
 
 class Trap:
