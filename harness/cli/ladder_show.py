@@ -137,10 +137,12 @@ def verify(
         again = checked = 0
         if share:
             with progress() as report:
-                again, strikes = run(
+                again, strikes, vanished = run(
                     verifying.play_again, ladder, share, random.SystemRandom().random, workers.opened, report
                 )
             wrong += [words for words, _ in strikes]
+            for words in vanished:
+                err.print(printable(words))
             for path, content in verifying.strike_files(strikes if strike else []):
                 _write(folder / path, content)
         if replays is not None:

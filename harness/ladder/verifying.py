@@ -7,7 +7,8 @@ import msgspec
 from referee.harness.errors import UsageError
 from referee.harness.ladder.chain import Chain, in_order
 from referee.harness.ladder.change import STALE, Refused, check_batch, refusal_of_claim
-from referee.harness.ladder.draw import is_of_modules
+from referee.harness.ladder.draw import BotVersion, is_of_modules
+from referee.harness.ladder.fetching import Vanished
 from referee.harness.ladder.games import Opened
 from referee.harness.ladder.keys import signature_is_right
 from referee.harness.ladder.proof import differences, words_of
@@ -23,6 +24,7 @@ from referee.harness.ladder.records import (
     parted,
     read_batch,
 )
+from referee.harness.ladder.workshop import unpacked
 
 Merges = Sequence[Sequence[tuple[str, str]]]
 """For each merge its changes: status and path."""
@@ -156,16 +158,33 @@ def drawn_games(
 
 async def play_again(
     ladder: Ladder, share: float, luck: Callable[[], float], opened: Opened, progress: Callable[[str], None]
-) -> tuple[int, list[tuple[str, Strike]]]:
-    """Plays a share of the games of modules again. Returns their number, and a strike for each batch that lies."""
-    count, strikes = 0, []
-    for hash, claim, places, lines in drawn_games(ladder, share, luck):
+) -> tuple[int, list[tuple[str, Strike]], list[str]]:
+    """Plays a share of the games of modules again.
+
+    Returns their number, a strike for each batch that lies, and what says that a bot's files have vanished.
+    """
+    count, strikes, vanished = 0, [], dict[str, str]()
+    for hash, claim, drawn, lines in drawn_games(ladder, share, luck):
+        bots, _, games = ladder.games_of(claim)
+        for bot in {bots[bot] for place in drawn for bot in games[place].bots}:
+            if bot.git and bot.version not in vanished:
+                vanished[bot.version] = _why_vanished(ladder, bot)
+        places = [at for at in drawn if not any(vanished.get(bots[bot].version) for bot in games[at].bots)]
         wrong = await differences(ladder, claim, hash, lines, places, opened, progress)
         count += len(places)
         for place, played in list(wrong.items())[:1]:
             words = f"{claim.runner}, claim {claim.number}: {words_of(ladder, claim, place, lines[place], played)}"
             strikes.append((words, Strike(1, hash, place, lines[place].decode(), game_line(played).decode())))
-    return count, strikes
+    return count, strikes, sorted(why for why in vanished.values() if why)
+
+
+def _why_vanished(ladder: Ladder, bot: BotVersion) -> str:
+    """Returns why the files of a bot of another repository cannot be had; empty if they are here."""
+    try:
+        unpacked(ladder.repository, bot, ladder.settings.bot_bytes)
+    except Vanished as error:
+        return f"{error}; they were not played again"
+    return ""
 
 
 def strike_files(strikes: Sequence[tuple[str, Strike]]) -> Iterator[tuple[str, bytes]]:

@@ -327,3 +327,20 @@ def test_games_of_a_bot_that_vanished_stay_in_the_table_of_their_commit(cup: Cup
     table = table_of(cup.ladder(), use_cache=False)
     assert table.games == before.games == 12 and "eve" not in {row.name for row in table.rows}
     assert table_of(cup.ladder(commit), use_cache=False) == before
+
+
+def test_verify_names_a_bot_that_vanished_and_goes_on(
+    forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Cup(tmp_path / "duel", games=4, whole=4, hosts=[forge.host]) as cup:
+        cup.add_bots("zed")
+        cup.add_runner("laptop", "ann")
+        entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
+        cup.play("laptop")
+        forge.remove("eve")
+        words = ["verify", "main", "--play", "all", "--folder", str(cup.repository.folder), "--jobs", "1"]
+        assert main(["ladder", *words]) == 0
+    printed = capsys.readouterr()
+    text = " ".join(printed.err.split())
+    assert "eve: https://" in text and "Its games stay; they were not played again" in text
+    assert "0 games played again; verified" in " ".join(printed.out.split())
