@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from referee.harness.rl.gymnasium_env import SeatEnv
     from referee.harness.rl.pettingzoo_env import MatchAEC, MatchParallel
     from referee.harness.rl.policy import Policy, PolicyBot
+    from referee.harness.rl.rendering import Pictures
     from referee.harness.rl.vector_env import BatchPolicy, VectorMatches
 
 __all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
@@ -60,14 +61,16 @@ def aec(
     Args:
         name: The game.
         max_cycles: Cut off when every agent has acted that often.
-        render_mode: `ansi`: `render` returns a drawing of the position.
+        render_mode: What `render` returns of the position: `ansi`, a drawing as text; `rgb_array`, the viewer's picture
+            as an array, which needs the extra `pictures`.
         reward: `rank` or `score`. Default: by rank, and by score in a game for one player.
         options: The options of the rules, `map` and `names`, as for `referee.setup`.
     """
     with _extra():
         from referee.harness.rl.pettingzoo_env import MatchAEC
     found = typed_environment(name)
-    return MatchAEC(found, *_table(found, options), max_cycles, render_mode, reward)
+    table = _table(found, options)
+    return MatchAEC(found, *table, max_cycles, render_mode, reward, _pictures(found, render_mode))
 
 
 def parallel(
@@ -85,7 +88,8 @@ def parallel(
     with _extra():
         from referee.harness.rl.pettingzoo_env import MatchParallel
     found = typed_environment(name)
-    return MatchParallel(found, *_table(found, options), max_cycles, render_mode, reward)
+    table = _table(found, options)
+    return MatchParallel(found, *table, max_cycles, render_mode, reward, _pictures(found, render_mode))
 
 
 def gym(
@@ -109,7 +113,7 @@ def gym(
         time: How long an opponent may think. Default: the game's time control, without a limit for the whole match.
         limits: The resources that an opponent may use. Default: `Limits()`.
         max_cycles: Cut off after that many steps.
-        render_mode: `ansi`: `render` returns a drawing of what the seat may see.
+        render_mode: As for `aec`, of what the seat may see.
         reward: As for `aec`.
         options: As for `aec`.
     """
@@ -130,7 +134,7 @@ def gym(
         options=start.options,
         time=replace(found.time, match_s=None) if time is None else time,
     )
-    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode, reward)
+    return SeatEnv(match, arrays, seat, limits, max_cycles, render_mode, reward, _pictures(found, render_mode))
 
 
 def learner(decision: Decision) -> Any:
@@ -187,6 +191,15 @@ def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":
     if not callable(policy):
         raise UsageError(f"policy={policy!r}: expected a function of an observation")
     return PolicyBot(policy, typed_environment(name), options)
+
+
+def _pictures(found: Game, render_mode: str | None) -> "Pictures | None":
+    """Returns what draws pictures in the mode `rgb_array`. RunError, with what to install, if something is missing."""
+    if render_mode != "rgb_array":
+        return None
+    from referee.harness.web.pictures import Pictures  # takes a moment
+
+    return Pictures(found)
 
 
 def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:

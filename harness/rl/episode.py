@@ -13,12 +13,11 @@ from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.match.rule_options import checked_seed
 from referee.harness.rl.encoding import Encoding, Observation
+from referee.harness.rl.rendering import METADATA
 from referee.harness.seats.decision import Decision
 
 LOST_STARTS = 10
 """How many matches in a row may end before the learner's first decision, by faults of the others."""
-RENDER_MODES = ["ansi"]
-"""`render` draws the whole position as text."""
 
 
 class Episode:
@@ -128,8 +127,8 @@ class Rewards:
 
 def check_render_mode(mode: str | None) -> str | None:
     """Returns a render mode. UsageError for an unknown one."""
-    if mode is not None and mode not in RENDER_MODES:
-        raise UsageError(f"render_mode={mode!r}: expected {' or '.join(map(repr, RENDER_MODES))}, or None")
+    if mode is not None and mode not in METADATA["render_modes"]:
+        raise UsageError(f"render_mode={mode!r}: expected 'ansi', 'rgb_array' or None")
     return mode
 
 

@@ -17,7 +17,6 @@ from referee.harness.programs.kinds import FUNCTION
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
     LOST_STARTS,
-    RENDER_MODES,
     Rewards,
     Seeds,
     check_cycles,
@@ -26,6 +25,7 @@ from referee.harness.rl.episode import (
     result_info,
 )
 from referee.harness.rl.match_thread import MatchThread
+from referee.harness.rl.rendering import METADATA, Pictures, rendered
 from referee.harness.seats.decision import Decision
 
 
@@ -35,7 +35,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
     `max_cycles`: cut off after that many steps. `close` ends the bots.
     """
 
-    metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012 - as in Gymnasium
+    metadata = METADATA
 
     def __init__(
         self,
@@ -46,10 +46,12 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         max_cycles: int | None,
         render_mode: str | None,
         reward: str | None,
+        pictures: Pictures | None = None,
     ) -> None:
         """`match`: the entrant of `seat` stands for the learner."""
         self.encoding, self.seat = encoding, seat
         self.max_cycles, self.render_mode = check_cycles(max_cycles), check_render_mode(render_mode)
+        self._pictures = pictures
         self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
         self._matches = MatchThread(limits)
         entrants = list(match.entrants)
@@ -105,13 +107,17 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
             raise UsageError(f"{self._match.game.name}: its actions have no mask, or `reset` was not called")
         return self._mask.copy()
 
-    def render(self) -> str | None:
-        """Returns a drawing of what the seat may see, if `render_mode` is `ansi`."""
-        return None if self.render_mode is None or self._decision is None else str(self._decision)
+    def render(self) -> Any:
+        """Returns what the seat may see: as text with `ansi`, as an array with `rgb_array`; None before `reset`."""
+        if self._decision is None:
+            return None
+        return rendered(self.render_mode, self._pictures, self._decision._state, self.seat)
 
     def close(self) -> None:
-        """Ends the bots."""
+        """Ends the bots, and the browser that draws pictures."""
         self._matches.close()
+        if self._pictures is not None:
+            self._pictures.close()
 
     def _observation(self, decision: Decision) -> Observation:
         seen = self.encoding.observation(decision.view, self.seat, decision)

@@ -14,7 +14,6 @@ from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.rl.encoding import Encoding, Observation
 from referee.harness.rl.episode import (
-    RENDER_MODES,
     Episode,
     Rewards,
     Seeds,
@@ -24,6 +23,7 @@ from referee.harness.rl.episode import (
     result_info,
     with_seed,
 )
+from referee.harness.rl.rendering import METADATA, Pictures, rendered
 
 Agent = str
 Spaces = dict[Agent, spaces.Space[Any]]
@@ -40,13 +40,14 @@ class _Table:
         max_cycles: int | None,
         render_mode: str | None,
         reward: str | None,
+        pictures: Pictures | None = None,
     ) -> None:
         self.game, self.encoding, self.setup = game, encoding, setup
         self.max_cycles = check_cycles(max_cycles)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode, self._pictures = check_render_mode(render_mode), pictures
         self.metadata: dict[str, Any] = {
             "name": f"{game.name}_v{game.version}",
-            "render_modes": RENDER_MODES,
+            **METADATA,
             "is_parallelizable": False,  # not every seat is asked in every turn; `MatchParallel` copes with that
         }
         self.possible_agents = agent_names(len(setup.names))
@@ -82,12 +83,14 @@ class _Table:
         decision = self.episode.decisions.get(self.seats[agent])
         return [] if decision is None else self.encoding.legal(decision)
 
-    def render(self) -> str | None:
-        """Returns a drawing of the whole position, hidden parts too, if `render_mode` is `ansi`."""
-        return None if self.render_mode is None else str(self.episode.state)
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Returns the whole position, hidden parts too: as text with `ansi`, as an array with `rgb_array`."""
+        return rendered(self.render_mode, self._pictures, self.episode.state)
 
     def close(self) -> None:
-        """Does nothing: a match in this process holds no resources."""
+        """Ends the browser that draws pictures, if there is one."""
+        if self._pictures is not None:
+            self._pictures.close()
 
     def _begin(self, seed: int | None) -> None:
         self._episode = Episode(self.game, self.encoding, with_seed(self.setup, self._seeds.next(seed)))

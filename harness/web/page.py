@@ -88,7 +88,7 @@ Promise.all(["style", "painter", "script"].map(inflated)).then((texts) => {
 
 def page(replay: Replay | Original) -> bytes:
     """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer."""
-    script, style, painter = _built("viewer.js"), _built("viewer.css"), painters([replay.game])
+    script, style, painter = built("viewer.js"), built("viewer.css"), painters([replay.game])
     scripts = " ".join(map(_hash, (UNPACK, painter, script)))
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     data = list(lines(replay, _stderr(replay)))
@@ -99,7 +99,7 @@ def page(replay: Replay | Original) -> bytes:
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
     title = html.escape(about(replay).title)
-    licences = html.escape(_built("licences.md"), quote=False)  # of the packages in the script
+    licences = html.escape(built("licences.md"), quote=False)  # of the packages in the script
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -138,7 +138,7 @@ def painters(games: Iterable[Game]) -> str:
 
 def check_there() -> None:
     """Raises RunError if this installation has no viewer."""
-    _built("viewer.js")
+    built("viewer.js")
 
 
 class ViewerLines:
@@ -226,7 +226,8 @@ def encoded(value: Any) -> bytes:
     return msgspec.json.encode(value) + b"\n"
 
 
-def _built(name: str) -> str:
+def built(name: str) -> str:
+    """Returns a file of the built viewer. RunError if this installation has none."""
     try:
         return (STATIC / name).read_text("utf-8")
     except FileNotFoundError as error:

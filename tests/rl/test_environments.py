@@ -310,7 +310,10 @@ def test_rewards_follow_from_ranks(ranks: tuple[int, ...], expected: list[float]
     [
         (lambda: referee.rl.aec("chess"), "unknown game 'chess'"),
         (lambda: referee.rl.aec("connectfour", flop=1), "there is no flop"),
-        (lambda: referee.rl.aec("connectfour", render_mode="human"), "render_mode='human': expected 'ansi', or None"),
+        (
+            lambda: referee.rl.aec("connectfour", render_mode="human"),
+            "render_mode='human': expected 'ansi', 'rgb_array'",
+        ),
         (lambda: referee.rl.gym("connectfour", ["@random"], seat=2), "seat=2: expected 0 to 1"),
         (lambda: referee.rl.gym("connectfour", []), "connectfour is played by 2 bots; 1 was named"),
         (lambda: referee.rl.gym("connectfour", "@random"), "opponents='@random': expected a list"),

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { listen } from "./keys";
 import { Reader } from "./match";
 import { follow, place } from "./place";
+import { picture } from "./picture";
 import { Player } from "./player";
 import { projector } from "./projector";
 import { screen } from "./screen";
@@ -26,6 +27,7 @@ const PAINTED_MS = 100;
 
 async function main(): Promise<void> {
   const root = document.querySelector("#app")!;
+  if (root.hasAttribute("data-picture")) return picture(root);
   if (root.hasAttribute("data-screen")) return screen(root);
   if (root.hasAttribute("data-projector")) return projector(root);
   if (!document.querySelector("#data")) return served(root);
