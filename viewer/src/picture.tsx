@@ -16,6 +16,7 @@ export function picture(root: Element): void {
     const { match } = reader;
     const { Board } = painter(match.about.game);
     const at = match.steps.length - 1;
+    render(null, root); // a board that stays would show what moved
     render(
       <main class="picture" data-game={match.about.game}>
         <section class="board">
