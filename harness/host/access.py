@@ -42,6 +42,9 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
+TITLES = {401: "Sign in first", 403: "Not allowed", 404: "Not found"}
+"""Of pages that say what is wrong, by status."""
+
 
 class Access(Enum):
     """Who may ask for a page."""
@@ -248,7 +251,9 @@ def problem(contest: Contest, status: int, text: str, request: Request) -> Respo
     """Returns a page, or a line for a program, that says what is wrong."""
     if "text/html" not in request.headers.get("accept", ""):
         return PlainTextResponse(f"{text}\n", status)
-    return contest.render("problem.html", title="That did not work", status=status, text=text, status_code=status)
+    return contest.render(
+        "problem.html", title=TITLES.get(status, "That did not work"), status=status, text=text, status_code=status
+    )
 
 
 def see(path: str) -> Response:

@@ -43,6 +43,8 @@ VIEWED = 10
 """How many of each bot's last games have a page with the viewer, for which they are played again."""
 AUTHOR_GAMES = 50
 """How many of a bot's last games its author's page lists."""
+CHANCE = "P(#1)"
+"""A column that is left out of the page if no bot has a value."""
 BAR_ELO = 800.0
 """The width of half an interval's drawing."""
 TABLES = "tables"
@@ -204,6 +206,8 @@ class Site:
     def index(self, past: Sequence[PastTable]) -> None:
         """Writes the page with standings and crosstable."""
         columns = headers(self.result)
+        texts = [cells(row, columns) for row in self.result.rows]
+        kept = [place for place, name in enumerate(columns) if name != CHANCE or any(text[place] for text in texts)]
         self.render(
             "index.html",
             "index.html",
@@ -214,8 +218,8 @@ class Site:
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            headers=columns,
-            cells=[cells(row, columns) for row in self.result.rows],
+            headers=[columns[place] for place in kept],
+            cells=[[text[place] for place in kept] for text in texts],
             past=past,
         )
 
