@@ -12,9 +12,12 @@ import msgspec
 import pytest
 from ladders import HOUR, Cup, bot_files, honest
 
-from referee.harness.ladder import change, playing
+from referee.harness.errors import UsageError
+from referee.harness.ladder import change, playing, verifying
 from referee.harness.ladder.change import BotChange, Claimed, HandedIn, Refused
 from referee.harness.ladder.draw import BotVersion, DrawnGame
+from referee.harness.ladder.merging import merge_of
+from referee.harness.ladder.reading import Strike, strike_path
 from referee.harness.ladder.records import Part, batch_path, claim_path, line_of, read_claim
 from referee.harness.ladder.table import table_of
 from referee.harness.ladder.verifying import problems
@@ -87,13 +90,16 @@ def test_a_game_has_a_result_that_can_be(cup: Cup, ranks: str) -> None:
 
 
 def test_a_runner_that_hands_in_only_what_it_likes_is_shown_and_may_not_go_on(cup: Cup) -> None:
+    """It tries ten times: it never hands in games that it does not like."""
     for _ in range(3):
         cup.merge(cup.claimed("laptop"))
         cup.now += 7 * HOUR
         cup.merge(cup.claimed("tower"))  # the clock of the ladder is that of its newest entry
         cup.merge(cup.batch("tower"))
-    with pytest.raises(Exception, match="runner laptop let 3 claims lapse within 7 days: it may claim again when"):
-        cup.claimed("laptop")
+    for _ in range(7):
+        cup.now += HOUR
+        with pytest.raises(UsageError, match="runner laptop let 3 claims lapse within 7 days: it may claim again when"):
+            cup.claimed("laptop")
     ladder = cup.ladder()
     honest_step = playing.claim(ladder, "tower", cup.keys["tower"], 8, cup.now)
     claim, _, _ = read_claim(cup.claim_file("tower", 4, honest_step.commit), claim_path("tower", 4))
@@ -367,3 +373,72 @@ def test_a_runner_whose_time_outs_exceed_its_certificate_is_named(tmp_path: Path
             "slow sees more time-outs than its witnesses, and more than its certificate admits: its games of programs"
         )
         assert any(note.startswith(named) for note in table.notes) == (state == "late")
+
+
+def test_games_of_a_claim_that_lapsed_are_sampled_too_when_somebody_else_has_played_them(tmp_path: Path) -> None:
+    """Otherwise the one who plays them again could say of modules what it likes."""
+    with Cup(tmp_path / "cup", whole=2) as cup:
+        cup.add_bots("ada bob cyd")
+        for runner, owner in (("laptop", "ann"), ("tower", "ben"), ("third", "cleo")):
+            cup.add_runner(runner, owner)
+        cup.merge(cup.claimed("laptop"))
+        lost = cup.open("laptop")
+        cup.now += 7 * HOUR
+        for runner in ("third", *(3 * ["tower", "third"])):
+            cup.play(runner)
+        claims = [claim for claim in cup.ladder().chain.claims.values() if claim.of == lost]
+        (again,) = (claim for claim in claims if claim.part is Part.AGAIN)
+        (sample,) = (claim for claim in claims if claim.part is Part.SAMPLE)
+        assert again.owner != sample.owner
+
+
+def test_a_claim_that_was_made_before_a_strike_came_is_still_taken(cup: Cup) -> None:
+    lie = cup.play("laptop")
+    early = cup.claimed("tower")
+    lines = cup.lines(lie)
+    strike = Strike(1, lie, 0, lines[0].decode(), lines[1].decode())
+    cup.merge(cup.commit({strike_path(lie): msgspec.json.encode(strike)}))
+    assert isinstance(cup.merge(early), Claimed)
+    cup.now += 60
+    cup.merge(cup.batch("tower"))
+    cup.now += 60
+    cup.merge(cup.claimed("tower"))
+    assert cup.ladder().chain.claims[cup.open("tower")].of == lie  # and the next one confirms what the liar said
+    assert list(problems(cup.ladder())) == []
+
+
+def test_a_claim_is_one_of_the_chain_also_when_a_maintainer_merges_it(cup: Cup) -> None:
+    """Who may write to the ladder could leave check-change out. Everybody sees that in `verify`."""
+    old = cup.head
+    for _ in range(2):
+        cup.play("tower")
+    record = json.loads(cup.claim_file("tower", 1, cup.head).split(b"\n")[0])
+    first = next(hash for hash, claim in cup.ladder().chain.claims.items() if claim.number == 1)
+    path, start = claim_path("laptop", 1), cup.head
+    for changes, words in (
+        ({"part": "again", "of": first, "games": 0}, "the chain draws new games for it; nobody chooses games"),
+        ({"after": ["a" * 64]}, "it was drawn from a head that the ladder never had"),
+        ({"games": 6, "number": 1, "after": list(cup.ladder(old).chain.tips())}, ""),
+        ({"owner": "ben", "games": 7}, "claims 7 games; expected a multiple of 2 up to 8"),
+    ):
+        mine = {
+            "runner": "laptop",
+            "owner": "ann",
+            "number": 1,
+            "after": list(cup.ladder().chain.tips()),
+            "at": cup.now,
+        }
+        text = json.dumps(record | mine | changes, separators=(",", ":")).encode() + b"\n"
+        cup.set(cup.signed("laptop", path, text))
+        found = list(problems(cup.ladder()))
+        cup.set(start)
+        assert any(words in each for each in found) if words else found == []
+
+
+def test_a_head_that_is_too_old_shows_when_a_maintainer_merges_it(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "STALE", 3)
+    early = cup.claimed("laptop")
+    for _ in range(2):
+        cup.play("tower")
+    cup.set(merge_of(cup.ladder(), cup.check(early), early))
+    assert [each for each in problems(cup.ladder()) if "a head that is none of the last 3 merges" in each]
