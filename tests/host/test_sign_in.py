@@ -252,6 +252,7 @@ CLAIMS = {
     "another nonce": {"nonce": "another"},
     "no nonce": {"nonce": None},
     "another audience": {"aud": "another contest"},
+    "another audience of ours": {"aud": "another contest", "azp": CLIENT},
     "no audience": {"aud": None},
     "audiences without the party": {"aud": [CLIENT, "other"]},
     "another party": {"azp": "other"},
@@ -287,6 +288,10 @@ def test_a_token_that_the_provider_has_not_signed_signs_nobody_in(liar: Liar) ->
         liar.key, liar.header = key, header
         with pytest.raises(Refused, match="cannot be trusted"):
             asked(liar)
+    liar.keys.append({"kty": "oct", "k": "c2VjcmV0" * 4, "kid": "b"})  # a key that everybody reads signs nothing
+    liar.key, liar.header = OctKey.import_key("secret" * 4), {"alg": "HS256", "kid": "b"}
+    with pytest.raises(Refused, match="cannot be trusted"):
+        asked(liar)
     head, body, _ = Liar(liar.issuer).token("x").split(".")
     unsigned = f"eyJhbGciOiJub25lIn0.{body}."
     for text in (unsigned, f"{head}.{body}.", "", "a.b.c", "[" * 5000, f"{head}.{'W1t' * 9000}.AAAA"):
@@ -347,10 +352,13 @@ def test_a_provider_that_is_slow_or_huge_or_wrong_ends_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(oidc, "PROVIDER_S", 0.6)
+    is_slow = send in (dripping, dripping_headers)
+    monkeypatch.setattr(oidc, "PROVIDER_S", 0.6 if is_slow else 20.0)
     liar.send[path] = send
     with caplog.at_level(logging.WARNING), pytest.raises(RunError) as raised:
         asked(liar)
+    assert ("more than 128 KiB" in str(raised.value)) == (send is endless)
+    assert ("did not answer within" in str(raised.value)) == is_slow
     assert "\n" not in str(raised.value) and SECRET not in f"{raised.value}{caplog.text}"
 
 

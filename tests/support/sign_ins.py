@@ -105,6 +105,7 @@ class Liar:
         """Replace the true ones; None leaves one out."""
         self.header: dict[str, Any] = {"alg": "RS256", "kid": "a"}
         self.key: RSAKey | OctKey = KEY
+        self.keys: list[dict[str, Any]] = [dict(KEY.as_dict(private=False))]
         self.tokens: dict[str, Any] = {}
         """Replace fields of the answer to a code."""
         self.send: dict[str, Callable[[BaseHTTPRequestHandler], None]] = {}
@@ -124,7 +125,7 @@ class Liar:
         if path == "/.well-known/openid-configuration":
             return self.description
         if path == "/jwks":
-            return {"keys": [KEY.as_dict(private=False)]}
+            return {"keys": self.keys}
         return {"access_token": "an access token", "token_type": "Bearer", "id_token": self.token(nonce)} | self.tokens
 
 
