@@ -14,14 +14,14 @@ from referee.harness.paths import read_limited
 T = TypeVar("T")
 
 
-def read_folder_toml(folder: Path, shown: str, name: str, purpose: str, kind: type[T], most_bytes: int) -> T:
+def read_folder_toml(folder: Path, shown: str, name: str, missing: str, kind: type[T], most_bytes: int) -> T:
     """Reads the file `name` of a stranger's folder as a `kind`. UsageError that says what is wrong.
 
-    `shown`: how the user names the folder. `purpose`: what the file says, for a folder without one.
+    `shown`: how the user names the folder. `missing`: the error for a folder without the file.
     """
     file, place = folder / name, f"{shown}/{name}"
     if not os.path.isfile(file):
-        raise UsageError(f"{shown} is a folder without a {name}, which says {purpose}")
+        raise UsageError(f"{shown} {missing}")
     if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
         raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
     try:

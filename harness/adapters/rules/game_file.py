@@ -109,8 +109,8 @@ class GameFile(Struct, forbid_unknown_fields=True):
 
 def read_game_file(folder: Path, shown: str) -> GameFile:
     """Reads the `game.toml` of a folder. UsageError, which names it as `shown`, that says what is wrong."""
-    purpose = "what the game is and how its rules run"
-    game = read_folder_toml(folder, shown, GAME_FILE, purpose, GameFile, MAX_BYTES)
+    missing = "is a folder without a game.toml, which says what the game is and how its rules run"
+    game = read_folder_toml(folder, shown, GAME_FILE, missing, GameFile, MAX_BYTES)
     if (problem := _problem(game, folder)) is not None:
         raise UsageError(f"{shown}/{GAME_FILE}: {problem}")
     return game
