@@ -214,9 +214,9 @@ def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
 
 
 def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> int:
-    """Writes what language models were asked and said as one HTML page.
+    """Writes prompts and completions as one HTML page.
 
-    The replay needs their prompts and completions, which a match keeps with --transcripts.
+    They are those of the language models in the match, which keeps them with --transcripts.
 
     Args:
         replay: The replay.
