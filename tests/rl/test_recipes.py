@@ -35,7 +35,8 @@ def commands() -> list[str]:
 
 
 def test_the_page_has_these_files(tmp_path: Path) -> None:
-    names = ["poker/agent.py", "poker/bot.toml", "train_with_sb3.py", "sb3_bot.py", "torch_bot.py"]
+    names = ["poker/agent.py", "poker/bot.toml", "sb3/train.py", "sb3/bot.py", "sb3/bot.toml"]
+    names += ["torch_bot/bot.py", "torch_bot/bot.toml"]
     assert [*blocks(tmp_path)] == names
     assert PAGE.count("```python") + PAGE.count("```toml") == len(names)
 
@@ -82,19 +83,22 @@ def test_wrappers_find_what_maskable_ppo_asks_for() -> None:
     wrapped.close()
 
 
-def test_a_policy_of_pytorch_plays_within_the_limits_of_the_page(tmp_path: Path) -> None:
+def test_a_policy_of_pytorch_plays_within_the_limits_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setenv("PATH", with_python())
     blocks(tmp_path)
     limits = referee.Limits(memory_bytes=1 << 30, startup_s=60.0)
-    verdict = referee.play("connectfour", [tmp_path / "torch_bot.py", "@random"], seed=1, limits=limits)
+    verdict = referee.play("connectfour", [tmp_path / "torch_bot", "@random"], seed=1, limits=limits)
     assert verdict.faults == () and verdict.turns > 6
 
 
-def test_stable_baselines_trains_a_bot_that_plays(tmp_path: Path) -> None:
+def test_stable_baselines_trains_a_bot_that_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sb3_contrib")
     blocks(tmp_path)
-    run("python3 train_with_sb3.py 600", tmp_path)
+    monkeypatch.setenv("PATH", with_python())
+    run("python3 sb3/train.py 600", tmp_path)
     limits = referee.Limits(memory_bytes=2 << 30, startup_s=120.0)
-    command = f"cmd:{sys.executable} {tmp_path / 'sb3_bot.py'}"
-    verdict = referee.play("connectfour", [command, "@random"], seed=1, limits=limits)
+    verdict = referee.play("connectfour", [tmp_path / "sb3", "@random"], seed=1, limits=limits)
     assert verdict.faults == () and verdict.turns > 6
