@@ -97,6 +97,7 @@ def test_the_served_page_opens_with_play_again_when_it_is_loaded_again(
         assert page.input_value("#turn") == "0"
         page.reload()
         page.wait_for_selector(".poster")
+        page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
         page.reload()
         page.wait_for_selector(".rank")

@@ -96,7 +96,7 @@ function Poster({ player }: { player: Player }) {
         Play the match
       </button>
       <p>
-        <button type="button" onClick={() => player.seek(player.last)}>
+        <button type="button" onClick={() => player.await(Infinity)}>
           show the result
         </button>{" "}
         <button type="button" onClick={() => player.details()}>
