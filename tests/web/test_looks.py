@@ -62,6 +62,23 @@ def test_the_list_and_the_help_are_accessible(
         assert barriers(page) == []
 
 
+@pytest.mark.parametrize(("game", "width"), [("aibg5", 390), ("cardgame", 390), ("reantics", 1280)])
+def test_the_opening_frame_and_the_board_alone_are_accessible(
+    game: str, width: int, paged: Played, browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    page.goto(paged(game).as_uri())
+    page.wait_for_selector(".poster")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert barriers(page) == [], scheme
+    page.keyboard.press("End")
+    page.wait_for_selector(".rank")
+    assert barriers(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
 @pytest.mark.parametrize("game", registry.own_names())
 def test_every_game_is_drawn_light_and_dark_and_is_accessible(
     game: str, paged: Played, browser: Browser, pictures: Path
