@@ -13,11 +13,13 @@ import pytest
 from contests import environment
 from hosted import Team, contest, log, play, until
 from hosting import hosted, wait_for
-from submissions import RUN, endless_server, zipped
+from submissions import RUN, endless_server, folder_of, zipped
 
 from referee.harness.host.store import Store
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.execution.core_locks import Beside
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.reader import Kind, Touch
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +133,43 @@ def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(tmp_path: 
         blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SHOWS))
         state = blue.decided(1)
         assert f"nice {os.nice(0) + core_locks.NICENESS}" in state["log"] and state["status"] == "accepted"
+
+
+BUSY = """
+import time
+plain = choose
+def choose():
+    until = time.thread_time() + 0.02
+    while time.thread_time() < until:
+        pass
+    return plain()
+"""
+BURNS = """build = "sh -c 'echo begun; for i in 1 2 3; do timeout 60 sh -c \\"while :; do :; done\\" & done; wait'"\n"""
+
+
+@pytest.mark.depends_on("harness/host/", "harness/process/", "harness/tournament/", "tests/support/hosting.py")
+def test_no_bot_is_blamed_in_games_during_a_check(tmp_path: Path) -> None:
+    """Games have all cores, and the build wants three. Bots need a third of their time on a core of their own."""
+    cup, cores = tmp_path / "cup", str(len(core_locks.physical()))
+    with hosted(cup, "--game", "tictactoe", "--jobs", cores, "--call-time", "60ms") as running:
+        for salt, name in enumerate(("Blue", "Red")):
+            Team(Store(cup), name).submit(str(folder_of(tmp_path / "bots" / name, salt, more=BUSY)))
+        green = running.team(running.organiser(), "Green")
+        wait_for(lambda: endings(cup))
+        green.hand_in(zipped(tmp_path / "files" / "green.zip", 3, RUN + BURNS))
+        wait_for(lambda: "begun" in green.http.get("/team/versions/1/state").json()["log"])
+        before = len(endings(cup))
+        wait_for(lambda: len(endings(cup)) > before + 20)
+        assert green.http.get("/team/versions/1/state").json()["status"] == "checking"
+        during = endings(cup)[before:]
+    assert [kind for kind in during if kind.faults and kind.touch is not Touch.DECIDED] == []
+
+
+def endings(cup: Path) -> list[Kind]:
+    """Returns how each game of a contest ended, in the order of the ledger."""
+    keys = [line.k for _, line in reader.every_line(cup)]
+    book = reader.read(cup)
+    return [game.kind for key in keys if (game := book.game(key)) is not None]
 
 
 def test_a_core_that_somebody_else_has_taken_is_not_shared(tmp_path: Path) -> None:
