@@ -31,6 +31,7 @@ TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
 
 def view(
     place: Path = REPLAYS,
+    other: Path | None = None,
     *,
     bind: str = "127.0.0.1",
     port: int = 0,
@@ -42,6 +43,7 @@ def view(
 
     Args:
         place: A replay, a folder with replays, or a tournament's folder. AI Arena 21's own `replay.txt` is shown too.
+        other: A second replay, which is shown side by side with the first, at the same turn.
         bind: The address to listen on. To watch from another machine, open the link that is printed.
         port: The port; 0 means any free port.
         no_browser: Print the link only, and open no browser.
@@ -49,15 +51,18 @@ def view(
             bracket, with the bracket between matches, or those between the first two of its standings.
     """
     name_folder(game)
+    if projector and other is not None:
+        raise UsageError("--projector cannot be combined with a second replay")
     need_web("referee view")
     from referee.harness.web.server.limits import listen
     from referee.harness.web.server.start import started
 
     listening = listen(bind, port)
     with listening, started(listening) as web:
-        replays, brackets = _final(place) if projector else (_replays(place), list)
+        replays, brackets = _final(place) if projector else (_replays(place, other), list)
+        opening = "" if other is None else "match=0&with=1&"
         with suppress(Ended, KeyboardInterrupt):
-            run(_serve, replays, listening, web, not no_browser, "projector" if projector else "", brackets)
+            run(_serve, replays, listening, web, not no_browser, "projector" if projector else "", brackets, opening)
     return PLAYED
 
 
@@ -79,11 +84,19 @@ def need_web(what: str) -> None:
     page.check_there()
 
 
-def _replays(place: Path) -> "ReplayList":
+def _replays(place: Path, other: Path | None = None) -> "ReplayList":
     from referee.harness.tournament.store import ledger
     from referee.harness.tournament.store.replay_source import LedgerShelf
-    from referee.harness.web.replay_list import replay_list
+    from referee.harness.web.replay_list import FileList, replay_list
 
+    if other is not None:
+        for each in (place, other):
+            if each.is_dir():
+                raise UsageError(f"{each} is a folder; expected two replays to compare")
+            replay_list(each)  # it says what is wrong with a file
+        if place.samefile(other):
+            raise UsageError(f"{place} and {other} are the same file; expected two replays to compare")
+        return FileList(place, other)
     if place == REPLAYS and not place.exists():
         raise UsageError(f"{place}: no replays yet; every match writes one there")
     return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
@@ -114,7 +127,13 @@ def _final(place: Path) -> "tuple[ReplayList, Brackets]":
 
 
 async def _serve(
-    replays: "ReplayList", listening: socket.socket, web: "Started", opens: bool, mode: str, brackets: "Brackets"
+    replays: "ReplayList",
+    listening: socket.socket,
+    web: "Started",
+    opens: bool,
+    mode: str,
+    brackets: "Brackets",
+    opening: str,
 ) -> None:
     from referee.harness.web import guard
     from referee.harness.web.app import Rights, Viewer
@@ -126,7 +145,7 @@ async def _serve(
     viewer = Viewer(replays, {token: Rights()}, mode, brackets)
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
-    url = guard.link(host, port, token)
+    url = guard.link(host, port, token, opening)
     async with viewer.open(), open_link(app, listening, web=web):
         out.print(url)
         with opened(url) if opens else nullcontext():

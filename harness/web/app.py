@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from hashlib import sha256
 
 import msgspec
 import trio
@@ -17,6 +18,7 @@ from referee.games import registry
 from referee.harness.bell import Bell
 from referee.harness.web.growing_replay import FollowedReplay
 from referee.harness.web.guard import HEADERS, bearer
+from referee.harness.web.last_position import last_position
 from referee.harness.web.page import STATIC, is_there, painters
 from referee.harness.web.replay_list import ReplayList
 from referee.harness.web.server.pages import Page, page
@@ -110,6 +112,7 @@ class Viewer:
         self.tokens = tokens
         self.bell = Bell()
         self._followed: dict[tuple[int, Eyes], FollowedReplay] = {}
+        self._ends = trio.CapacityLimiter(1)  # threads share one core, and matches that play need theirs
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
@@ -118,6 +121,7 @@ class Viewer:
                 Route("/brackets", self._brackets),
                 Route("/matches", self._matches),
                 Route("/matches/{number:number}", self._frames),
+                Route("/matches/{number:number}/end", self._end),
             ]
         )
 
@@ -145,7 +149,22 @@ class Viewer:
         if self.rights(request).eyes is not None:
             raise HTTPException(403, "this link shows one match\n")
         entries = await trio.to_thread.run_sync(self.replays.entries)
-        return Response(msgspec.json.encode(entries), media_type="application/json")
+        content = msgspec.json.encode(entries)
+        tag = f'"{sha256(content).hexdigest()[:32]}"'
+        headers = {"etag": tag}
+        if request.headers.get("if-none-match") == tag:  # a page asks every few seconds, and most lists stay
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type="application/json", headers=headers)
+
+    async def _end(self, request: Request) -> Response:
+        """Answers with the last position of a finished match, or 204 if it has none."""
+        if self.rights(request).eyes is not None:
+            raise HTTPException(403, "this link shows one match\n")
+        source = self.replays.source(request.path_params["number"])
+        if source is None:
+            raise HTTPException(404, "there is no such match\n")
+        content = await trio.to_thread.run_sync(last_position, source, limiter=self._ends)
+        return Response(content, media_type=LINES) if content else Response(status_code=204)
 
     async def _brackets(self, request: Request) -> Response:
         self.rights(request)

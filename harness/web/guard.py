@@ -121,11 +121,14 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def link(host: str, port: int, token: str) -> str:
-    """Returns the address of the page with a token. If the server listens on all addresses, others can reach it."""
+def link(host: str, port: int, token: str, place: str = "") -> str:
+    """Returns the address of the page with a token. If the server listens on all addresses, others can reach it.
+
+    `place`: what the page opens, as `match=0&`.
+    """
     if host in EVERYWHERE:
         host = next((each for each in _addresses() if not each.startswith(LOCAL)), "127.0.0.1")
-    return f"http://{bracketed(host)}:{port}/#token={token}"
+    return f"http://{bracketed(host)}:{port}/#{place}token={token}"
 
 
 def _addresses() -> list[str]:

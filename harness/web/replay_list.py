@@ -1,6 +1,7 @@
 """The replays that a viewer shows: one file, or a folder of them. A page names a replay by number, never by a path."""
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,6 +30,10 @@ MOST = 20_000
 """How many replays are listed: the newest."""
 
 
+IN_SERIES = re.compile(r"(.+)-\d+\.jsonl(?:\.gz)?", re.DOTALL)
+"""The name of a series' replay, as `match.series.numbered` makes it. The group is what all of them share."""
+
+
 class Fault(Struct, frozen=True):
     """A fault in a list."""
 
@@ -54,6 +59,9 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     seed: int = 0
     turns: int = 0
     ranks: tuple[int, ...] = ()
+    scores: tuple[float, ...] = ()
+    series: str = ""
+    """The same for all matches of a series; empty for a single match."""
     reason: str = ""
     """Why the match ended, in words; empty if the replay has no end."""
     faults: tuple[Fault, ...] = ()
@@ -157,6 +165,7 @@ class FileList(ReplayList):
     def __init__(self, *paths: Path) -> None:
         self._paths: list[Path] = []
         self._numbers: dict[Path, int] = {}
+        self._folders: dict[Path, int] = {}
         self._known: dict[Path, tuple[tuple[int, int], Entry]] = {}
         for path in paths:
             self.add(path)
@@ -186,6 +195,9 @@ class FileList(ReplayList):
             if known is not None and known[0] == state and not known[1].live:
                 return known[1]
             entry = read_entry(path, number, status.st_mtime)
+            if numbered := IN_SERIES.fullmatch(path.name):
+                folder = self._folders.setdefault(path.parent, len(self._folders))
+                entry = msgspec.structs.replace(entry, series=f"{folder}/{numbered[1]}")
         except (OSError, msgspec.MsgspecError, ValueError):
             return None
         self._known[path] = state, entry
@@ -270,6 +282,7 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         seed=header.setup.seed,
         turns=turns,
         ranks=() if result is None else result.ranks,
+        scores=() if result is None else result.scores,
         reason=reason,
         faults=tuple(Fault(fault.player, fault.kind) for fault in ending.faults),
         more_faults=sum(more_faults(ending.seats, ending.faults)),

@@ -159,6 +159,10 @@ class FrameBuilder:
         seen = line if self._eyes is None else _encode(_seen(step, self._eyes))
         return framed(patch, b'{"words":%b,%b' % (_encode(words), seen[1:]) if words else seen)
 
+    def skip(self, line: bytes) -> bool:
+        """Plays the next line without a frame. False = the line leads to no position. Raises Difference."""
+        return self.simulation.take(line) is not None
+
     def conclude(self, rest: Sequence[bytes]) -> str:
         """Returns the verdict on the replay, from the lines after its last position. Raises Difference."""
         return "identical" if self.simulation.conclude(rest) is not None else "aborted; identical so far"
@@ -238,6 +242,10 @@ class OriginalFrameBuilder:
             return None
         events = [{"event": "notice", "method": name, "params": params, "to": []} for name, params in notices]
         return self._frame({"turn": self._reader.turns, "events": events})
+
+    def skip(self, line: bytes) -> bool:
+        """See `FrameBuilder`."""
+        return self._reader.take(line) is not None
 
     def conclude(self, rest: Sequence[bytes]) -> str:
         """See `FrameBuilder`."""

@@ -159,7 +159,7 @@ def test_the_lists_columns_do_not_break_inside_words(
         page.set_viewport_size({"width": 1000, "height": 600})
         for column in ("game", "players", "turns", "faults"):
             assert page.get_by_role("columnheader", name=column, exact=True).bounding_box()["height"] < 40  # type: ignore[index]
-        assert page.locator("tbody tr").first.locator("td").nth(1).bounding_box()["height"] < 80  # type: ignore[index]
+        assert page.locator("tbody td.match a").first.bounding_box()["height"] < 80  # type: ignore[index]
         page.set_viewport_size({"width": 390, "height": 600})
         heights = [player.bounding_box()["height"] for player in page.locator(".player").all()]  # type: ignore[index]
         assert len(heights) == 4 and max(heights) < 40, "a name stays with its seat"

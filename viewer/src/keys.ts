@@ -28,8 +28,16 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [["u"], "undo your choice, or your last answer of this turn", (player) => player.undo()],
   [["a"], "go to the answer field", () => document.querySelector<HTMLInputElement>("#answer")?.focus()],
   [["g"], "go to a turn", () => document.querySelector<HTMLInputElement>("#turn")?.select()],
+  [["/"], "search the answers, notices, faults and standard error", (player) => search(player)],
+  [["c"], "copy a link to this turn", () => document.querySelector<HTMLButtonElement>("#link")?.click()],
   [["?"], "this help", (player) => (player.help.value = !player.help.value)],
 ];
+
+/** Opens the search and goes to its field, which is rendered at once. */
+function search(player: Player): void {
+  player.panel.value = "search";
+  setTimeout(() => document.querySelector<HTMLInputElement>("#search")?.select());
+}
 
 /** Elements that the space bar presses. */
 const PRESSED = "button, summary, [role=button]";

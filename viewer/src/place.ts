@@ -1,17 +1,16 @@
 // The position in the address: #match=3&turn=37&seat=1. A token is removed from it at once.
 
 import { effect } from "@preact/signals";
-import type { Player } from "./player";
+import { PANELS, type Panel, type Player } from "./player";
 
 export function place(): URLSearchParams {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** Writes the position into the address. A sandboxed frame, as in a notebook, has no address of its own. */
-function keep(named: URLSearchParams): void {
+/** Writes the position into the address. */
+export function keep(named: URLSearchParams): void {
   const hash = `#${named}`;
-  if (location.origin === "null" && location.protocol === "about:") return;
-  if (hash !== location.hash) history.replaceState(null, "", hash);
+  if (hasAddress() && hash !== location.hash) history.replaceState(null, "", hash);
 }
 
 /** Moves the token from the address to this tab's storage, which survives reloads. */
@@ -26,8 +25,23 @@ export function token(): string {
   return sessionStorage.getItem("token") ?? "";
 }
 
-/** Keeps the player and the address in step. */
-export function follow(player: Player, match?: number): void {
+/** Returns the link to the shown turn. It has the token unless that would let others steer or answer for this page. */
+export function link(player: Player): string {
+  const named = place();
+  named.set("turn", String(player.at.value));
+  const alone = player.live.value?.steers === true || player.match.about.eyes !== null;
+  const kept = sessionStorage.getItem("token");
+  if (kept !== null && !alone) named.set("token", kept);
+  return `${location.href.split("#")[0]}#${named}`;
+}
+
+/** Whether the page has an address that leads back to it. A sandboxed frame, as in a notebook, has none. */
+export function hasAddress(): boolean {
+  return !(location.origin === "null" && location.protocol === "about:");
+}
+
+/** Keeps the player and the address in step. `fixed`: the matches in the address; another one opens a new page. */
+export function follow(player: Player, fixed: Record<string, string> = {}): void {
   const take = () => {
     const named = place();
     const turn = named.get("turn");
@@ -37,16 +51,17 @@ export function follow(player: Player, match?: number): void {
     if (seat !== null && /^\d+$/.test(seat) && Number(seat) < player.match.about.names.length)
       player.seat.value = Number(seat);
     if (turn !== null) player.stage.value = panel === "none";
-    if (panel === "call" || panel === "events" || panel === "calls") player.panel.value = panel;
+    if (PANELS.includes(panel as Panel)) player.panel.value = panel as Panel;
   };
   take();
+  player.leave = () => hasAddress() && history.pushState(null, "", location.hash); // Back returns here
   addEventListener("hashchange", () => {
-    if (match !== undefined && place().get("match") !== String(match)) location.reload();
+    const moved = ["match", "with"].some((key) => place().get(key) !== (fixed[key] ?? null));
+    if ("match" in fixed && moved) location.reload();
     else take();
   });
   effect(() => {
-    const named = new URLSearchParams();
-    if (match !== undefined) named.set("match", String(match));
+    const named = new URLSearchParams(fixed);
     if (!player.following.value && !player.opening.value) named.set("turn", String(player.at.value));
     if (player.seat.value !== null) named.set("seat", String(player.seat.value));
     if (player.stage.value) named.set("panel", "none");

@@ -4,6 +4,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { painter } from "./games";
 import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
+import { hits } from "./search";
 
 /** Time for turns that were played before a pause to arrive. */
 const UNDER_WAY_MS = 200;
@@ -14,6 +15,9 @@ const LEAST_MOTION_MS = 80;
 const QUIET_MS = 40;
 /** How long a match may take from its opening frame on, if some speed allows it. */
 const SHOW_S = 240;
+/** The panels beside the board. */
+export const PANELS = ["call", "events", "calls", "search"] as const;
+export type Panel = (typeof PANELS)[number];
 export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 
 /** A condition to pause at: a number of one seat. */
@@ -54,7 +58,9 @@ export class Player {
   readonly walks = signal(false);
   /** Shows all seats' views side by side. */
   readonly beside = signal(false);
-  readonly panel = signal<"call" | "events" | "calls">("call");
+  readonly panel = signal<Panel>("call");
+  /** What is searched in the texts of the match. */
+  readonly searched = signal("");
   /** The call panel shows the sent frame. */
   readonly sent = signal(false);
   /** It shows a language model's prompts and completions. */
@@ -74,6 +80,8 @@ export class Player {
   readonly elsewhere = signal<number | null>(null);
   /** The number of the question that this page has answered. */
   private answered = 0;
+  /** Called before a jump, after which the browser's Back returns here. */
+  leave: () => void = () => undefined;
   readonly step = computed(() => this.held.steps[this.at.value]!);
 
   constructor(match: Match) {
@@ -278,6 +286,22 @@ export class Player {
     this.at.value = Math.max(0, Math.min(this.last, Math.round(at)));
   }
 
+  /** Goes to a step from anywhere. */
+  jump(at: number): void {
+    if (this.playing.value) this.seek(this.at.value);
+    this.leave();
+    this.seek(at);
+  }
+
+  /** What was found, in the order of the steps. */
+  readonly hits = computed(() => hits(this.match, this.searched.value));
+
+  /** Goes to the next or the previous hit, and round at the ends. */
+  nextHit(back = false): void {
+    const steps = [...new Set(this.hits.value.map(({ at }) => at))];
+    this.nextOf(steps, back);
+  }
+
   /** Goes to the next or the previous round, by the game's own count. */
   nextRound(back = false): void {
     const now = this.round(this.at.value);
@@ -318,11 +342,14 @@ export class Player {
 
   /** Goes to the next or previous fault, and round at the ends. */
   nextFault(back = false): void {
-    const all = this.faults.value;
+    this.nextOf(this.faults.value, back);
+  }
+
+  private nextOf(all: number[], back: boolean): void {
     const next = back
       ? (all.filter((at) => at < this.at.value).at(-1) ?? all.at(-1))
       : (all.find((at) => at > this.at.value) ?? all[0]);
-    if (next !== undefined) this.seek(next);
+    if (next !== undefined) this.jump(next);
   }
 
   /** Goes to the next answer of the seat that is shown, or that answered here. */

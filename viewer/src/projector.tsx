@@ -8,7 +8,7 @@ import { Reader, look } from "./match";
 import { token } from "./place";
 import { Player, SPEEDS } from "./player";
 import { ask } from "./server";
-import type { Entry } from "./views/list";
+import type { Entry } from "./views/results";
 import { cut, headline, visible } from "./views/words";
 
 /** How long a match may take, how long its result stays, and how often the page looks. */
@@ -122,8 +122,7 @@ function Hall() {
   const { match } = player;
   const step = player.step.value;
   const over = player.at.value === player.last;
-  const { Board, scores, scoreName } = painter(match.about.game);
-  const points = scores?.(step.view);
+  const { Board } = painter(match.about.game);
   const played = entries.slice(0, over ? at + 1 : at);
   return (
     <main class="hall" data-game={match.about.game}>
@@ -136,22 +135,7 @@ function Hall() {
           full screen
         </button>
       </header>
-      <ol class="sides" aria-label="players">
-        {match.about.names.map((name, seat) => (
-          <li key={seat} class={`seat-${seat} ${seat in step.awaited ? "active" : ""}`}>
-            <span class="mark" aria-hidden="true">
-              {seat}
-            </span>
-            <strong>{visible(name)}</strong>
-            <span class="wins">{wins(played, name)} won</span>
-            {points && (
-              <span class="score">
-                {scoreName ?? "score"} {points[seat]}
-              </span>
-            )}
-          </li>
-        ))}
-      </ol>
+      <Sides player={player} entries={played} />
       <section class="boards" aria-label="board">
         <div class="board">
           <Board key={at} {...look(match, player.at.value, null)} step={step} match={match} motion={player.motion} />
@@ -161,5 +145,31 @@ function Hall() {
         {cut(headline(match, player.at.value), 140)}
       </p>
     </main>
+  );
+}
+
+/** The names and scores of the seats, and the matches that each has won among some. */
+export function Sides({ player, entries }: { player: Player; entries?: Entry[] }) {
+  const { match } = player;
+  const step = player.step.value;
+  const { scores, scoreName } = painter(match.about.game);
+  const points = scores?.(step.view);
+  return (
+    <ol class="sides" aria-label="players">
+      {match.about.names.map((name, seat) => (
+        <li key={seat} class={`seat-${seat} ${seat in step.awaited ? "active" : ""}`}>
+          <span class="mark" aria-hidden="true">
+            {seat}
+          </span>
+          <strong>{visible(name)}</strong>
+          {entries && <span class="wins">{wins(entries, name)} won</span>}
+          {points && (
+            <span class="score">
+              {scoreName ?? "score"} {points[seat]}
+            </span>
+          )}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -7,7 +7,9 @@ import { follow, place, token } from "./place";
 import { Player } from "./player";
 import { ask, isThere } from "./server";
 import { App } from "./views/app";
-import { type Entry, List, gone } from "./views/list";
+import { Compare, leader } from "./views/compare";
+import { List, gone } from "./views/list";
+import type { Entry } from "./views/results";
 import { visible as readable } from "./views/words";
 
 const LIVE = '{"live":';
@@ -18,6 +20,8 @@ const NOT_BEGUN = "The match has not started yet: its bots are starting.";
 export async function served(root: Element): Promise<void> {
   token();
   const named = place().get("match");
+  const other = place().get("with");
+  if (named !== null && other !== null) return compare(root, [Number(named), Number(other)]);
   if (named !== null) return watch(root, Number(named));
   const entries = await listed(root);
   if (!entries) return;
@@ -55,6 +59,32 @@ function told(root: Element, what: string): void {
   render(<p class="told">{what}</p>, root);
 }
 
+/** Shows two finished matches side by side. */
+async function compare(root: Element, numbers: [left: number, right: number]): Promise<void> {
+  told(root, "The two matches are being read. One that is still played is shown once it is over.");
+  const players: Player[] = [];
+  for (const number of numbers) {
+    const reader = new Reader();
+    try {
+      const answer = await ask(`/matches/${number}`);
+      if (!answer.ok) return told(root, await answer.text());
+      for (const line of (await answer.text()).split("\n")) if (line && !line.startsWith(LIVE)) reader.take(line);
+    } catch {
+      return told(root, "The server does not answer. Reload the page to try again.");
+    }
+    if (reader.match.steps.length === 0) return told(root, reader.match.closing?.verified ?? NOT_BEGUN);
+    const player = new Player(reader.match);
+    player.grown();
+    players.push(player);
+  }
+  const [left, right] = players as [Player, Player];
+  const lead = leader(left, right);
+  document.title = "Two matches side by side";
+  listen(lead);
+  follow(lead, { match: String(numbers[0]), with: String(numbers[1]) });
+  render(<Compare lead={lead} sides={[left, right]} />, root);
+}
+
 async function watch(root: Element, number: number): Promise<void> {
   let reader = new Reader();
   const player = new Player(reader.match);
@@ -77,7 +107,7 @@ async function watch(root: Element, number: number): Promise<void> {
     if (eyes) player.seat.value = eyes[0] ?? null;
     document.title = readable(reader.match.about.title);
     listen(player);
-    follow(player, number);
+    follow(player, { match: String(number) });
     render(<App player={player} />, root);
   };
   for (;;) {

@@ -5,20 +5,22 @@ import { targets as tile } from "../src/games/aibg5";
 import { corner } from "../src/games/quoridor";
 import { home } from "../src/games/reantics";
 import { Reader } from "../src/match";
-import { follow, token } from "../src/place";
+import { follow, link, token } from "../src/place";
 import { Player } from "../src/player";
 
 /** A browser's address bar. */
-const bar = { hash: "", origin: "http://localhost", protocol: "http:" };
+const bar = { hash: "", href: "http://localhost/#old", origin: "http://localhost", protocol: "http:" };
 const replaceState = vi.fn((_state: null, _title: string, hash: string) => void (bar.hash = hash));
+const pushState = vi.fn();
 const kept = new Map<string, string>();
 
 beforeEach(() => {
   replaceState.mockClear();
+  pushState.mockClear();
   kept.clear();
   Object.assign(bar, { hash: "", origin: "http://localhost", protocol: "http:" });
   vi.stubGlobal("location", bar);
-  vi.stubGlobal("history", { replaceState });
+  vi.stubGlobal("history", { replaceState, pushState });
   vi.stubGlobal("addEventListener", () => undefined);
   vi.stubGlobal("sessionStorage", {
     getItem: (name: string) => kept.get(name) ?? null,
@@ -41,7 +43,7 @@ function player(): Player {
 test("the address names match, turn, seat and panel, and a page opened there shows them", () => {
   bar.hash = "#match=3&turn=7&seat=1&panel=calls";
   const shown = player();
-  follow(shown, 3);
+  follow(shown, { match: "3" });
   expect([shown.at.value, shown.seat.value, shown.panel.value]).toEqual([7, 1, "calls"]);
   shown.seek(4);
   shown.panel.value = "call";
@@ -71,6 +73,32 @@ test("a token leaves the address for the storage of the tab", () => {
   expect(token()).toBe("secret");
   expect(bar.hash).toBe("#match=1");
   expect(token()).toBe("secret");
+});
+
+test("a copied link opens the turn, and has the token only where that gives nobody rights", () => {
+  kept.set("token", "secret");
+  bar.hash = "#match=3&turn=4";
+  const shown = player();
+  follow(shown, { match: "3" });
+  shown.playing.value = true;
+  shown.at.value = 6;
+  expect(link(shown)).toBe("http://localhost/#match=3&turn=6&token=secret");
+  shown.live.value = { current: 3, paused: false, steers: true, choice: null, over: false };
+  expect(link(shown)).toBe("http://localhost/#match=3&turn=6");
+  shown.live.value = null;
+  shown.match.about.eyes = [0];
+  expect(link(shown)).toBe("http://localhost/#match=3&turn=6");
+});
+
+test("a jump leaves an entry to go back to; a step does not", () => {
+  const shown = player();
+  follow(shown);
+  shown.move(1);
+  expect(pushState).not.toHaveBeenCalled();
+  shown.jump(7);
+  expect(pushState).toHaveBeenCalledTimes(1);
+  expect(pushState).toHaveBeenCalledWith(null, "", "#turn=1");
+  expect(bar.hash).toBe("#turn=7");
 });
 
 test("a frame without an address, as in a notebook, keeps none", () => {

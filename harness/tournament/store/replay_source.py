@@ -105,6 +105,8 @@ class LedgerShelf(ReplayList):
             seed=line.s,
             turns=line.t,
             ranks=line.r,
+            scores=line.p,
+            series=line.k.rsplit("/", 2)[0],
             reason=reason_of(self._game, Result(line.r, line.p, line.why), names),
             faults=tuple(Fault(fault.seat, fault.kind) for fault in line.f),
             more_faults=sum(line.m),

@@ -8,6 +8,7 @@ import { Conditions } from "./conditions";
 import { Desk, asked, curtained, onlySeat, picking } from "./desk";
 import { Help, VERIFIED } from "./help";
 import { Legend } from "./legend";
+import { Link } from "./link";
 import { Seats } from "./seats";
 import { PLAY, Timeline } from "./timeline";
 import { gestures } from "./touch";
@@ -59,6 +60,7 @@ function Heading({ player }: { player: Player }) {
           details
         </button>
       )}
+      <Link player={player} />
       <button type="button" class="help" onClick={() => (player.help.value = true)} aria-label="help: the keys">
         ?
       </button>

@@ -1,10 +1,11 @@
 import { type Line, type Match, type Wrong, asked, limit, said, sent, wrongs } from "../match";
-import type { Player } from "../player";
+import { PANELS, type Panel, type Player } from "../player";
 import { Tokens, Transcript } from "./model";
+import { Search } from "./search";
 import { answers, compact, cut, name, spent, visible } from "./words";
 
 const MOST = 60_000;
-const PANELS = ["call", "events", "calls"] as const;
+const LABELS: Record<Panel, string> = { call: "call", events: "events", calls: "all turns", search: "search" };
 
 /** The calls of this step with answers, cost and faults; its events; a list of all steps. */
 export function CallPanel({ player }: { player: Player }) {
@@ -15,13 +16,14 @@ export function CallPanel({ player }: { player: Player }) {
       <nav>
         {(original ? PANELS.slice(1) : PANELS).map((panel) => (
           <button type="button" key={panel} aria-pressed={shown === panel} onClick={() => (player.panel.value = panel)}>
-            {panel === "calls" ? "all turns" : panel}
+            {LABELS[panel]}
           </button>
         ))}
       </nav>
       {shown === "call" && <Call player={player} />}
       {shown === "events" && <Events player={player} />}
       {shown === "calls" && <Calls player={player} />}
+      {shown === "search" && <Search player={player} />}
     </section>
   );
 }
@@ -266,7 +268,7 @@ function Calls({ player }: { player: Player }) {
         const at = from + index;
         return (
           <li key={at}>
-            <button type="button" aria-current={at === player.at.value} onClick={() => player.seek(at)}>
+            <button type="button" aria-current={at === player.at.value} onClick={() => player.jump(at)}>
               {at} {answers(match, step.line).join(" · ")}
               {wrongs(match, at).length > 0 && " ✗"}
             </button>

@@ -1,25 +1,16 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../server";
+import { type Entry, type Row, folded, result, tally } from "./results";
+import { Thumbnail } from "./thumbnail";
 import { finder, visible } from "./words";
 
-export interface Entry {
-  number: number;
-  title: string;
-  game: string;
-  names: string[];
-  at: number;
-  live?: boolean;
-  turns?: number;
-  ranks?: number[];
-  reason?: string;
-  faults?: { player: number; kind: string }[];
-  /** Number of faults that the replay only counts. */
-  more_faults?: number;
-}
-
 const AGAIN_MS = 2000;
-const SHOWN = 500;
+/** A list that takes the server long is requested less often. */
+const SHARE = 10;
+/** How many rows are added at a time. */
+const SHOWN = 100;
+const SHORT = { dateStyle: "short", timeStyle: "short" } as const;
 const NONE = "No replays yet. A match appears here as soon as it starts.";
 const entries = signal<Entry[]>([]);
 /** The server does not answer. */
@@ -27,6 +18,12 @@ export const gone = signal(false);
 const wanted = signal("");
 const game = signal("");
 const kind = signal<"all" | "live" | "fault" | "draw">("all");
+const shown = signal(SHOWN);
+/** The series that are unfolded. */
+const open = signal<ReadonlySet<string>>(new Set());
+/** The matches to compare. */
+const chosen = signal<number[]>([]);
+let tag = "";
 
 const KINDS: Record<string, (entry: Entry) => boolean> = {
   all: () => true,
@@ -39,8 +36,7 @@ const KINDS: Record<string, (entry: Entry) => boolean> = {
 export function List({ first }: { first: Entry[] }) {
   useEffect(() => {
     entries.value = first;
-    const timer = setInterval(() => void refresh(), AGAIN_MS);
-    return () => clearInterval(timer);
+    return refreshing();
   }, []);
   const all = entries.value.length > 0 ? entries.value : first;
   const games = [...new Set(all.map((entry) => entry.game))].sort();
@@ -51,6 +47,7 @@ export function List({ first }: { first: Entry[] }) {
       KINDS[kind.value]!(entry) &&
       fits(`${entry.title} ${entry.names.join(" ")}`),
   );
+  const rows = folded(found);
   return (
     <main class="list">
       <header>
@@ -80,6 +77,7 @@ export function List({ first }: { first: Entry[] }) {
         <span class="seed" role="status">
           {found.length} of {all.length}
         </span>
+        <Comparing />
         {gone.value && (
           <span class="badge bad" role="alert">
             the server does not answer; trying again
@@ -90,6 +88,7 @@ export function List({ first }: { first: Entry[] }) {
         <table>
           <thead>
             <tr>
+              <th scope="col">end</th>
               <th scope="col">match</th>
               <th scope="col">game</th>
               <th scope="col">players</th>
@@ -99,61 +98,171 @@ export function List({ first }: { first: Entry[] }) {
               </th>
               <th scope="col">faults</th>
               <th scope="col">when</th>
+              <th scope="col">compare</th>
             </tr>
           </thead>
           <tbody>
-            {found.slice(0, SHOWN).map((entry) => (
-              <Row key={entry.number} {...entry} />
+            {rows.slice(0, shown.value).map((row) => (
+              <Rows key={row.series || row.matches[0]!.number} {...row} />
             ))}
           </tbody>
         </table>
       </div>
       {found.length === 0 && <p>{all.length === 0 ? NONE : "No match fits."}</p>}
-      {found.length > SHOWN && <p>The newest {SHOWN} are shown. Filter to see others.</p>}
+      {rows.length > shown.value && <More left={rows.length - shown.value} />}
     </main>
   );
 }
 
-function Row({ number, title, game, names, at, live, turns, ranks, reason, faults, more_faults }: Entry) {
+/** A button that adds rows, also by itself when one scrolls to it. */
+function More({ left }: { left: number }) {
+  const element = useRef<HTMLButtonElement>(null);
+  const add = () => (shown.value += SHOWN);
+  useEffect(() => {
+    const watching = new IntersectionObserver(([entry]) => entry!.isIntersecting && add());
+    watching.observe(element.current!);
+    return () => watching.disconnect();
+  }, [left]);
+  return (
+    <button type="button" ref={element} onClick={add}>
+      show more ({left} left)
+    </button>
+  );
+}
+
+/** A match, or a series with its matches below it once it is unfolded. */
+function Rows({ series, matches }: Row) {
+  if (!series) return <Match {...matches[0]!} />;
+  const unfolded = open.value.has(series);
+  return (
+    <>
+      <Series series={series} matches={matches} unfolded={unfolded} />
+      {unfolded && matches.map((entry) => <Match key={entry.number} {...entry} inner />)}
+    </>
+  );
+}
+
+function Series({ series, matches, unfolded }: { series: string; matches: Entry[]; unfolded: boolean }) {
+  const first = matches[0]!;
+  const faults = matches.reduce((sum, each) => sum + (each.faults?.length ?? 0) + (each.more_faults ?? 0), 0);
+  const toggle = () => {
+    const next = new Set(open.value);
+    if (!next.delete(series)) next.add(series);
+    open.value = next;
+  };
+  const live = matches.some((entry) => entry.live);
   return (
     <tr class={live ? "live" : ""}>
-      <td>
+      <td class="end">{first.live ? null : <Thumbnail number={first.number} at={first.at} />}</td>
+      <td class="match">
+        <button type="button" class="series" aria-expanded={unfolded} onClick={toggle}>
+          {matches.length} matches
+        </button>
+      </td>
+      <td class="whole">{first.game}</td>
+      <Players names={first.names} />
+      <td class="broad">
+        {live && <span class="badge live">live</span>} {tally(matches)}
+      </td>
+      <td class="number" />
+      <td>{faults > 0 ? faults : ""}</td>
+      <When at={first.at} />
+      <td class="compare" />
+    </tr>
+  );
+}
+
+function Match(entry: Entry & { inner?: boolean }) {
+  const { number, title, game, names, at, live, turns, ranks, faults, more_faults, inner } = entry;
+  return (
+    <tr class={`${live ? "live" : ""} ${inner ? "inner" : ""}`}>
+      <td class="end">
+        {!live && (
+          <a href={`#match=${number}`} tabIndex={-1} aria-hidden="true">
+            <Thumbnail number={number} at={at} />
+          </a>
+        )}
+      </td>
+      <td class="match">
         <a href={`#match=${number}`}>{visible(title)}</a>
       </td>
       <td class="whole">{game}</td>
-      <td class="broad">
-        {names.map((name, seat) => (
-          <span key={seat} class={`player seat-${seat}`}>
-            <span class="mark" aria-hidden="true">
-              {seat}
-            </span>{" "}
-            {ranks?.[seat] === 1 ? <strong>{visible(name)}</strong> : visible(name)}{" "}
-          </span>
-        ))}
-      </td>
-      <td class="broad">{live ? <span class="badge live">live</span> : result(ranks, names, reason)}</td>
+      <Players names={names} ranks={ranks} />
+      <td class="broad">{live ? <span class="badge live">live</span> : result(entry)}</td>
       <td class="number">{turns ?? ""}</td>
       <td>
         {(faults ?? []).map((fault) => `${fault.kind} (seat\u00a0${fault.player})`).join(", ")}
         {more_faults && ` and ${more_faults} more`}
       </td>
-      <td class="whole">{new Date(at * 1000).toLocaleString()}</td>
+      <When at={at} />
+      <td class="compare">
+        {!live && (
+          <input
+            type="checkbox"
+            aria-label={`compare ${visible(title)}`}
+            checked={chosen.value.includes(number)}
+            onChange={() => choose(number)}
+          />
+        )}
+      </td>
     </tr>
   );
 }
 
-function result(ranks: number[] | undefined, names: string[], reason: string | undefined): string {
-  if (!ranks || ranks.length === 0) return reason || "no end";
-  const first = names.filter((_, seat) => ranks[seat] === 1).map(visible);
-  const won = `${first.join(" and ")} ${first.length === 1 ? "wins" : "win"}`;
-  return `${first.length === names.length ? "a draw" : won}: ${reason}`;
+function Players({ names, ranks }: { names: string[]; ranks?: number[] | undefined }) {
+  return (
+    <td class="broad">
+      {names.map((name, seat) => (
+        <span key={seat} class={`player seat-${seat}`}>
+          <span class="mark" aria-hidden="true">
+            {seat}
+          </span>{" "}
+          {ranks?.[seat] === 1 ? <strong>{visible(name)}</strong> : visible(name)}{" "}
+        </span>
+      ))}
+    </td>
+  );
+}
+
+function When({ at }: { at: number }) {
+  return <td class="whole">{new Date(at * 1000).toLocaleString(undefined, SHORT)}</td>;
+}
+
+/** Chooses a match to compare, or drops it. Of more than two, the oldest choice is dropped. */
+function choose(number: number): void {
+  const others = chosen.value.filter((other) => other !== number);
+  chosen.value = others.length < chosen.value.length ? others : [...others, number].slice(-2);
+}
+
+function Comparing() {
+  const [left, right] = chosen.value;
+  if (left === undefined) return null;
+  if (right === undefined) return <span role="status">Choose another match to compare.</span>;
+  return <a href={`#match=${left}&with=${right}`}>compare the two</a>;
+}
+
+/** Requests the list again and again. Returns a function that ends it. */
+function refreshing(): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const again = (ms: number) => {
+    timer = setTimeout(async () => {
+      const since = performance.now();
+      await refresh();
+      again(Math.max(AGAIN_MS, (performance.now() - since) * SHARE));
+    }, ms);
+  };
+  again(AGAIN_MS);
+  return () => clearTimeout(timer);
 }
 
 async function refresh(): Promise<void> {
   if (document.hidden) return;
   try {
-    const answer = await ask("/matches");
-    if (answer.ok) entries.value = (await answer.json()) as Entry[];
+    const answer = await ask("/matches", { headers: { "if-none-match": tag } });
+    if (answer.ok) {
+      entries.value = (await answer.json()) as Entry[];
+      tag = answer.headers.get("etag") ?? "";
+    }
     gone.value = false;
   } catch {
     gone.value = true; // the list stays
