@@ -117,6 +117,7 @@ for parent, name, function in (
     (replay_app, "show", "replay:replay_show"),
     (replay_app, "transcript", "replay:replay_transcript"),
     (replay_app, "verify", "replay:replay_verify"),
+    (replay_app, "video", "replay:replay_video"),
 ):
     parent.command(f"referee.harness.cli.{function}", name=name)  # loaded on use, so that every start is quick
 

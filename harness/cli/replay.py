@@ -4,8 +4,10 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
+from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.ending import headline
@@ -17,6 +19,7 @@ from referee.harness.cli.reports.turns import Window, coloured, legend, steps, t
 from referee.harness.cli.screen import building, out, paged
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError, writing
+from referee.harness.installed import extra_command
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.replay.formats import records
@@ -25,6 +28,11 @@ from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 from referee.harness.web.transcript import transcript_page
+
+MIN_TURN_S, MAX_TURN_S = 0.04, 60.0
+"""How long a film may show a turn."""
+SIDES = range(200, 3841)
+"""The width and the height of a film, in pixels."""
 
 
 def replay_verify(
@@ -229,3 +237,56 @@ def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> i
         file.write_bytes(content)
     out.print(f"{file}  ({len(content) >> 10} KiB)")
     return PLAYED
+
+
+def replay_video(
+    replay: Path,
+    file: Path,
+    *,
+    first: Annotated[int, Parameter(name="--from")] = 0,
+    to: int | None = None,
+    seconds: float = 0.5,
+    size: str = "1280x720",
+    theme: Literal["dark", "light"] = "dark",
+    force: bool = False,
+    game: GameFolder = None,
+) -> int:
+    """Writes a match as a film: a .gif, .mp4 or .webm with the viewer's boards.
+
+    Needs the extra `pictures` and Chromium, and ffmpeg for .mp4 and .webm. Nothing is fetched from a network. A film has
+    at most 10 minutes.
+
+    Args:
+        replay: The replay, or a `replay.txt` of AI Arena 21.
+        file: The new file. Its ending names the format.
+        first: The first turn to show; 0 is the opening.
+        to: The last turn to show.
+        seconds: How long each turn is shown.
+        size: Width and height in pixels.
+        theme: Light or dark.
+        force: Replace the file if it exists.
+    """
+    name_folder(game)
+    try:
+        from referee.harness.web.film import Cut, write_film  # Playwright and Pillow, an extra
+    except ImportError as error:
+        needed = f"referee replay video needs the extra `pictures` ({error})"
+        raise UsageError(f"{needed}; to install it: {extra_command('pictures')}") from error
+    if not MIN_TURN_S <= seconds <= MAX_TURN_S:
+        raise UsageError(f"--seconds {seconds:g}: expected {MIN_TURN_S:g} to {MAX_TURN_S:g} seconds a turn")
+    if first < 0 or (to is not None and to < first):
+        raise UsageError(f"--from {first} --to {to}: expected turns from 0 on, the first one first")
+    width, height = _size(size)
+    refuse_same_file(replay, file)
+    turns = write_film(read_record(replay), file, Cut(first, to, seconds, width, height, theme), force)
+    out.print(f"{file}  ({counted(turns, 'turn')}, {file.stat().st_size >> 10} KiB)")
+    return PLAYED
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, x, height = text.partition("x")
+    if not (x and width.isdecimal() and height.isdecimal() and len(text) < 12):
+        raise UsageError(f"--size {printable(text)}: expected WIDTHxHEIGHT, such as 1280x720")
+    if int(width) not in SIDES or int(height) not in SIDES:
+        raise UsageError(f"--size {text}: expected sides of {SIDES[0]} to {SIDES[-1]} pixels")
+    return int(width), int(height)

@@ -117,6 +117,24 @@ def _stderr(replay: Replay | Original) -> dict[Player, bytes]:
     return {player: source.stderr(player)[:STDERR_BYTES] for player, _ in enumerate(replay.header.setup.names)}
 
 
+def empty_page(game: Game, mode: str) -> str:
+    """Returns a page without a match, whose script gets one from its caller. Raises RunError without a viewer.
+
+    `mode`: as in `app.document`. The page's policy allows no request.
+    """
+    style = built("viewer.css")
+    painter, script = (
+        text.replace("</script", "<\\/script") for text in (painters([game]), built("viewer.js"))
+    )  # not the end of the element
+    policy = f"default-src 'none'; script-src {_hash(painter)} {_hash(script)}; style-src {_hash(style)}"
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<title>referee</title>\n<style>{style}</style>\n<div id="app" data-{mode}></div>\n'
+        f"<script>{painter}</script>\n<script>{script}</script>\n</html>\n"
+    )
+
+
 def is_there() -> bool:
     """Tells whether this installation has the viewer."""
     return (STATIC / "viewer.js").is_file() and (STATIC / "viewer.css").is_file()

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { film } from "./film";
 import { listen } from "./keys";
 import { Reader } from "./match";
 import { follow, place } from "./place";
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   if (root.hasAttribute("data-picture")) return picture(root);
   if (root.hasAttribute("data-screen")) return screen(root);
   if (root.hasAttribute("data-projector")) return projector(root);
+  if (root.hasAttribute("data-film")) return film(root);
   if (!document.querySelector("#data")) return served(root);
   const reader = new Reader();
   const player = new Player(reader.match);

@@ -15,7 +15,7 @@ const LEAST_MOTION_MS = 80;
 const QUIET_MS = 40;
 /** How long a match may take from its opening frame on, if some speed allows it. */
 const SHOW_S = 240;
-/** The panels beside the board. */
+/** The panels next to the board. */
 export const PANELS = ["call", "events", "calls", "search"] as const;
 export type Panel = (typeof PANELS)[number];
 export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
