@@ -65,7 +65,7 @@ function Picture({ player, first, last }: { player: Player; first: number; last:
       <Sides player={player} />
       <section class="boards" aria-label="board">
         <div class="board">
-          <Board {...look(match, at, null)} step={match.steps[at]!} match={match} />
+          <Board {...look(match, at, null)} step={match.steps[at]!} match={match} motion={player.motion} />
         </div>
       </section>
       <p class="commentary">{cut(headline(match, at), 120)}</p>

@@ -35,6 +35,7 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
 
 /** Opens the search and goes to its field, which is rendered at once. */
 function search(player: Player): void {
+  if (player.stage.value) player.details();
   player.panel.value = "search";
   setTimeout(() => document.querySelector<HTMLInputElement>("#search")?.select());
 }

@@ -131,11 +131,11 @@ test("the opening frame has no turn in the address, so that it is shown again; t
   bar.hash = "#match=3";
   const shown = player();
   shown.open();
-  follow(shown, 3);
+  follow(shown, { match: "3" });
   expect(bar.hash).toBe("#match=3&panel=none");
   shown.seek(4);
   expect(bar.hash).toBe("#match=3&turn=4&panel=none");
   const again = player();
-  follow(again, 3);
+  follow(again, { match: "3" });
   expect([again.at.value, again.stage.value]).toEqual([4, true]);
 });

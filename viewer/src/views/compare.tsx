@@ -68,7 +68,7 @@ function Side({ player, label }: { player: Player; label: string }) {
       <Seats player={player} />
       <p>{headline(match, at)}</p>
       <div class="board">
-        <Board {...look(match, at, null)} step={match.steps[at]!} match={match} />
+        <Board {...look(match, at, null)} step={match.steps[at]!} match={match} motion={player.motion} />
       </div>
     </section>
   );
