@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,18 @@ from referee.harness.web import film
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("viewer")]
 
+
+def in_a_thread(function: Callable[..., int], *arguments: object) -> int:
+    """Calls a function where no event loop runs: the browser of other tests has one in the main thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def told(command: Sequence[str]) -> int:
+    """Runs a command line and returns its exit code."""
+    return in_a_thread(main, command)
+
+
 SMALL = ["--size", "320x240"]
 
 
@@ -25,7 +39,7 @@ def test_a_gif_shows_the_chosen_turns_for_their_time(
 ) -> None:
     file = tmp_path / "match.gif"
     command = ["replay", "video", str(played("quoridor")), str(file), "--from", "2", "--to", "5", "--seconds", "0.5"]
-    assert main([*command, *SMALL]) == 0
+    assert told([*command, *SMALL]) == 0
     assert "match.gif  (4 turns, " in capsys.readouterr().out
     with Image.open(file) as picture:
         assert picture.size == (320, 240) and picture.info["loop"] == 0
@@ -37,10 +51,10 @@ def test_a_gif_shows_the_chosen_turns_for_their_time(
         assert 1900 <= length_ms <= 2500
     assert [path.name for path in tmp_path.iterdir()] == ["match.gif"], "nothing else is left"
     content = file.read_bytes()
-    assert main([*command, *SMALL]) == 2
+    assert told([*command, *SMALL]) == 2
     assert f"{file} exists; --force replaces it" in capsys.readouterr().err.replace("\n", " ")
     assert file.read_bytes() == content
-    assert main([*command[:4], "--from", "0", "--to", "0", "--force", *SMALL]) == 0
+    assert told([*command[:4], "--from", "0", "--to", "0", "--force", *SMALL]) == 0
     assert file.read_bytes() != content
 
 
@@ -50,7 +64,7 @@ def test_a_film_through_ffmpeg_has_its_length_and_size(ending: str, tmp_path: Pa
         pytest.skip(f"{LACKING}ffmpeg")
     file = tmp_path / f"match.{ending}"
     command = ["replay", "video", str(played("tictactoe")), str(file), "--to", "3", "--seconds", "0.5", *SMALL]
-    assert main(command) == 0
+    assert told(command) == 0
     said = subprocess.run(["ffmpeg", "-hide_banner", "-i", str(file)], capture_output=True, text=True).stderr
     assert "320x240" in said and "Duration: 00:00:02." in said
 
@@ -60,7 +74,7 @@ def test_without_ffmpeg_one_line_says_so_and_nothing_is_written(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     file = tmp_path / "match.mp4"
-    assert main(["replay", "video", str(played("tictactoe")), str(file)]) == 3
+    assert told(["replay", "video", str(played("tictactoe")), str(file)]) == 3
     said = capsys.readouterr().err
     assert ".mp4 needs ffmpeg, which is not installed; install it, or write a .gif" in said
     assert len(said.splitlines()) == 1 and not file.exists()
@@ -71,7 +85,7 @@ def test_without_chromium_one_line_says_so(
 ) -> None:
     monkeypatch.setattr(film, "BROWSERS", ("no-such-browser",))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
-    assert main(["replay", "video", str(played("tictactoe")), str(tmp_path / "match.gif")]) == 3
+    assert told(["replay", "video", str(played("tictactoe")), str(tmp_path / "match.gif")]) == 3
     said = capsys.readouterr().err
     assert "a film needs Chromium, which is not installed" in said and len(said.splitlines()) == 1
 
@@ -85,7 +99,7 @@ def test_without_the_extra_one_line_says_how_to_install_it(tmp_path: Path, playe
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "words"),
     [
         (["match.avi"], "expected a name that ends with .gif, .mp4, .webm"),
         (["match.gif", "--seconds", "0"], "expected 0.04 to 60 seconds a turn"),
@@ -96,12 +110,12 @@ def test_without_the_extra_one_line_says_how_to_install_it(tmp_path: Path, playe
     ],
 )
 def test_a_wrong_request_is_refused_in_one_line(
-    arguments: list[str], told: str, tmp_path: Path, played: Played, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], words: str, tmp_path: Path, played: Played, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, *options = arguments
-    assert main(["replay", "video", str(played("tictactoe")), str(tmp_path / name), *options]) == 2
+    assert told(["replay", "video", str(played("tictactoe")), str(tmp_path / name), *options]) == 2
     said = capsys.readouterr().err
-    assert told in said and len(said.splitlines()) == 1
+    assert words in said and len(said.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -110,7 +124,7 @@ def test_a_film_that_would_be_too_long_is_refused_and_leaves_nothing(
     limit: str, tmp_path: Path, played: Played, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(film, limit, 1)
-    assert main(["replay", "video", str(played("quoridor")), str(tmp_path / "match.gif"), *SMALL]) in (2, 3)
+    assert told(["replay", "video", str(played("quoridor")), str(tmp_path / "match.gif"), *SMALL]) in (2, 3)
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1 and ("choose" in said)
     assert list(tmp_path.iterdir()) == []
@@ -136,14 +150,20 @@ def test_the_text_of_a_replay_is_no_markup_and_the_page_requests_nothing(
         assert name.split(">")[0] in await page.locator(".sides").inner_text()
 
     monkeypatch.setattr(film, "_shots", looking)
-    assert film.write_film(Replay(hostile), tmp_path / "match.gif", film.Cut(last=1, width=320, height=240)) == 2
+    assert (
+        in_a_thread(film.write_film, Replay(hostile), tmp_path / "match.gif", film.Cut(last=1, width=320, height=240))
+        == 2
+    )
     assert seen == ["referee", "0"]
 
 
 def test_a_film_may_be_light(tmp_path: Path, played: Played) -> None:
     file = tmp_path / "light.gif"
-    film.write_film(
-        Replay(played("connectfour")), file, film.Cut(first=3, last=3, width=320, height=240, theme="light")
+    in_a_thread(
+        film.write_film,
+        Replay(played("connectfour")),
+        file,
+        film.Cut(first=3, last=3, width=320, height=240, theme="light"),
     )
     with Image.open(file) as picture:
         assert min(picture.convert("RGB").getpixel((2, 120))) > 200  # type: ignore[type-var]

@@ -25,7 +25,7 @@ export function Link({ player }: { player: Player }) {
       <button type="button" id="link" title="key c" onClick={() => void copy()}>
         copy link
       </button>
-      <span role="status" class="seed">
+      <span role="status" class="copied">
         {copied.value && `copied: turn ${player.at.value}`}
       </span>
       {given.value && (
