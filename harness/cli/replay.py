@@ -253,8 +253,7 @@ def replay_video(
 ) -> int:
     """Writes a match as a film: a .gif, .mp4 or .webm with the viewer's boards.
 
-    Needs the extra `pictures` and Chromium, and ffmpeg for .mp4 and .webm. Nothing is fetched from a network. A film has
-    at most 10 minutes.
+    Needs the extra `pictures` and Chromium, and ffmpeg for .mp4 and .webm. A film has at most 10 minutes.
 
     Args:
         replay: The replay, or a `replay.txt` of AI Arena 21.
