@@ -1,6 +1,5 @@
 """Writes a ladder as a web site of plain files: a pure function of a commit, and of the replays in a folder."""
 
-import gzip
 import shutil
 import time
 from collections.abc import Iterator
@@ -54,9 +53,9 @@ def _files(ladder: Ladder, table: Table, replays: Path | None) -> Iterator[tuple
         viewed = {game.name for each in games.values() for game in each[: listed.VIEWED] if viewer.is_there()}
         every = {game.name: game for each in games.values() for game in each}
         for game, replay in listed.kept(ladder, replays, list(every.values())):
-            file, view = f"games/{game.name}.jsonl.gz", f"games/{game.name}.html" if game.name in viewed else ""
+            file, view = f"games/{game.name}.jsonl", f"games/{game.name}.html" if game.name in viewed else ""
             files[game.name] = file, view
-            yield file, gzip.compress(replay, 6, mtime=0)
+            yield file, replay  # not compressed: libraries of two machines may compress differently
             if view:
                 yield view, listed.viewer_page(replay)
     yield "table.json", encoded(table)

@@ -182,12 +182,23 @@ class _Counting:
                     late = [each for each in read_game(line, entry.runner).faults if each.kind == TIMEOUT]
                     own["calls_late"] += len(late)
                     own["late_by_machine"] += sum(each.is_noise for each in late)
-        if len(entries) > 1 and _are_alike(entries, bots) and len({each.owner for each in entries}) == len(entries):
-            for entry in entries:
-                self._of(entry.runner)["shared"] += len(entry.lines)
-                self._of(entry.runner)["agree"] += len(entry.lines)
+        players, samples = _parted(entries)
+        distinct = self._owners(entries) == len(entries)
+        if len(players) > 1 and len(samples) < 2 and distinct and _are_alike(players, bots):
+            for entry in players:
+                self._add(entry, shared=len(entry.lines), agree=len(entry.lines))
+            for sample in samples:
+                wrong = len(_differing(sample, players[0]))
+                self._add(sample, shared=len(sample.lines), agree=len(sample.lines) - wrong)
+                for entry in players:
+                    self._add(entry, agree=-wrong, samples=len(sample.lines), sample_differs=wrong)
         else:
             self._compare_lines(entries, bots, games)
+
+    def _add(self, entry: _Entry, **counts: int) -> None:
+        own = self._of(entry.runner)
+        for name, count in counts.items():
+            own[name] += count
 
     def _compare_lines(
         self, entries: Sequence[_Entry], bots: tuple[BotVersion, ...], games: Sequence[DrawnGame]
@@ -238,14 +249,17 @@ class _Counting:
         places = [self.current.get((bot.name, bot.version), -1) for bot in bots]
         modules = [bot.is_module for bot in bots]
         honest = [each for each in entries if each.hash not in self.ladder.struck]
-        alone = honest[0].lines if honest and (len(entries) == 1 or _are_alike(honest, bots)) else None
-        enough = alone is not None and _are_alike(honest, bots) and self._owners(honest) >= self.witnesses
+        players, samples = _parted(honest)
+        alike = bool(players) and _are_alike(players, bots)
+        alone = players[0].lines if players and (alike or len(players) == 1) else None
+        enough = alike and self._owners(players) >= self.witnesses
+        disputed = {place for each in samples if alone is not None for place in _differing(each, players[0])}
         group: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         contents: list[int] = []
         last = len(games) - 1
         for place, game in enumerate(games):
             proved = all([modules[bot] for bot in game.bots])
-            if alone is not None and (proved or enough):
+            if alone is not None and (proved or enough) and place not in disputed:
                 line: bytes | None = alone[place]
             else:
                 line = self._agreed(honest, place, game, bots)
@@ -385,10 +399,18 @@ class _Counting:
 
 def _are_alike(entries: Sequence[_Entry], bots: tuple[BotVersion, ...]) -> bool:
     """Whether all say the same of all games, which all bots play alike again."""
-    return (
-        all(each.courses == entries[0].courses and each.part is not Part.SAMPLE for each in entries)
-        and all(bot.deterministic for bot in bots)
-    )  # fmt: skip
+    return all(each.courses == entries[0].courses for each in entries) and all(bot.deterministic for bot in bots)
+
+
+def _parted(entries: Sequence[_Entry]) -> tuple[list[_Entry], list[_Entry]]:
+    """Returns those that hold all games, and those that hold a sample of them."""
+    samples = [each for each in entries if each.part is Part.SAMPLE]
+    return [each for each in entries if each.part is not Part.SAMPLE], samples
+
+
+def _differing(sample: _Entry, player: _Entry) -> list[int]:
+    """Returns the places of the games about which a sample says something else."""
+    return [place for place, line in sample.lines.items() if _told(line) != _told(player.lines.get(place, b""))]
 
 
 def _told(line: bytes) -> tuple[bytes, ...]:

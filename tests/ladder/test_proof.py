@@ -233,12 +233,12 @@ def test_the_pages_show_replays_that_give_the_results(cup: Cup, tmp_path: Path) 
     handed_in(cup, replays)
     site = published(cup, tmp_path / "site", replays)
     games = [name for name in site if name.startswith("games/")]
-    assert len([name for name in games if name.endswith(".jsonl.gz")]) == 4
+    assert len([name for name in games if name.endswith(".jsonl")]) == 4
     watched = [name for name in games if name.endswith(".html")]
     for name in watched if viewer.is_there() else games:
         assert name.encode() in site["bots/ada.html"] and name.encode() in site["bots/bob.html"]
     assert viewer.is_there() == bool(watched)
-    text = gzip.decompress(site[min(name for name in games if name.endswith(".gz"))])
+    text = site[min(name for name in games if name.endswith(".jsonl"))]
     assert b'"answers"' in text and str(tmp_path).encode() not in text  # no paths of the machine that has played
     (pack,) = replays.iterdir()
     pack.write_bytes(gzip.compress(gzip.decompress(pack.read_bytes()).replace(b'"column":"C"', b'"column":"E"', 1)))
@@ -267,15 +267,23 @@ def test_the_site_is_equal_byte_for_byte_wherever_it_is_written(cup: Cup, tmp_pa
         assert published(cup, tmp_path / str(number), replays, **env) == site
 
 
+def another_python() -> str:
+    """Returns a Python of another version than this one, 3.11 or 3.13. A shim of pyenv may stand for none."""
+    name = "python3.13" if sys.version_info[:2] != (3, 13) else "python3.11"
+    kept = Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}.*/bin/{name}")
+    found = next((str(path) for path in sorted(kept)), name)
+    skip_without(found)
+    return found
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("other", ["python3.11", "python3.13"])
-def test_the_site_is_equal_with_another_python(cup: Cup, tmp_path: Path, other: str) -> None:
-    skip_without(other)
+def test_the_site_is_equal_with_another_python(cup: Cup, tmp_path: Path) -> None:
     replays, home = tmp_path / "replays", tmp_path / "python"
     handed_in(cup, replays)
-    subprocess.run([other, "-m", "venv", str(home)], check=True)
+    subprocess.run([another_python(), "-m", "venv", str(home)], check=True)
     install = [str(home / "bin" / "pip"), "install", "--quiet", f"{ROOT}[cluster,wasm]"]
     subprocess.run(install, check=True)
     site = published(cup, tmp_path / "here", replays)
-    assert published(cup, tmp_path / "there", replays, str(home / "bin" / "python")) == site
+    there = published(cup, tmp_path / "there", replays, str(home / "bin" / "python"))
+    assert there == site and any(name.startswith("games/") for name in site)
