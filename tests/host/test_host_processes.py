@@ -147,7 +147,7 @@ def choose():
 BURNS = """build = "sh -c 'echo begun; for i in 1 2 3; do timeout 60 sh -c \\"while :; do :; done\\" & done; wait'"\n"""
 
 
-@pytest.mark.depends_on("harness/host/", "harness/process/", "harness/tournament/", "tests/support/hosting.py")
+@pytest.mark.nightly
 def test_no_bot_is_blamed_in_games_during_a_check(tmp_path: Path) -> None:
     """Games have all cores, and the build wants three. Bots need a third of their time on a core of their own."""
     cup, cores = tmp_path / "cup", str(len(core_locks.physical()))
@@ -162,7 +162,7 @@ def test_no_bot_is_blamed_in_games_during_a_check(tmp_path: Path) -> None:
         wait_for(lambda: len(endings(cup)) > before + 20)
         assert green.http.get("/team/versions/1/state").json()["status"] == "checking"
         during = endings(cup)[before:]
-    assert [kind for kind in during if kind.faults and kind.touch is not Touch.DECIDED] == []
+    assert [kind for kind in during if kind.faults & ~kind.noise or (kind.faults and kind.touch < Touch.DECIDED)] == []
 
 
 def endings(cup: Path) -> list[Kind]:
