@@ -18,19 +18,24 @@ export const legend = [
     drawing: <g transform="scale(1.4)">{picture(fruit)}</g>,
     meaning: name.replace("-", " "),
   })),
-  { drawing: <Runner seat={0} bike={false} gun={false} />, meaning: "a player" },
-  { drawing: <Runner seat={0} bike gun={false} />, meaning: "on a bike" },
-  { drawing: <Runner seat={0} bike={false} gun />, meaning: "with a portal gun" },
+  { drawing: small(<Runner seat={0} bike={false} gun={false} />), meaning: "a player" },
+  { drawing: small(<Runner seat={0} bike gun={false} />), meaning: "on a bike" },
+  { drawing: small(<Runner seat={0} bike={false} gun />), meaning: "with a portal gun" },
   { drawing: <rect class="block" x={-10} y={-10} width={SIZE} height={SIZE} />, meaning: "blocked" },
   {
     drawing: <rect class="heat" x={-10} y={-10} width={SIZE} height={SIZE} opacity={0.6} />,
     meaning: "fruit will come near",
   },
   {
-    drawing: <line class="last" x1={-12} y1={8} x2={12} y2={-8} />,
+    drawing: <line class="last seat-0" x1={-12} y1={8} x2={12} y2={-8} />,
     meaning: "from where to where a player went in this turn",
   },
 ];
+
+/** A player in the size of a legend. */
+function small(player: ReturnType<typeof Runner>) {
+  return <g transform="translate(-1 2) scale(0.7)">{player}</g>;
+}
 
 /** A fruit, or the value of a pile, around the centre. */
 function picture(fruit: string) {
