@@ -117,7 +117,7 @@ class Weekend:
     def decide(self, round: int) -> None:
         """Waits for all verdicts of a round."""
         for name in self.names:
-            state = self.browsers[name].decided(round, 180.0)
+            state = self.browsers[name].decided(round, 600.0 if self.languages else 180.0)
             assert state["status"] == self.expected[name, round], (name, state)
 
     def practise(self) -> None:
