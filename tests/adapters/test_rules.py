@@ -592,7 +592,7 @@ def test_every_kit_has_bindings_from_the_schemas(tmp_path: Path, language: str) 
 
 def test_a_template_for_prompts_reaches_nothing_of_ours() -> None:
     with pytest.raises(SecurityError):
-        Prompts("{% block system %}{% endblock %}", "{% block system %}{{ ''.__class__.__mro__ }}{% endblock %}", {})
+        Prompts(["{% block system %}{{ ''.__class__.__mro__ }}{% endblock %}", "{% block system %}{% endblock %}"], {})
 
 
 def module_game(folder: Path, content: bytes) -> Game:

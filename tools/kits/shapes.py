@@ -321,8 +321,8 @@ def _words(text: str) -> str:
 
 def _identifier(name: str) -> str:
     """A name, checked: a schema may have any text there."""
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
-        raise ValueError(f"no kit has a name for {json.dumps(name)}; expected letters, digits and _, a letter first")
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"no kit has a name for {json.dumps(name)}; expected letters, digits and _, no digit first")
     return name
 
 
