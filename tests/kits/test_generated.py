@@ -54,8 +54,9 @@ def test_the_generated_files_are_up_to_date() -> None:
 
 
 def test_a_constant_with_one_item_is_a_tuple_in_python() -> None:
-    text = json.dumps({**schema("tictactoe"), "constants": {"ONE": [5], "TWO": ["a", "b"]}})
-    lines = python.emit(Binding.read(text, "here")).splitlines()
+    made = schema("tictactoe")
+    made["constants"] |= {"ONE": [5], "TWO": ["a", "b"]}
+    lines = python.emit(Binding.read(json.dumps(made), "here")).splitlines()
     assert "ONE = (5,)" in lines and 'TWO = ("a", "b")' in lines
 
 
