@@ -44,6 +44,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.rerun.repro import reproduce
 from referee.harness.seats.roster import open_roster
 from referee.harness.tournament.reports.figures import model_use
+from referee.protocol.codec import MAX_DEPTH
 
 pytestmark = pytest.mark.slow
 
@@ -136,19 +137,40 @@ async def test_a_rivals_name_is_in_no_prompt(arena: Arena, service: ModelService
     assert "resign" not in json.dumps(service.requests)
 
 
-def test_notices_in_a_prompt_are_few_and_short() -> None:
-    """A rival may have chosen their text."""
+def prompter() -> Prompter:
+    """Returns the program that makes prompts, at the beginning of a match."""
     seat = Prompter()
     match = {"title": "T", "about": "", "seat": 0, "seats": 2, "options": {}, "rules": "", "frame": "", "legend": ""}
     seat.handle(PREPARE, {"templates": [llm_spec.PROMPTS.read_text()], "added": "", "members": "", **match})
-    for number in range(1000):
-        seat.handle("event", {"number": number, "text": "x" * 5000})
+    return seat
+
+
+def questioned(seat: Prompter) -> str:
     turn = {"board": "", "view": 1, "params": 1, "legal": [], "legal_complete": True, "examples": []}
     function = {"name": "play", "doc": "", "rules": "", "schema": {}}
-    prompt = seat.handle(QUESTION, {**turn, "function": function, "clock": {}})
+    return str(seat.handle(QUESTION, {**turn, "function": function, "clock": {}}))
+
+
+def test_notices_in_a_prompt_are_few_and_short() -> None:
+    """A rival may have chosen their text."""
+    seat = prompter()
+    for number in range(1000):
+        seat.handle("event", {"number": number, "text": "x" * 5000})
+    prompt = questioned(seat)
     assert "999" in prompt and "990" not in prompt
     assert 1_500 < len(prompt) < 2_500
-    assert "event" not in seat.handle(QUESTION, {**turn, "function": function, "clock": {}})
+    assert "event" not in questioned(seat)
+
+
+@pytest.mark.parametrize("nest", [lambda value: [value], lambda value: {"a": value}])
+def test_a_notice_may_be_nested_as_deep_as_a_frame(nest: Callable[[Any], Any]) -> None:
+    seat = prompter()
+    for depth in (MAX_DEPTH - 2, 80):
+        deep: Any = 1
+        for _ in range(depth):
+            deep = nest(deep)
+        seat.handle("event", {"action": deep})
+    assert questioned(seat).count("- event ") == 2
 
 
 @pytest.mark.trio
