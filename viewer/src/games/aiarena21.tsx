@@ -158,27 +158,23 @@ const Ground = memo(({ cells }: { cells: string[] }) => {
   );
 });
 
-/** Where fruit will come. */
+const LEVELS = 12;
+
+/** Where fruit will come: one drawing for each level of heat, since most cells change at once. */
 const Heat = memo(({ heatmap }: { heatmap: number[][] }) => {
   const most = Math.max(1, ...heatmap.flat());
+  const levels: string[][] = Array.from({ length: LEVELS + 1 }, () => []);
+  heatmap.forEach((line, row) =>
+    line.forEach((heat, col) => {
+      const cell = `M${col * SIZE} ${row * SIZE}h${SIZE}v${SIZE}h-${SIZE}z`;
+      if (heat > 0.5) levels[Math.ceil(Math.sqrt(heat / most) * LEVELS)]!.push(cell);
+    }),
+  );
   return (
     <>
-      {heatmap.flatMap((line, row) =>
-        line.map(
-          (heat, col) =>
-            heat > 0.5 && (
-              <rect
-                key={`${row},${col}`}
-                class="heat"
-                x={col * SIZE}
-                y={row * SIZE}
-                width={SIZE}
-                height={SIZE}
-                opacity={Math.round(Math.sqrt(heat / most) * 12) / 20}
-              />
-            ),
-        ),
-      )}
+      {levels.map((cells, level) => (
+        <path key={level} class="heat" d={cells.join("")} data-cells={cells.length} fill-opacity={level / 20} />
+      ))}
     </>
   );
 });
