@@ -8,7 +8,6 @@ import shutil
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,7 +44,7 @@ class Forge:
         self.folder, self.certificate = folder, folder / "certificate.pem"
         self.asked: list[str] = []
         self.redirect = ""
-        self.stalls = False
+        self.stalls, self.closing = False, threading.Event()
         folder.mkdir()
         key = _certificate(self.certificate)
         forge = self
@@ -59,7 +58,13 @@ class Forge:
             def log_message(self, *args: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("localhost", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            daemon_threads = False  # `close` waits for them
+
+            def handle_error(self, *args: object) -> None:
+                pass  # a client that has enough hangs up
+
+        self.server = Server(("localhost", 0), Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, key)
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
@@ -74,7 +79,8 @@ class Forge:
             asked.end_headers()
             return
         if self.stalls:
-            time.sleep(20)
+            self.closing.wait(20)
+            return
         path, _, query = asked.path.partition("?")
         env = {
             "GIT_PROJECT_ROOT": str(self.folder),
@@ -111,6 +117,7 @@ class Forge:
         shutil.rmtree(self.folder / f"{name}.git")
 
     def close(self) -> None:
+        self.closing.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -179,6 +186,7 @@ def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(c
 
 
 @pytest.mark.slow
+@pytest.mark.depends_on("referee.harness.cli.ladder", "referee.harness.ladder.fetching")
 def test_a_team_enters_a_bot_by_address_and_it_is_checked(
     cup: Cup, forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,7 +279,7 @@ def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: Forge,
 
 
 def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: Forge) -> None:
-    version = entered(cup, *forge.add("eve", {"bot.wasm": os.urandom(12 << 20)}))
+    version = entered(cup, *forge.add("eve", {"bot.wasm": os.urandom(6 << 20)}))
     with pytest.raises(RunError, match=r"the commit \w+ has more than 4,194,304 bytes"):
         get(cup, version)
 
