@@ -11,7 +11,7 @@ READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
-.PHONY: setup play view test test-all quick lint bench kits docs viewer toolchains clean
+.PHONY: setup play view test test-all quick lint bench kits pictures docs viewer toolchains clean
 
 # Installs the referee and everything its tests need into .venv.
 setup: $(READY)
@@ -62,6 +62,10 @@ kits: $(READY)
 	$(BIN)/python -m referee.tools.pages
 	$(BIN)/python -m referee.tools.model_costs
 	$(BIN)/python -m referee.tools.viewer
+
+# Takes the pictures in docs/images from today's viewer. Needs Chromium.
+pictures: $(READY) viewer
+	$(BIN)/python -m referee.tools.pictures
 
 # Builds the pages as a static site in build/site. A broken link is an error.
 docs: $(READY)
