@@ -122,7 +122,7 @@ class Weekend:
 
     def practise(self) -> None:
         for number, name in enumerate(self.names[:4]):
-            rival = "@random" if number % 2 else self.names[number - 1]
+            rival = "@random" if number % 2 else self.names[0 if number else 2]  # both play by now
             self.browsers[name].post("/team/practice", version="1", rival=rival, seat=str(number % 2), seed="7")
 
     def games(self) -> dict[str, str]:
