@@ -30,7 +30,7 @@ class Beliefs:
         self.means = numpy.zeros(bots)
         self.variances = numpy.full(bots, SPREAD**2)
         self.information = numpy.full((bots, bots), 0.0)
-        """What a game of two bots is expected to tell about which of both is stronger, in nats."""
+        """The expected information of a game of two bots about which of them is stronger, in nats."""
         for bot in range(bots):
             self._inform(bot)
 

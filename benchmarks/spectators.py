@@ -1,7 +1,7 @@
 """Measures what spectators of a hosted contest wait for and cost, while real games of tic-tac-toe are played.
 
-`python -m referee.benchmarks.spectators [--readers N] [--bots N] [--jobs N] [--seconds N] [--rounds N]`. The readers do
-what the page's script does: each keeps a stream of events open, and asks for the table some time after an event, on a
+`python -m referee.benchmarks.spectators [--readers N] [--bots N] [--jobs N] [--seconds N] [--rounds N]`. Readers act as
+the page's script: each keeps a stream of events open, and asks for the table some time after an event, on a
 second connection. Rounds with readers and without take turns. For each, a line of JSON:
 
 - `event`: from the first reader's event to each other's, in ms; `table`: from the request to the whole table, in ms;

@@ -34,7 +34,7 @@ def _no_words(*_: Any) -> None:
 
 
 class Stakes(Struct, frozen=True, omit_defaults=True):
-    """What a match is played for, where scores are amounts such as chips."""
+    """The amounts that a match is played for, where scores are amounts such as chips."""
 
     least: float
     """The lowest score that a seat can have."""

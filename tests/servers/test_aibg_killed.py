@@ -1,4 +1,4 @@
-"""AIBG's process with the matches may be killed: its clients hear of it at once."""
+"""When AIBG's process with the matches is killed, its clients get an answer that says so."""
 
 import queue
 import re

@@ -15,7 +15,7 @@ Cell = tuple[int, int]
 
 
 class Prompt:
-    """What a model reads before it answers."""
+    """The messages that a model reads before it answers."""
 
     def __init__(self, system: str, question: str) -> None:
         self.title = _found(r"You play ([^.]+)", system)

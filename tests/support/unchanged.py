@@ -23,7 +23,7 @@ CORE = (
     *("games", "protocol", "harness/isolation", "harness/match", "harness/process", "harness/programs"),
     *("harness/replay", "harness/seats", "tests/support/scripted.py"),
 )
-"""What plays a match: the inputs of tests whose bots play."""
+"""The code that plays a match: inputs of tests whose bots play."""
 PROPERTY = "depends_on"
 """The property of a report: the name of the test, its fingerprint, and how many cases it has."""
 

@@ -11,7 +11,7 @@ WORDS = 1500
 DEPTHS = 0, 1, 2, 9
 """How deep the place may lie in which the answers of a line differ."""
 HOLE = "?"
-"""Stands in that place. No answer has it there, since it has no quotes."""
+"""Marks that place. It has no quotes, so no answer has it there."""
 
 
 def listed(legal: Sequence[Mapping[str, Any]]) -> str:

@@ -35,7 +35,7 @@ class FromTranscript(ModelSettings, frozen=True, kw_only=True):
 
 
 class TranscriptRelay:
-    """Gives the completions of a transcript, in order. It stands in for `Relay`."""
+    """Gives the completions of a transcript, in order. It replaces `Relay`."""
 
     def __init__(self, settings: FromTranscript) -> None:
         self._calls = iter(zip(settings.kept, settings.troubles, strict=True))

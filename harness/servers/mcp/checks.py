@@ -49,7 +49,7 @@ class Checked(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """What the client wants to have checked."""
+    """A check that the client asks for."""
 
     bot: str
     """As the client names it."""
@@ -67,8 +67,8 @@ class Wanted(Struct, frozen=True):
 
 
 Check = Callable[[Wanted, str, Mapping[str, Any], Callable[[RuleLine], None]], Awaitable[Checked]]
-"""Builds and checks a bot. Takes what is wanted, the bot spec, the options with the content of the map, and what
-receives each rule that was tried. UsageError for wrong arguments, RunError if the check itself fails."""
+"""Builds and checks a bot. Takes the request, the bot spec, the options with the content of the map, and a function
+that receives each rule that was tried. UsageError for wrong arguments, RunError if the check itself fails."""
 
 
 class _Running:
