@@ -47,7 +47,7 @@ def later():
             pass
     os._exit({held_off})
 """
-"""Reads the contest's secrets and other teams' bots, calls its server and the network, and writes outside its folder."""
+"""Reads the contest's secrets and other teams' bots, calls its server and the network, writes outside its folder."""
 BOMB = """
 def later():
     children = 0
