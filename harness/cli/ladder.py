@@ -88,7 +88,7 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
         bot: A folder with a bot.toml, a module (.wasm), or a Python file.
         owner: Your login at the forge, unless the bot.toml names owners.
         name: The bot's name in the ladder. Default: that of its folder or file.
-        folder: The clone of the ladder.
+        folder: The clone of the ladder, if it is not the current folder.
     """
     own = name or bot.resolve().name.removesuffix(bot.suffix)
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
@@ -145,7 +145,7 @@ def play(
         wait: MINUTES: how long to wait until the claim is merged.
         replays: Keep the replays of the games in this folder.
         base: The ladder's newest commit. Default: the main branch of `origin`, or HEAD without it.
-        folder: The clone of the ladder.
+        folder: The clone of the ladder, if it is not the current folder.
     """
     if not NAME.fullmatch(runner):
         raise UsageError(f"--runner {runner}: expected letters, digits, dots and dashes, such as laptop-7")

@@ -33,7 +33,7 @@ def show(
         commit: The commit, such as an older one.
         json: Print the table as a line of JSON.
         no_cache: Compute it, also if that was done before.
-        folder: The clone of the ladder.
+        folder: The clone of the ladder, if it is not the current folder.
     """
     table = _table(folder, commit, not no_cache)
     if json:
@@ -94,7 +94,7 @@ def publish(site: Path, *, commit: str = "HEAD", replays: Path | None = None, fo
         site: Where to write it.
         commit: The commit, such as an older one.
         replays: A folder with replays of `referee ladder play --replays`: games whose replays are there can be watched.
-        folder: The clone of the ladder.
+        folder: The clone of the ladder, if it is not the current folder.
     """
     from referee.harness.ladder import pages  # a template engine takes 60 ms to load
 
@@ -125,7 +125,7 @@ def verify(
         seen: A commit that you have seen before: nothing that was handed in then may be gone or changed.
         replays: A folder with replays of `referee ladder play --replays`: check those that are there.
         strike: Write a file to strikes/ for each batch that lies, to hand in by pull request.
-        folder: The clone of the ladder.
+        folder: The clone of the ladder, if it is not the current folder.
     """
     from referee.harness.ladder import replays as packs
     from referee.harness.ladder import verifying

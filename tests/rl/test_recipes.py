@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from needs import skip_without
 
 import referee
 
@@ -89,7 +90,7 @@ def test_wrappers_find_what_maskable_ppo_asks_for() -> None:
 def test_a_policy_of_pytorch_plays_within_the_limits_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("torch")
+    skip_without("torch")
     monkeypatch.setenv("PATH", with_python())
     blocks(tmp_path)
     limits = referee.Limits(memory_bytes=1 << 30, startup_s=60.0)
@@ -98,7 +99,7 @@ def test_a_policy_of_pytorch_plays_within_the_limits_of_the_page(
 
 
 def test_stable_baselines_trains_a_bot_that_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sb3_contrib")
+    skip_without("sb3_contrib")
     blocks(tmp_path)
     monkeypatch.setenv("PATH", with_python())
     run("python3 sb3/train.py 600", tmp_path)

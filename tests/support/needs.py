@@ -1,8 +1,9 @@
-"""Skips tests that need a toolchain or a program which this machine lacks, with a reason that can be checked."""
+"""Skips tests that need a toolchain, program or library which this machine lacks, with a reason that can be checked."""
 
 import os
 import re
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,10 +15,12 @@ ROOT = "root"
 
 
 def lacks(name: str) -> bool:
-    """Returns whether this machine lacks a toolchain of `make test`, or else a program of that name that works."""
+    """Returns whether this machine lacks a toolchain of `make test`, or a program or Python library of that name."""
     if name == ROOT:
         return os.geteuid() != 0
-    return bool(missing(name, tests=True)) if name in TOOLCHAINS else not works(name)
+    if name in TOOLCHAINS:
+        return bool(missing(name, tests=True))
+    return not works(name) and (not name.isidentifier() or find_spec(name) is None)
 
 
 def lacking(names: Iterable[str]) -> str:

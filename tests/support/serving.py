@@ -32,5 +32,6 @@ def served(*options: str, cwd: Path | None = None) -> Iterator[tuple[str, subpro
 def web_process(of: int) -> psutil.Process:
     """Returns the web process of a server."""
     below = psutil.Process(of).children(recursive=True)
-    (found,) = [each for each in below if any("web.server.web_process" in word for word in each.cmdline())]
+    living = [each for each in below if each.status() != psutil.STATUS_ZOMBIE]
+    (found,) = [each for each in living if any("web.server.web_process" in word for word in each.cmdline())]
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import command, drawing_bot, environment, games, table, tournament
+from contests import INPUTS, command, drawing_bot, environment, games, table, tournament
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.inbox import INBOX, Enter, Retitle, Withdraw, hand_in, has_changes, settle
@@ -19,10 +19,11 @@ from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, claimed
 
+pytestmark = pytest.mark.depends_on(*INPUTS)
+
 SLOW = """
 import time
 
-pytestmark = pytest.mark.depends_on(*INPUTS)
 plain = choose
 def choose():
     time.sleep(0.01)
