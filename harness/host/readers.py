@@ -18,7 +18,7 @@ FULL_HEADERS = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-leng
 
 
 class Readers:
-    """The open streams, as an ASGI application. Browsers that hear of a change ask for the table, by its entity tag.
+    """The open streams, as an ASGI application. After a change, browsers ask for the table by its entity tag.
 
     An event is made once, and written to each connection without the layers of the application in between. A client
     that does not read gets no more events until it has read what it was sent. As each event says all that there is to

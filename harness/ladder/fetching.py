@@ -23,7 +23,13 @@ SETTINGS = (
     *("protocol.allow=never", "protocol.https.allow=always", "http.followRedirects=false", "credential.helper="),
     *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "fetch.unpackLimit=1", "core.bigFileThreshold=1m"),
 )
-ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_ASKPASS": "false"}
+ENVIRONMENT = {
+    "HOME": "/dev/null",  # where `.netrc` would have passwords
+    "XDG_CONFIG_HOME": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ASKPASS": "false",
+}
 
 
 class Vanished(RunError):

@@ -16,6 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from git_server import git_server
 from ladders import HOUR, Cup
 from modules import bot
 
@@ -352,3 +353,14 @@ def test_verify_names_a_bot_that_vanished_and_goes_on(
     text = " ".join(printed.err.split())
     assert "eve: https://" in text and "Its games stay; they were not played again" in text
     assert "0 games played again; verified" in " ".join(printed.out.split())
+
+
+def test_no_password_of_this_account_reaches_a_listed_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login maintainer password secret\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with git_server(tmp_path / "git") as (git, certificate):
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate))
+        address = f"{git.address}/private/bot.git"
+        with pytest.raises(Vanished), fetching.fetched(address, "0" * 40, 1 << 20):
+            pass
+        assert git.passwords == []
