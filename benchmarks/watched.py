@@ -12,6 +12,7 @@ Where the viewer shares a core with the referee it costs the caches too; many sh
 
 import argparse
 import http.client
+import io
 import json
 import selectors
 import socket
@@ -79,12 +80,13 @@ def page(link: str) -> None:
     """
     parts = urlsplit(link)
     token = parts.fragment.removeprefix("token=")
-    for line in sys.stdin:
-        kind, number, path = line.split()
+    commands = open(0, "rb", buffering=0, closefd=False)  # unbuffered: a selector sees each line that is not yet read
+    for line in commands:
+        kind, number, path = line.decode().split()
         while not Path(path).exists() or not Path(path).stat().st_size:
             time.sleep(0.001)
         if kind == CROWD:
-            crowd(parts.hostname or "", parts.port or 0, f"/matches/{number}", token)
+            crowd(parts.hostname or "", parts.port or 0, f"/matches/{number}", token, commands)
             print("left", flush=True)
             continue
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 0)
@@ -93,16 +95,16 @@ def page(link: str) -> None:
             answer = connection.getresponse()
             while (read_line := answer.readline()) and not read_line.startswith(b'{"verified":'):
                 pass
-        sys.stdin.readline()
+        commands.readline()
         connection.close()
         print("left", flush=True)
 
 
-def crowd(host: str, port: int, path: str, token: str) -> None:
-    """Reads one stream over many connections, until a line comes from standard input."""
+def crowd(host: str, port: int, path: str, token: str, commands: io.FileIO) -> None:
+    """Reads one stream over many connections, until a line comes from `commands`."""
     request = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nX-Referee-Token: {token}\r\n\r\n".encode()
     with selectors.DefaultSelector() as selector, ExitStack() as stack:
-        selector.register(sys.stdin, selectors.EVENT_READ)
+        selector.register(commands, selectors.EVENT_READ)
         for _ in range(READERS):
             reader = stack.enter_context(socket.create_connection((host, port)))
             reader.sendall(request)
@@ -111,7 +113,7 @@ def crowd(host: str, port: int, path: str, token: str) -> None:
         while True:
             for key, _ in selector.select():
                 if not isinstance(key.fileobj, socket.socket):
-                    sys.stdin.readline()
+                    commands.readline()
                     return
                 if not key.fileobj.recv(1 << 16):
                     selector.unregister(key.fileobj)
