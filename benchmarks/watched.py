@@ -80,7 +80,7 @@ def page(link: str) -> None:
     """
     parts = urlsplit(link)
     token = parts.fragment.removeprefix("token=")
-    commands = open(0, "rb", buffering=0, closefd=False)  # unbuffered: a selector sees each line that is not yet read
+    commands = io.FileIO(0, closefd=False)  # unbuffered: a selector sees each line that is not yet read
     for line in commands:
         kind, number, path = line.decode().split()
         while not Path(path).exists() or not Path(path).stat().st_size:
