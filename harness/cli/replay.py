@@ -214,11 +214,7 @@ def replay_html(replay: Path, file: Path, *, game: GameFolder = None) -> int:
     """
     name_folder(game)
     refuse_same_file(replay, file)
-    content = page(read_record(replay))
-    with writing(file):
-        file.write_bytes(content)
-    out.print(f"{file}  ({len(content) >> 10} KiB)")
-    return PLAYED
+    return _written(file, page(read_record(replay)))
 
 
 def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> int:
@@ -232,7 +228,10 @@ def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> i
     """
     name_folder(game)
     refuse_same_file(replay, file)
-    content = transcript_page(Replay(replay))
+    return _written(file, transcript_page(Replay(replay)))
+
+
+def _written(file: Path, content: bytes) -> int:
     with writing(file):
         file.write_bytes(content)
     out.print(f"{file}  ({len(content) >> 10} KiB)")

@@ -36,6 +36,8 @@ PROMPT_BYTES = 1 << 20
 """The largest file of `--prompt`."""
 BODY_CHARACTERS = 10_000
 """The longest value of `--body`."""
+Settings = dict[str, Any]
+"""Members of `ModelSettings`, but `body` as a dict."""
 SEEDS = 1 << 31
 """Services take seeds below this."""
 URL = "http://127.0.0.1:8000/v1"
@@ -70,15 +72,13 @@ def read(spec: str) -> ModelSettings:
     values: dict[str, Any] = {}
     body: dict[str, str] = {}
     for option, text in given:
-        member, parse, expected = OPTIONS[option]
+        parse, expected = OPTIONS[option]
         try:
-            value = parse(text)
+            found = parse(text)
         except ValueError:
             raise UsageError(f"{spec}: {option} {text}: expected {expected}") from None
-        if member == "body":
-            body |= value
-        else:
-            values |= value if isinstance(value, dict) else {member: value}
+        body |= found.pop("body", {})
+        values |= found
     settings = ModelSettings(model.strip("'\""), **({"url": URL} | values), body=tuple(body.items()))
     _check_key(settings, spec)
     return settings
@@ -156,49 +156,43 @@ def is_template(prompt: str) -> bool:
     return re.search(r"{%-?\s*block\s", prompt) is not None
 
 
-def _whole(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"\d{1,12}", text) or int(text) < least:
-            raise ValueError
-        return int(text)
-
-    return parse
+def _whole(text: str, least: int = 0) -> int:
+    if not re.fullmatch(r"\d{1,12}", text) or int(text) < least:
+        raise ValueError
+    return int(text)
 
 
-def _number(least: float, most: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        number = float(text)
-        if not math.isfinite(number) or not least <= number <= most:
-            raise ValueError
-        return number
-
-    return parse
+def _number(text: str, least: float, most: float) -> float:
+    number = float(text)
+    if not math.isfinite(number) or not least <= number <= most:
+        raise ValueError
+    return number
 
 
-def _price(text: str) -> dict[str, Any]:
-    prices = [*map(_number(0, 1e6), text.split("/"))]
+def _prices(text: str) -> Settings:
+    prices = [_number(each, 0, 1e6) for each in text.split("/")]
     if len(prices) > 3:
         raise ValueError
-    found: dict[str, Any] = {"price": (prices[0], prices[1 if len(prices) > 1 else 0])}
+    found: Settings = {"price": (prices[0], prices[1 if len(prices) > 1 else 0])}
     return found | ({"cached_price": prices[2]} if len(prices) > 2 else {})
 
 
-def _member(text: str) -> dict[str, str]:
+def _member(text: str) -> Settings:
     """Parses `NAME=VALUE`. A value that is no JSON is a text."""
     name, equals, value = text.partition("=")
     free = re.fullmatch(r"[A-Za-z_]\w{0,99}", name, re.ASCII) and name not in OURS
     if not equals or not free or len(value) > BODY_CHARACTERS:
         raise ValueError
     try:
-        return {name: msgspec.json.encode(msgspec.json.decode(value)).decode()}
+        return {"body": {name: msgspec.json.encode(msgspec.json.decode(value)).decode()}}
     except (msgspec.MsgspecError, RecursionError):
-        return {name: msgspec.json.encode(value).decode()}
+        return {"body": {name: msgspec.json.encode(value).decode()}}
 
 
-def _effort(text: str) -> dict[str, str]:
+def _effort(text: str) -> Settings:
     if not re.fullmatch(r"[a-z]{1,20}", text):
         raise ValueError
-    return {"reasoning_effort": f'"{text}"'}
+    return {"body": {"reasoning_effort": f'"{text}"'}}
 
 
 def _switch(text: str) -> bool:
@@ -213,24 +207,27 @@ def _variable(text: str) -> str:
     return text
 
 
-OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
-    "--url": ("url", _url, "the address of a service without credentials, such as https://api.example.com/v1"),
-    "--rethinks": ("rethinks", _whole(0), "a whole number from 0 on"),
-    "--budget": ("budget", _whole(1), "a number of tokens from 1 on"),
-    "--temperature": ("temperature", _number(0, 10), "a number from 0 to 10"),
-    "--seed": ("seed", _whole(0), "a whole number from 0 on"),
-    "--max-tokens": ("max_tokens", _whole(1), "a number of tokens from 1 on"),
+def _setting(name: str, parse: Callable[..., Any], *limits: float) -> Callable[[str], Settings]:
+    return lambda text: {name: parse(text, *limits)}
+
+
+OPTIONS: dict[str, tuple[Callable[[str], Settings], str]] = {
+    "--url": (_setting("url", _url), "the address of a service without credentials, such as https://api.example.com/v1"),
+    "--rethinks": (_setting("rethinks", _whole), "a whole number from 0 on"),
+    "--budget": (_setting("budget", _whole, 1), "a number of tokens from 1 on"),
+    "--temperature": (_setting("temperature", _number, 0, 10), "a number from 0 to 10"),
+    "--seed": (_setting("seed", _whole), "a whole number from 0 on"),
+    "--max-tokens": (_setting("max_tokens", _whole, 1), "a number of tokens from 1 on"),
     "--price": (
-        "price",
-        _price,
+        _prices,
         "dollars for a million tokens of prompts, of completions and of cached prompts, such as 0.15/0.60 or "
         "0.15/0.60/0.08",
     ),
-    "--timeout": ("timeout_s", _number(0.01, 86400), "a number of seconds from 0.01 to 86400"),
-    "--structured": ("structured", _switch, "on or off"),
-    "--effort": ("body", _effort, "a level that the service knows, such as low or high"),
-    "--body": ("body", _member, f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}"),
-    "--prompt": ("prompt", _prompt, "a file with a text to add to the first message, or with a template"),
-    "--key-from": ("key_from", _variable, "the name of an environment variable, not the key itself"),
+    "--timeout": (_setting("timeout_s", _number, 0.01, 86400), "a number of seconds from 0.01 to 86400"),
+    "--structured": (_setting("structured", _switch), "on or off"),
+    "--effort": (_effort, "a level that the service knows, such as low or high"),
+    "--body": (_member, f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}"),
+    "--prompt": (_setting("prompt", _prompt), "a file with a text to add to the first message, or with a template"),
+    "--key-from": (_setting("key_from", _variable), "the name of an environment variable, not the key itself"),
 }
-"""By option: the setting, how it is parsed, and what was expected instead of a wrong value."""
+"""By option: how it is parsed into settings by name, and what was expected instead of a wrong value."""
