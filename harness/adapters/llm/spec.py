@@ -212,7 +212,10 @@ def _setting(name: str, parse: Callable[..., Any], *limits: float) -> Callable[[
 
 
 OPTIONS: dict[str, tuple[Callable[[str], Settings], str]] = {
-    "--url": (_setting("url", _url), "the address of a service without credentials, such as https://api.example.com/v1"),
+    "--url": (
+        _setting("url", _url),
+        "the address of a service without credentials, such as https://api.example.com/v1",
+    ),
     "--rethinks": (_setting("rethinks", _whole), "a whole number from 0 on"),
     "--budget": (_setting("budget", _whole, 1), "a number of tokens from 1 on"),
     "--temperature": (_setting("temperature", _number, 0, 10), "a number from 0 to 10"),
