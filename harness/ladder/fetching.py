@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from referee.harness import git
 from referee.harness.errors import RunError
 from referee.harness.ladder.objects import TOO_LARGE, Repository
 from referee.harness.ladder.records import HOST, OBJECT
@@ -19,30 +20,19 @@ MOST_ADDRESS = 300
 FETCH_S = 120.0
 PACK_BYTES = 1 << 20
 """How much larger a pack may be than the files in it."""
-SETTINGS = (
-    *("protocol.allow=never", "protocol.https.allow=always", "http.followRedirects=false", "credential.helper="),
-    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "fetch.unpackLimit=1", "core.bigFileThreshold=1m"),
-)
-ENVIRONMENT = {
-    "HOME": "/dev/null",  # where `.netrc` would have passwords
-    "XDG_CONFIG_HOME": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_ASKPASS": "false",
-}
 
 
 class Vanished(RunError):
     """A commit of another repository that cannot be had, or not any more."""
 
 
-def address_problem(git: str | None, commit: str | None, hosts: Collection[str]) -> str:
+def address_problem(address: str | None, commit: str | None, hosts: Collection[str]) -> str:
     """Returns what is wrong with the address of a bot; empty if nothing is. `hosts`: those that the ladder lists."""
-    if git is None or commit is None:
+    if address is None or commit is None:
         return "`git` and `commit` belong together: name the repository and the commit"
-    found = ADDRESS.fullmatch(git) if len(git) <= MOST_ADDRESS else None
+    found = ADDRESS.fullmatch(address) if len(address) <= MOST_ADDRESS else None
     if found is None:
-        return f"`git` is {git[:MOST_ADDRESS]!a}; expected an address such as https://github.com/you/bot"
+        return f"`git` is {address[:MOST_ADDRESS]!a}; expected an address such as https://github.com/you/bot"
     if found[1] not in hosts:
         listed = ", ".join(hosts) or "none"
         return f"`git` names the host {found[1]}; `hosts` in ladder.toml lists {listed}: ask a maintainer to add it"
@@ -52,21 +42,19 @@ def address_problem(git: str | None, commit: str | None, hosts: Collection[str])
 
 
 @contextmanager
-def fetched(git: str, commit: str, most_bytes: int) -> Iterator[Repository]:
+def fetched(address: str, commit: str, most_bytes: int) -> Iterator[Repository]:
     """Opens a bare repository with one commit. Vanished if it cannot be had; RunError for more than `most_bytes`."""
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         kind = "sha256" if len(commit) == 64 else "sha1"
-        with Repository.made(Path(scratch), kind) as repository:
-            words = [word for setting in SETTINGS for word in ("-c", setting)]
-            words += ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--depth=1"]
+        with Repository.made(Path(scratch), kind, git.strangers_environment(address)) as repository:
+            words = [*git.options(*git.STRANGERS_SETTINGS), *git.FETCH, "--depth=1", "--", address]
             try:
                 repository.run(
-                    *words, "--", git, f"{commit}:refs/heads/fetched",
-                    more=ENVIRONMENT, seconds=FETCH_S, most_written=most_bytes + PACK_BYTES,
-                )  # fmt: skip
+                    *words, f"{commit}:refs/heads/fetched", seconds=FETCH_S, most_written=most_bytes + PACK_BYTES
+                )
             except RunError as error:
                 if TOO_LARGE in str(error):
-                    raise RunError(f"{git}: the commit {commit[:12]} has more than {most_bytes:,} bytes") from error
+                    raise RunError(f"{address}: the commit {commit[:12]} has more than {most_bytes:,} bytes") from error
                 why = str(error).partition(": git fetch: ")[2] or str(error)
-                raise Vanished(f"{git} does not give the commit {commit[:12]}: {why}") from error
+                raise Vanished(f"{address} does not give the commit {commit[:12]}: {why}") from error
             yield repository

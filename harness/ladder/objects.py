@@ -19,6 +19,7 @@ from typing import IO
 
 from msgspec import Struct
 
+from referee.harness import git
 from referee.harness.errors import RunError, UsageError
 
 MOST_BYTES = 64 << 20
@@ -38,17 +39,7 @@ STRANGER_LIMIT = 'ulimit -v 2097152 2>/dev/null; ulimit -f {blocks} && exec "$0"
 BLOCK = 512
 TOO_LARGE = "index-pack"
 """What git names when it was killed because a pack became too large."""
-SAFE = (
-    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "log.showSignature=false"),
-    *("protocol.ext.allow=never", "commit.gpgSign=false", "gc.auto=0"),
-)
-ENVIRONMENT = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "LC_ALL": "C",
-}
+SETTINGS = (*git.SETTINGS, "core.quotePath=false", "log.showSignature=false", "commit.gpgSign=false")
 FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "040000"
 """The modes of entries."""
 
@@ -77,14 +68,14 @@ class Change(Struct, frozen=True):
 class Repository:
     """A git repository."""
 
-    def __init__(self, folder: Path) -> None:
-        """UsageError if there is none, or if git is missing."""
-        git = shutil.which("git")
-        if git is None:
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+        """UsageError if there is none, or if git is missing. `environment`: None = with the user's settings."""
+        program = shutil.which("git")
+        if program is None:
             raise UsageError("a ladder needs git, which is not installed")
-        settings = [word for setting in SAFE for word in ("-c", setting)]
+        self._environment = git.environment() if environment is None else environment
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.folder, self._command = folder, [git, "-C", str(folder), *settings]
+        self.folder, self._command = folder, [program, "-C", str(folder), *git.options(*SETTINGS)]
         self._git = ["/bin/sh", "-c", MEMORY_LIMIT, *self._command]
         try:
             self.run("rev-parse", "--git-dir")
@@ -94,13 +85,14 @@ class Repository:
             ) from error
 
     @classmethod
-    def made(cls, folder: Path, kind: str = "sha1") -> "Repository":
-        """Makes a bare repository. `kind`: how it names objects."""
+    def made(cls, folder: Path, kind: str = "sha1", environment: Mapping[str, str] | None = None) -> "Repository":
+        """Makes a bare repository. `kind`: how it names objects. `environment`: as above."""
+        environment = git.environment() if environment is None else environment
         words = ["git", "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder)]
-        done = subprocess.run(words, capture_output=True, env=os.environ | ENVIRONMENT)
+        done = subprocess.run(words, capture_output=True, env=environment)
         if done.returncode != 0:
             raise RunError(f"{folder}: git init: {done.stderr.decode(errors='replace').strip()}")
-        return cls(folder)
+        return cls(folder, environment)
 
     def __enter__(self) -> "Repository":
         return self
@@ -124,15 +116,15 @@ class Repository:
         UsageError for more than `most` bytes: a few small objects can stand for any number of files. `most_written`:
         the most bytes of a file, of what a stranger's server sends. Then git runs without a terminal.
         """
-        git = self._git
+        command = self._git
         if most_written is not None:
-            git = ["/bin/sh", "-c", STRANGER_LIMIT.format(blocks=most_written // BLOCK), *self._command]
+            command = ["/bin/sh", "-c", STRANGER_LIMIT.format(blocks=most_written // BLOCK), *self._command]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
             source.write(given)
             source.seek(0)
             process = subprocess.Popen(
-                [*git, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
-                env=os.environ | ENVIRONMENT | dict(more or {}), start_new_session=most_written is not None,
+                [*command, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
+                env={**self._environment, **(more or {})}, start_new_session=most_written is not None,
             )  # fmt: skip
             assert process.stdout is not None
             late = Event()
@@ -225,7 +217,7 @@ class Repository:
         if process is None or process.poll() is not None:
             process = self._processes[how] = subprocess.Popen(
                 [*self._git, "cat-file", how], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, bufsize=1 << 20,
+                stderr=subprocess.DEVNULL, env=self._environment, bufsize=1 << 20,
             )  # fmt: skip
             weakref.finalize(self, _end, process)
         assert process.stdin is not None and process.stdout is not None

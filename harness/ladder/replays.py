@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from referee.harness import git
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.ladder.change import HandedIn, Refused
 from referee.harness.ladder.commits import ORIGIN, commit_files
@@ -82,7 +83,7 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str) -> int:
 
 def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:
     branch = branch_of(claim)
-    words = ("-c", "fetch.unpackLimit=1", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
+    words = (*git.options("fetch.unpackLimit=1"), *git.FETCH)
     try:
         repository.run(*words, "--", source, f"+refs/heads/{branch}:{FETCHED}", most_written=MOST_PACKED)
         pack = next(repository.read([f"{FETCHED}:{pack_name(hash)}"], MOST_PACKED))

@@ -1,22 +1,13 @@
 """Bots whose files are in another repository: fetched over HTTPS from listed hosts, and never trusted."""
 
-import datetime
-import ipaddress
 import json
 import os
 import shutil
-import ssl
-import subprocess
-import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from git_server import git_server
+from git_server import MOVED, PRIVATE, GitServer, git_server
 from ladders import HOUR, Cup
 from modules import bot
 
@@ -27,7 +18,6 @@ from referee.harness.ladder.change import BotChange, Refused
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.draw import BotVersion
 from referee.harness.ladder.fetching import Vanished
-from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.table import table_of
 from referee.harness.ladder.verifying import problems
 from referee.harness.ladder.workshop import fetch_all, unpacked
@@ -38,121 +28,16 @@ MODULE = bot(json.dumps({"action": "putToken", "column": "C"}))
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 5\n"
 
 
-class Forge:
-    """A server of repositories over HTTPS, as GitHub is: `git http-backend` behind a certificate of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.certificate = folder, folder / "certificate.pem"
-        self.asked: list[str] = []
-        self.redirect = ""
-        self.stalls, self.closing = False, threading.Event()
-        folder.mkdir()
-        key = _certificate(self.certificate)
-        forge = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                forge.answer(self)
-
-            do_POST = do_GET
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = False  # `close` waits for them
-
-            def handle_error(self, *args: object) -> None:
-                pass  # a client that has enough hangs up
-
-        self.server = Server(("localhost", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, key)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.host = f"localhost:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def answer(self, asked: BaseHTTPRequestHandler) -> None:
-        self.asked.append(asked.path)
-        if self.redirect:
-            asked.send_response(302)
-            asked.send_header("Location", self.redirect + asked.path)
-            asked.end_headers()
-            return
-        if self.stalls:
-            self.closing.wait(20)
-            return
-        path, _, query = asked.path.partition("?")
-        env = {
-            "GIT_PROJECT_ROOT": str(self.folder),
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REQUEST_METHOD": asked.command,
-            "CONTENT_TYPE": asked.headers.get("Content-Type", ""),
-            "GIT_PROTOCOL": asked.headers.get("Git-Protocol", ""),
-            "HTTP_CONTENT_ENCODING": asked.headers.get("Content-Encoding", ""),
-            "PATH": os.environ["PATH"],
-        }
-        body = asked.rfile.read(int(asked.headers.get("Content-Length", 0)))
-        done = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True)
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
-        asked.send_response(int(headers.pop("Status", "200").split()[0]))
-        for name, value in headers.items():
-            asked.send_header(name, value)
-        asked.send_header("Content-Length", str(len(content)))
-        asked.end_headers()
-        asked.wfile.write(content)
-
-    def add(self, name: str, files: Mapping[str, bytes], lines: bytes = b"") -> tuple[str, str]:
-        """Makes a repository with a commit. Returns its address and the commit. `lines`: more for `git fast-import`."""
-        with Repository.made(self.folder / f"{name}.git") as repository:
-            text = b"commit refs/heads/main\ncommitter e <e@e> 1700000000 +0000\ndata 1\ne\n"
-            for path, content in files.items():
-                text += b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(content), content)
-            repository.run("fast-import", "--quiet", given=text + lines + b"\n")
-            return f"https://{self.host}/{name}.git", repository.commit("main")
-
-    def remove(self, name: str) -> None:
-        shutil.rmtree(self.folder / f"{name}.git")
-
-    def close(self) -> None:
-        self.closing.set()
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def _certificate(to: Path) -> Path:
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    now = datetime.datetime.now(datetime.UTC)
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    made = (
-        x509.CertificateBuilder(
-            name, name, key.public_key(), x509.random_serial_number(), now, now + datetime.timedelta(1)
-        )
-        .add_extension(names, critical=True)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    to.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    path = to.with_suffix(".key")
-    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    path.write_bytes(key.private_bytes(serialization.Encoding.PEM, *plain))
-    return path
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GitServer]:
+    with git_server(tmp_path / "forge") as (forge, certificate):
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        yield forge
 
 
 @pytest.fixture
-def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    forge = Forge(tmp_path / "forge")
-    monkeypatch.setenv("GIT_SSL_CAINFO", str(forge.certificate))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield forge
-    forge.close()
-
-
-@pytest.fixture
-def cup(tmp_path: Path, forge: Forge) -> Iterator[Cup]:
+def cup(tmp_path: Path, forge: GitServer) -> Iterator[Cup]:
     """A ladder that fetches from the forge, with two bots of its own."""
     with Cup(tmp_path / "cup", games=4, whole=4, hosts=[forge.host]) as cup:
         cup.add_bots("ada bob")
@@ -177,7 +62,7 @@ def get(cup: Cup, version: BotVersion) -> Path:
     return unpacked(cup.repository, version, cup.ladder().settings.bot_bytes)
 
 
-def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(cup: Cup, forge: Forge) -> None:
+def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(cup: Cup, forge: GitServer) -> None:
     git, commit = forge.add("eve", {"bot.wasm": MODULE, "bot.toml": b"run = ['other']", "src/bot.c": b"int main;"})
     version = entered(cup, git, commit)
     assert (version.is_module, version.git, version.commit) == (True, git, commit)
@@ -189,7 +74,7 @@ def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(c
 @pytest.mark.slow
 @pytest.mark.depends_on("referee.harness.cli.ladder", "referee.harness.ladder.fetching")
 def test_a_team_enters_a_bot_by_address_and_it_is_checked(
-    cup: Cup, forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cup: Cup, forge: GitServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kit, mine, folder = tmp_path / "kit", tmp_path / "eve", str(cup.repository.folder)
     assert main(["new", "connectfour", "--lang", "python", str(kit)]) == 0
@@ -207,7 +92,7 @@ def test_a_team_enters_a_bot_by_address_and_it_is_checked(
 
 @pytest.mark.slow
 def test_a_bot_of_another_repository_that_fails_the_check_is_refused(
-    cup: Cup, forge: Forge, capsys: pytest.CaptureFixture[str]
+    cup: Cup, forge: GitServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head = cup.commit(named(*forge.add("eve", {"bot.wasm": MODULE})))
     words = ["--author", "eve", "--folder", str(cup.repository.folder)]
@@ -241,7 +126,7 @@ def test_a_bot_of_another_repository_that_fails_the_check_is_refused(
     ],
 )
 def test_only_an_address_of_a_listed_host_with_a_whole_commit_is_taken(
-    cup: Cup, forge: Forge, git: str | None, commit: str | None, words: str
+    cup: Cup, forge: GitServer, git: str | None, commit: str | None, words: str
 ) -> None:
     address = None if git is None else git.replace("HOST", forge.host)
     with pytest.raises(Refused, match=words) as refused:
@@ -249,13 +134,13 @@ def test_only_an_address_of_a_listed_host_with_a_whole_commit_is_taken(
     assert "\n" not in str(refused.value) and forge.asked == []
 
 
-def test_files_beside_an_address_are_refused(cup: Cup, forge: Forge) -> None:
+def test_files_beside_an_address_are_refused(cup: Cup, forge: GitServer) -> None:
     files = named(*forge.add("eve", {"bot.wasm": MODULE})) | {"bots/eve/bot.wasm": MODULE}
     with pytest.raises(Refused, match=r"names another repository, which has the files; leave bot\.toml alone"):
         cup.check(cup.commit(files), "eve")
 
 
-def test_the_rules_alone_fetch_nothing(cup: Cup, forge: Forge) -> None:
+def test_the_rules_alone_fetch_nothing(cup: Cup, forge: GitServer) -> None:
     errand = cup.check(cup.commit(named(*forge.add("eve", {"bot.wasm": MODULE}))), "eve")
     assert isinstance(errand, BotChange) and errand.git and forge.asked == []
 
@@ -272,20 +157,20 @@ def test_the_rules_alone_fetch_nothing(cup: Cup, forge: Forge) -> None:
         ),
     ],
 )
-def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: Forge, lines: bytes, words: str) -> None:
+def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: GitServer, lines: bytes, words: str) -> None:
     version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}, lines))
     with pytest.raises(Refused, match=words):
         get(cup, version)
     assert not list((Path(os.environ["XDG_CACHE_HOME"])).rglob("bot.wasm"))
 
 
-def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: Forge) -> None:
+def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: GitServer) -> None:
     version = entered(cup, *forge.add("eve", {"bot.wasm": os.urandom(6 << 20)}))
     with pytest.raises(RunError, match=r"the commit \w+ has more than 4,194,304 bytes"):
         get(cup, version)
 
 
-def test_a_server_that_never_answers_is_left(cup: Cup, forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_answers_is_left(cup: Cup, forge: GitServer, monkeypatch: pytest.MonkeyPatch) -> None:
     version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
     monkeypatch.setattr(fetching, "FETCH_S", 1.0)
     forge.stalls = True
@@ -293,15 +178,16 @@ def test_a_server_that_never_answers_is_left(cup: Cup, forge: Forge, monkeypatch
         get(cup, version)
 
 
-def test_a_redirect_leads_to_no_other_host(cup: Cup, forge: Forge) -> None:
-    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
-    forge.redirect = f"https://127.0.0.1:{forge.host.partition(':')[2]}/.."
+def test_a_redirect_leads_to_no_other_host(cup: Cup, forge: GitServer) -> None:
+    address, commit = forge.add("eve", {"bot.wasm": MODULE})
+    version = entered(cup, address.replace("/eve", f"{MOVED}eve"), commit)
+    forge.leads_to = forge.address.replace("127.0.0.1", "localhost")
     with pytest.raises(Vanished, match="does not give the commit"):
         get(cup, version)
     assert len(forge.asked) == 1
 
 
-def test_a_commit_that_vanished_is_named_and_its_games_stay(cup: Cup, forge: Forge, tmp_path: Path) -> None:
+def test_a_commit_that_vanished_is_named_and_its_games_stay(cup: Cup, forge: GitServer, tmp_path: Path) -> None:
     version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
     cup.merge(cup.claimed("laptop"))
     lost = cup.open("laptop")
@@ -325,7 +211,7 @@ def test_a_commit_that_vanished_is_named_and_its_games_stay(cup: Cup, forge: For
     assert list(problems(cup.ladder())) == []
 
 
-def test_games_of_a_bot_that_vanished_stay_in_the_table_of_their_commit(cup: Cup, forge: Forge) -> None:
+def test_games_of_a_bot_that_vanished_stay_in_the_table_of_their_commit(cup: Cup, forge: GitServer) -> None:
     entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
     for _ in range(3):
         cup.play("laptop")
@@ -339,7 +225,7 @@ def test_games_of_a_bot_that_vanished_stay_in_the_table_of_their_commit(cup: Cup
 
 
 def test_verify_names_a_bot_that_vanished_and_goes_on(
-    forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    forge: GitServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Cup(tmp_path / "duel", games=4, whole=4, hosts=[forge.host]) as cup:
         cup.add_bots("zed")
@@ -355,12 +241,30 @@ def test_verify_names_a_bot_that_vanished_and_goes_on(
     assert "0 games played again; verified" in " ".join(printed.out.split())
 
 
-def test_no_password_of_this_account_reaches_a_listed_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_password_of_this_account_reaches_a_listed_host(
+    forge: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one of a file, nor one that a workflow has in its environment."""
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login maintainer password secret\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    with git_server(tmp_path / "git") as (git, certificate):
-        monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate))
-        address = f"{git.address}/private/bot.git"
-        with pytest.raises(Vanished), fetching.fetched(address, "0" * 40, 1 << 20):
-            pass
-        assert git.passwords == []
+    settings = {"COUNT": "1", "KEY_0": "http.extraHeader", "VALUE_0": "Authorization: Basic c2VjcmV0"}
+    for name, value in {
+        "HOME": str(tmp_path),
+        **{f"GIT_CONFIG_{name}": value for name, value in settings.items()},
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Vanished), fetching.fetched(f"{forge.address}{PRIVATE}bot.git", "0" * 40, 1 << 20):
+        pass
+    assert forge.asked and forge.passwords == []
+
+
+def test_a_hook_of_another_repository_may_fetch_bots(
+    cup: Cup, forge: GitServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git tells its hooks their repository by variables, which are not meant for this one."""
+    git, commit = forge.add("eve", {"bot.wasm": MODULE})
+    before = cup.repository.text("for-each-ref")
+    with monkeypatch.context() as hook:
+        hook.setenv("GIT_DIR", str(cup.repository.folder / ".git"))
+        with fetching.fetched(git, commit, 1 << 20) as other:
+            assert [file.path for file in other.entries(commit)] == ["bot.wasm"]
+    assert cup.repository.text("for-each-ref") == before

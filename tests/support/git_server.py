@@ -1,15 +1,18 @@
 """A git server for tests: `git http-backend` behind TLS, and paths that no honest server has."""
 
+import shutil
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import trustme
 from submissions import IDENTITY
+
+from referee.harness.ladder.objects import Repository
 
 MOVED = "/moved/"
 """Leads to the address that `GitServer.leads_to` names."""
@@ -22,8 +25,12 @@ class GitServer:
 
     def __init__(self, folder: Path, server: ThreadingHTTPServer) -> None:
         self.folder = folder
-        self.address = f"https://127.0.0.1:{server.server_address[1]}"
+        self.host = f"127.0.0.1:{server.server_address[1]}"
+        self.address = f"https://{self.host}"
         self.leads_to = ""
+        self.asked: list[str] = []
+        self.stalls, self.closing = False, threading.Event()
+        """`stalls`: it accepts questions and answers none."""
         self.passwords: list[str] = []
         """What clients have sent to sign in."""
 
@@ -37,13 +44,28 @@ class GitServer:
             subprocess.run(["git", "-C", bare, "update-ref", "HEAD", made], check=True)
         return f"{self.address}/{name}.git"
 
+    def add(self, name: str, files: Mapping[str, bytes], lines: bytes = b"") -> tuple[str, str]:
+        """Makes a repository with a commit. Returns its address and the commit. `lines`: more for `git fast-import`."""
+        with Repository.made(self.folder / f"{name}.git") as repository:
+            text = b"commit refs/heads/main\ncommitter e <e@e> 1700000000 +0000\ndata 1\ne\n"
+            for path, content in files.items():
+                text += b"M 100644 inline %s\ndata %d\n%s\n" % (path.encode(), len(content), content)
+            repository.run("fast-import", "--quiet", given=text + lines + b"\n")
+            return f"{self.address}/{name}.git", repository.commit("main")
+
+    def remove(self, name: str) -> None:
+        shutil.rmtree(self.folder / f"{name}.git")
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     git: GitServer
 
     def do_GET(self) -> None:
-        if self.path.startswith(MOVED):
+        self.git.asked.append(self.path)
+        if self.git.stalls:
+            self.git.closing.wait(20)
+        elif self.path.startswith(MOVED):
             self._answer(302, {"Location": self.git.leads_to + self.path.removeprefix(MOVED.rstrip("/"))})
         elif self.path.startswith(PRIVATE):
             self.git.passwords += filter(None, [self.headers.get("authorization")])
@@ -83,22 +105,30 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = False  # its end waits for them
+
+    def handle_error(self, *arguments: object) -> None:
+        pass  # a client that has enough hangs up
+
+
 @contextmanager
 def git_server(folder: Path) -> Iterator[tuple[GitServer, Path]]:
     """Runs a server while the block runs. Yields it with the certificate of its authority, which nobody else knows."""
     folder.mkdir()
     authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.issue_cert("127.0.0.1", "localhost").configure_cert(context)
     certificate = folder.with_name("authority.pem")
     authority.cert_pem.write_to_path(str(certificate))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {}))
+    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {}))
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.RequestHandlerClass.git = git = GitServer(folder, server)  # type: ignore[attr-defined]
-    running = threading.Thread(target=server.serve_forever)
+    running = threading.Thread(target=server.serve_forever, args=(0.02,))
     running.start()
     try:
         yield git, certificate
     finally:
+        git.closing.set()
         server.shutdown()
         running.join()
         server.server_close()

@@ -11,6 +11,7 @@ from typing import IO
 
 import trio
 
+from referee.harness import git
 from referee.harness.errors import UsageError
 
 FETCH_S = 60.0
@@ -25,21 +26,8 @@ LIMITED = (
 """Runs a command that may use 4 GiB of memory, and kills its process group when standard input ends."""
 Look = Callable[[], None]
 """Looks at what git has written so far. UsageError if that is too much."""
-SAFE = (
-    "core.symlinks=false",  # a link could lead to any file of this machine
-    "core.hooksPath=/dev/null",
-    "protocol.ext.allow=never",  # it would run a command
-    "protocol.allow=user",
-)
-ENVIRONMENT = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "true",
-    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=10",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    "LC_ALL": "C",
-}
-NO_REDIRECTS = ("-c", "http.followRedirects=false")
-"""A listed host could lead to any other one, such as one of the organiser's own network."""
+SETTINGS = (*git.SETTINGS, "core.symlinks=false")  # a link could lead to any file of this machine
+ASK_NOBODY = {"GIT_ASKPASS": "false", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=10"}
 MOVED = re.compile(r"error: 30\d|redirect")
 
 
@@ -61,15 +49,15 @@ async def fetch(
     UsageError if that fails, takes too long, or grows beyond the limits. A few small objects can stand for any number
     of files, so the files are counted before they are written.
     """
-    git = shutil.which("git")
-    if git is None:
+    program = shutil.which("git")
+    if program is None:
         raise UsageError(f"{address}: needs git, which is not installed")
-    settings = [word for setting in SAFE for word in ("-c", setting)] + [*(NO_REDIRECTS if is_strangers else ())]
-    environment = os.environ | ENVIRONMENT | (_no_account(address, folder) if is_strangers else {})
+    settings = git.options(*SETTINGS, *(git.STRANGERS_SETTINGS if is_strangers else ()))
+    environment = git.strangers_environment(address) if is_strangers else git.environment() | ASK_NOBODY
     until, listing = trio.current_time() + fetch_s, folder.with_name(f"{folder.name}.files")
 
     async def run(*words: str, output: int | IO[bytes] = subprocess.DEVNULL, look: Look) -> None:
-        command = ["/bin/sh", "-c", LIMITED, git, *settings, *words]
+        command = ["/bin/sh", "-c", LIMITED, program, *settings, *words]
         await _run(command, environment, address, output, until, fetch_s, look)
 
     def check_size() -> None:
@@ -81,8 +69,7 @@ async def fetch(
             raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
 
     await run("init", "--quiet", "--template=", "--", str(folder), look=lambda: None)
-    shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules"]
-    await run("-C", str(folder), *shallow, "--", address, commit, look=check_size)
+    await run("-C", str(folder), *git.FETCH, "--depth=1", "--", address, commit, look=check_size)
     with listing.open("wb") as file:
         await run("-C", str(folder), "ls-tree", "-rtlz", "FETCH_HEAD", output=file, look=check_listing)
     entries = [entry.partition(b"\t")[0].split() for entry in listing.read_bytes().split(b"\0") if entry]
@@ -91,17 +78,6 @@ async def fetch(
     if sum(int(words[-1]) for words in entries if words[-1].isdigit()) > max_bytes:
         raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
     await run("-C", str(folder), "checkout", "--quiet", "--force", "FETCH_HEAD", look=check_size)
-
-
-def _no_account(address: str, folder: Path) -> dict[str, str]:
-    """Returns an environment in which git finds no `.gitconfig`, `.netrc`, helper for passwords or key."""
-    return {
-        "HOME": os.devnull,
-        "XDG_CONFIG_HOME": os.devnull,
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": address.partition("://")[0],
-    }
 
 
 async def _run(
