@@ -64,6 +64,7 @@ WITHOUT = ("-m", "not nightly")
 
 
 @pytest.mark.slow
+@pytest.mark.depends_on("tests/support/unchanged.py")
 def test_a_test_that_passed_is_left_out_until_something_changes(project: Path) -> None:
     assert "3 passed" in run(project, *WITHOUT)
     assert not (project / unchanged.RECORD).exists(), "not asked to record"
@@ -75,6 +76,15 @@ def test_a_test_that_passed_is_left_out_until_something_changes(project: Path) -
     (project / "rules/sides.py").write_text("SIDES = 12\n")
     assert "1 failed, 2 passed" in run(project, "--record-passed")
     assert "1 failed, 2 passed" in run(project, *WITHOUT)
+
+
+@pytest.mark.slow
+@pytest.mark.depends_on("tests/support/unchanged.py")
+def test_a_test_with_a_nightly_case_is_left_out_when_its_other_cases_passed(project: Path) -> None:
+    nightly = TEST.replace("[1, 2]", "[1, pytest.param(2, marks=pytest.mark.nightly)]")
+    (project / "tests/test_die.py").write_text(nightly)
+    assert "2 passed, 1 deselected" in run(project, "--record-passed", *WITHOUT)
+    assert list(unchanged.recorded(project)) == ["tests/test_die.py::test_sides"]
 
 
 def test_a_fingerprint_is_of_the_test_and_all_that_it_depends_on(

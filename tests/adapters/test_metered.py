@@ -14,6 +14,7 @@ import pytest
 import trio
 from modules import BUFFER, SPIN, bot, module, saved
 from scripted import Arena
+from unchanged import MATCH_CODE
 from wasmtime import wat2wasm
 
 from referee.games.contract import FaultKind
@@ -36,7 +37,10 @@ from referee.harness.replay.reader import Replay
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(*MATCH_CODE, "harness/adapters/wasm", "harness/cli", "tests/support/modules.py"),
+]
 
 TOKEN = '{"action":"putToken","column":"C"}'
 TENTH = TimeControl(per_call_s=0.1)

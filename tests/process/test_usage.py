@@ -13,6 +13,7 @@ import psutil
 import pytest
 import trio
 from scripted import Arena
+from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -20,7 +21,7 @@ from referee.harness.isolation import supervisor
 from referee.harness.process.limits import Limits
 from referee.harness.process.usage import Meter
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE)]
 
 SHARING = """
 held = b'x' * (200 << 20)

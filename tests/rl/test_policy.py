@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from unchanged import MATCH_CODE
 
 import referee
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*MATCH_CODE, "harness/rl")]
 
 GAMES = referee.game_names()
 TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")

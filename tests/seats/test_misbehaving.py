@@ -18,10 +18,16 @@ import msgspec
 import pytest
 from accounts import ACCOUNTS, ORDINARY, ordinary_python, shared_cache
 from misbehaving import FAMILIES, MATCHES, programs
+from unchanged import MATCH_CODE
 
 from referee.harness.paths import HOME
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        *MATCH_CODE, "tests/support/accounts.py", "tests/support/bots", "tests/support/misbehaving.py"
+    ),
+]
 
 SCRIPT = Path(misbehaving.__file__)
 

@@ -14,6 +14,7 @@ import requests
 import trio
 from argon2 import PasswordHasher
 from ships import Client
+from unchanged import MATCH_CODE
 
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
@@ -28,7 +29,13 @@ from referee.harness.servers.aibg.aibg_routes import (
 from referee.harness.servers.aibg.lobby import Lobby
 from referee.harness.servers.users import Gatekeeper, TooMany, User
 
-pytestmark = [pytest.mark.trio, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.trio,
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        *MATCH_CODE, "harness/cli", "harness/opponents", "harness/servers", "harness/web", "tests/servers/ships.py"
+    ),
+]
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
 
 TEAMS = [f"team{number}" for number in range(1, 17)]

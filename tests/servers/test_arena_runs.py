@@ -16,6 +16,7 @@ import trio
 from needs import needs
 from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
+from unchanged import MATCH_CODE
 
 from referee.games import registry
 from referee.games.arena import Battle
@@ -37,7 +38,13 @@ from referee.harness.servers.arena.judge import JUDGE_PLANS
 from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
 from referee.harness.servers.builtin_rivals import THINKING
 
-pytestmark = [pytest.mark.trio, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.trio,
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        *MATCH_CODE, "harness/cli", "harness/opponents", "harness/servers", "harness/web", "tests/servers"
+    ),
+]
 in_thread = trio.to_thread.run_sync
 
 

@@ -2,7 +2,8 @@
 
 A test marked `depends_on` names modules, files and folders. Its fingerprint is of its own source, of these modules with
 all that they import, and of these files. `--record-passed` records the fingerprint of a test that passed. `make test`
-leaves out a test with the recorded fingerprint, which would pass again.
+leaves out a test with the recorded fingerprint, which would pass again. A case that is marked `nightly` itself does not
+count: `make test` leaves it out in any case, and `make test-all` does not.
 """
 
 import functools
@@ -24,6 +25,8 @@ CORE = (
     *("harness/replay", "harness/seats", "tests/support/scripted.py"),
 )
 """The code that plays a match: inputs of tests whose bots play."""
+MATCH_CODE = (*CORE, "referee.harness.match.series")
+"""The same, and the modules of other folders that it imports."""
 PROPERTY = "depends_on"
 """The property of a report: the name of the test, its fingerprint, and how many cases it has."""
 
@@ -36,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests that would pass again as `nightly`."""
-    marked = [(item, mark.args) for item in items if (mark := item.get_closest_marker("depends_on"))]
+    daily = [item for item in items if item.get_closest_marker("nightly") is None]
+    marked = [(item, mark.args) for item in daily if (mark := item.get_closest_marker("depends_on"))]
     cases = Counter(_name(item) for item, _ in marked)
     known = recorded(config.rootpath) if marked else {}
     for item, inputs in marked:

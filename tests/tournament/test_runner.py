@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import DRAWS, PLAYER, command, course, drawing_bot, environment, games, table, tournament
+from contests import DRAWS, INPUTS, PLAYER, command, course, drawing_bot, environment, games, table, tournament
 from defects import bot
 
 from referee.games.dice import derive_seed
@@ -20,7 +20,7 @@ from referee.harness import maps
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import ledger, reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 
 CRASHES = "def choose():\n    os._exit(3)\n"
 

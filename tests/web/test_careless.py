@@ -12,8 +12,14 @@ import pytest
 from pages import Played, Visited
 from playwright.sync_api import Page
 from test_live import turns, watched
+from unchanged import MATCH_CODE
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        *MATCH_CODE, "harness/cli", "harness/web", "tests/web/conftest.py", "tests/web/pages.py", "viewer"
+    ),
+]
 
 ASKED = ".desk:not(.waiting)"
 GONE = "the server does not answer"

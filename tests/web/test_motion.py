@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pages import Played
 from playwright.sync_api import Browser, Page
+from unchanged import MATCH_CODE
 
 from referee.games import registry
 from referee.harness.programs.spec import entrant
@@ -12,7 +13,12 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        *MATCH_CODE, "harness/cli", "harness/web", "tests/web/conftest.py", "tests/web/pages.py", "viewer"
+    ),
+]
 
 WATCHED = """
 window.moves = [];
