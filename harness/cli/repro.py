@@ -106,6 +106,8 @@ def _shown(details: FaultDetails, now: Reproduced) -> Text:
         lines.append(Text(f"  now:          {as_json(other.now)}"))
     elif now.calls:
         lines.append(Text(f"{counted(now.calls, 'call')} answered as in the match"))
+    if now.note:
+        lines.append(Text(now.note, style="yellow"))
     lines.append(Text(f"call {now.call} {now.method}, {now.wall_s * 1000:.1f} ms:"))
     lines.append(Text(f"  in the match: {cut(now.recorded)}"))
     lines.append(Text(f"  now:          {cut(now.now)}"))

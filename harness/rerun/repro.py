@@ -79,6 +79,8 @@ class Reproduced(Struct, frozen=True):
     backtrace: tuple[str, ...] = ()
     """The frames of a crash by a signal, or of a time-out when the time is up, the innermost frame first;
     empty if nothing shows them, as without gdb."""
+    note: str = ""
+    """How the prompts of a model that answers from a transcript differ from those of the match."""
 
 
 class _LastCall(Struct, frozen=True):
@@ -276,7 +278,8 @@ class _Reproduction:
 
     def result(self, path: str, last: _LastCall) -> Reproduced:
         """Returns what the bot did, compared with the replay at `path`."""
-        fault, process = self.fault, self.seat.status().process
+        fault, status = self.fault, self.seat.status()
+        process = status.process
         now = self._judged(last, process.usage)
         at_fault = isinstance(now, Fault)
         same_call = last.call == fault.call or fault.method in ("exit", "", "initialize")
@@ -294,6 +297,7 @@ class _Reproduction:
             at_fault=at_fault,
             wall_s=self.driver.costs[fault.player].wall_s,
             said=last_lines(process.stderr_of_call),
+            note=status.note,
         )
 
 

@@ -59,6 +59,8 @@ class SeatStatus(Struct, frozen=True):
     answer: bytes = b""
     """The bytes that came back."""
     process: ProcessStatus = ProcessStatus()
+    note: str = ""
+    """What the user should know about the seat, for one that a replay plays."""
 
 
 class OutOfTurn(Struct, frozen=True):

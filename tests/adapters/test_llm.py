@@ -3,6 +3,7 @@
 import json
 import socket
 import ssl
+import sys
 import threading
 import time
 import tracemalloc
@@ -728,6 +729,45 @@ async def test_repro_answers_from_the_transcript(
     assert reproduced.same and reproduced.differs is None
     assert reproduced.recorded.partition(" (")[0] == reproduced.now.partition(" (")[0]
     assert len(service.requests) == asked
+
+
+@pytest.mark.trio
+async def test_repro_says_when_the_prompts_are_no_longer_those_of_the_match(
+    arena: Arena, service: ModelService, tmp_path: Path
+) -> None:
+    service.acts = (Request.play, say("no"), say(WRONG))
+    await played(arena, service, "--rethinks 1", transcripts=True)
+    content = (arena.folder / "match.jsonl").read_text()
+    file = tmp_path / "changed.jsonl"
+
+    async def note(old: str, new: str) -> str:
+        assert old in content
+        file.write_text(content.replace(old, new, 1))
+        reproduced = await reproduce(file, 1, transcripts.model_of(Replay(file), 0), Isolation())
+        assert reproduced.same
+        return reproduced.note
+
+    other = "the model would get other prompts today: "
+    assert await note("", "") == ""
+    assert await note("You have seat", "You had seat") == f"{other}the first message differs from line 3 on"
+    assert (await note("All legal answers:", "Answers:")).startswith(f"{other}question 1 differs from line ")
+    assert (await note("Refused: your answer", "No: your answer")).startswith(f"{other}question 2 differs from line 1")
+    command = [sys.executable, "-m", "referee.harness.cli.main", "repro", str(file)]
+    done = await trio.run_process(command, capture_stdout=True, capture_stderr=True, check=False)
+    assert done.returncode == 1 and not done.stderr
+    assert f"\n{other}question 2 differs from line 1 on\n" in done.stdout.decode()
+
+
+@pytest.mark.trio
+async def test_prompts_that_the_user_changed_are_not_compared(
+    arena: Arena, service: ModelService, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("Play well.")
+    service.acts = (say(WRONG),)
+    await played(arena, service, f"--rethinks 0 --prompt {tmp_path / 'text'}", transcripts=True)
+    file = arena.folder / "match.jsonl"
+    reproduced = await reproduce(file, 1, transcripts.model_of(Replay(file), 0), Isolation())
+    assert reproduced.note == transcripts.OWN_PROMPTS
 
 
 @pytest.mark.trio

@@ -294,10 +294,12 @@ class ModelBot(Bot):
         status = super().status(brief)
         if brief or self._said is None:
             return status
+        note = self._relay.note if isinstance(self._relay, TranscriptRelay) else ""
         texts = [(each["role"] == "assistant", each["content"].encode() + b"\n") for each in self._conversation]
         return msgspec.structs.replace(
             status,
             sent=tuple(text for is_its_own, text in texts if not is_its_own),
             received=(*[text for is_its_own, text in texts if is_its_own], self._said),
             answer=self._said,
+            note=note,
         )
