@@ -94,7 +94,12 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
         copy = new.staged(bot, Path(scratch), own, owner)
-        report = _checked(str(_whole(copy, Path(scratch, "whole", own), ladder.settings)), ladder.settings)
+        try:
+            whole = _whole(copy, Path(scratch, "whole", own), ladder.settings)
+        except Refused as refused:
+            err.print(printable(f"refused: {refused}"))
+            return AT_FAULT
+        report = _checked(str(whole), ladder.settings)
         if not report.passed:
             out.print(check_report(report))
             return INCONCLUSIVE if report.undecided else AT_FAULT
@@ -140,7 +145,8 @@ def play(
         runner: Your runner's name. Its key is made at its first use.
         games: How many new games to claim. The chain decides whether it draws new games or others.
         owner: Your login: only write the file of a new runner to runners/, which a maintainer has to commit.
-        merge: BRANCH: merge claims and games into this branch of `origin`. For those who may write to it.
+        merge: BRANCH: merge claims and games into this branch of `origin`, after the checks of `check-change`. For
+            those who may write to it.
         push: The remote repository to push to, such as your fork.
         wait: MINUTES: how long to wait until the claim is merged.
         replays: Keep the replays of the games in this folder.
@@ -164,7 +170,7 @@ def play(
         if hash is None:
             fetch_all(ladder)
             step = playing.claim(ladder, runner, key, games)
-            _handed_in(repository, step, merge, push, base)
+            _hand_in(repository, step, merge, push, base, b"", workers)
             ladder, hash = _merged(repository, runner, base, wait)
         if hash is None:
             out.print("When that is merged, the same command plays the games.")
@@ -178,7 +184,7 @@ def play(
         if merge is None and ORIGIN in repository.text("remote").split():
             branch = packs.branch_of(ladder.chain.claims[hash])
             push_branch(repository, packs.commit_of(repository, hash, pack), branch, push)
-        _handed_in(repository, step, merge, push, base)
+        _hand_in(repository, step, merge, push, base, pack, workers)
     return PLAYED
 
 
@@ -194,12 +200,22 @@ def _played(ladder: Ladder, hash: str, workers: WorkerOptions) -> dict[int, Play
         return run(play_games, ladder, claimed, hash, workers.opened, None, on_game, show)
 
 
-def _handed_in(repository: Repository, step: playing.Step, merge: str | None, push: str, base: str | None) -> None:
-    """Pushes a step, or merges it where that is possible."""
+def _hand_in(
+    repository: Repository,
+    step: playing.Step,
+    merge: str | None,
+    push: str,
+    base: str | None,
+    replays: bytes,
+    workers: WorkerOptions,
+) -> None:
+    """Pushes a step, or checks and merges it where that is possible. `replays`: those of its games."""
     has_remote = ORIGIN in repository.text("remote").split()
     if merge is not None and has_remote:
-        for _ in range(MERGES):
+        for number in range(MERGES):
             ladder, errand = check_change(repository, newest(repository, base), step.commit, "")
+            if number == 0:
+                _is_right(repository, ladder, errand, replays, workers)
             if advance(repository, merge_of(ladder, errand, step.commit), merge):
                 out.print(f"{step.words}: merged into {merge}")
                 return
@@ -267,8 +283,13 @@ def check_a_change(
     raise RunError(f"{merge} moved {MERGES} times meanwhile; run the workflow again")
 
 
-def _is_right(repository: Repository, ladder: Ladder, errand: Errand, source: str, workers: WorkerOptions) -> bool:
-    """Checks a bot, or plays games again. Refused if they are wrong; False if the machine was too busy to tell."""
+def _is_right(
+    repository: Repository, ladder: Ladder, errand: Errand, source: str | bytes, workers: WorkerOptions
+) -> bool:
+    """Checks a bot, or games and their replays, which `source` has. Refused if they are wrong.
+
+    Returns False if the machine was too busy to tell.
+    """
     with progress() as show:
         if isinstance(errand, HandedIn):
             packs.check_handed_in(ladder, errand, source)

@@ -51,8 +51,8 @@ WAIT_S = 86_400
 MOST_PATH = 500
 
 
-class Refused(Exception):
-    """A change that nobody may merge. The message says why and what to do."""
+class Refused(RunError):
+    """A change that nobody may merge, or a bot that cannot be one. The message says why and what to do."""
 
 
 class BotChange(Struct, frozen=True):

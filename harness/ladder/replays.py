@@ -63,22 +63,21 @@ def commit_of(repository: Repository, claim: str, pack: bytes) -> str:
     return commit_files(repository, None, {pack_name(claim): pack}, "Replays")
 
 
-def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str) -> int:
-    """Checks the replays of a batch in which native programs play. Returns their number.
+def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) -> None:
+    """Checks the replays of a batch in which native programs play.
 
-    Refused if they are missing or wrong. `source`: the repository that has their branch: an address or a remote's name.
+    Refused if they are missing or wrong. `source`: the replays, or the repository that has their branch: an address or
+    a remote's name.
     """
     claim, hash, lines = handed_in.claim, handed_in.batch.head.claim, handed_in.batch.lines
     if not ladder.natures_at(ladder.bots_id)(claim).native:
-        return 0
+        return
     name = f"the batch of {claim.runner}, claim {claim.number}"
-    pack = _fetched(ladder.repository, source or ORIGIN, claim, hash, name)
-    count = 0
-    for problem in problems_of(ladder, claim, hash, lines, pack):
-        count += 1
+    if isinstance(source, str):
+        source = _fetched(ladder.repository, source or ORIGIN, claim, hash, name)
+    for problem in problems_of(ladder, claim, hash, lines, source):
         if problem:
             raise Refused(f"{name}: {problem}")
-    return count
 
 
 def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:

@@ -90,6 +90,17 @@ def test_a_team_enters_a_bot_by_address_and_it_is_checked(
     assert "accepted: bot eve" in capsys.readouterr().out and forge.asked
 
 
+def test_a_team_is_told_of_a_strange_file_before_it_commits(
+    cup: Cup, forge: GitServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git, commit = forge.add("eve", {"bot.wasm": MODULE}, b"M 120000 inline key\ndata 11\n/etc/passwd\n")
+    (tmp_path / "eve").mkdir()
+    (tmp_path / "eve" / "bot.toml").write_text(f'run = ["bot.wasm"]\ngit = "{git}"\ncommit = "{commit}"\n')
+    words = ["--owner", "eve", "--folder", str(cup.repository.folder)]
+    assert main(["ladder", "enter", str(tmp_path / "eve"), *words]) == 1
+    assert capsys.readouterr().err == "refused: key is a link; a bot has plain files alone: include the file itself\n"
+
+
 @pytest.mark.slow
 def test_a_bot_of_another_repository_that_fails_the_check_is_refused(
     cup: Cup, forge: GitServer, capsys: pytest.CaptureFixture[str]

@@ -1,21 +1,26 @@
 """Games of native programs are handed in with their replays, which must obey the rules and give the results."""
 
+import base64
 import gzip
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from ladders import Cup
+from modules import bot
 from scripted import PREAMBLE
 
 from referee.harness.cli.main import main
 from referee.harness.ladder import replays as packs
 from referee.harness.ladder.commits import commit_files, push_branch
 from referee.harness.ladder.games import Played, play_games
+from referee.harness.ladder.keys import VARIABLE
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.records import game_line
 from referee.harness.tournament.execution.local import open_local
@@ -188,3 +193,44 @@ def test_a_witness_that_copies_the_lines_and_the_replays_is_refused(
     cup.set(start)
     cup.now = now
     assert code == 1 and "the line was copied from somebody else, not played" in text, text
+
+
+@pytest.mark.parametrize("kind", ["native", "module"])
+def test_a_runner_that_may_merge_merges_nothing_that_others_would_see_refused(
+    kind: str,
+    cup: Cup,
+    shared: tuple[Cup, dict[int, Played]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bit of a result flips in its machine's memory."""
+    start, folder = cup.head, str(cup.repository.folder)
+    games = shared[1]
+    if kind == "module":
+        for name, column in (("ada", "C"), ("bob", "D")):
+            module = bot(json.dumps({"action": "putToken", "column": column}))
+            toml = f'run = ["bot.wasm"]\nowner = ["{name}"]\n'.encode()
+            cup.maintain({f"bots/{name}/bot.toml": toml, f"bots/{name}/bot.wasm": module})
+        cup.merge(cup.claimed("tower"))
+        games = played(cup, "tower")
+    runner = "laptop" if kind == "native" else "tower"
+    first = games[0].line
+    flipped = msgspec.structs.replace(games[0], line=msgspec.structs.replace(first, ranks=first.ranks[::-1]))
+
+    async def by_this_machine(*arguments: object) -> dict[int, Played]:
+        return {**games, 0: flipped}
+
+    cup.repository.run("push", "--quiet", "--force", "origin", "main")
+    monkeypatch.setenv(VARIABLE, base64.b64encode(sha256(runner.encode()).digest()).decode())
+    words = ["ladder", "play", "--runner", runner, "--merge", "main", "--jobs", "1", "--no-pin", "--folder", folder]
+    with monkeypatch.context() as broken:
+        broken.setattr("referee.harness.cli.ladder.play_games", by_this_machine)
+        assert main(words) == 3
+    text = " ".join(capsys.readouterr().err.split())
+    assert f"the batch of {runner}, claim 1: " in text
+    assert ("its replay ends with the ranks" if kind == "native" else "ranks 2 1 there, 1 2 when it is played") in text
+    assert cup.repository.text("ls-remote", "origin", "main").split()[0] == cup.head
+    assert main(words) == 0
+    assert f"4 games of {runner}, claim 1: merged into main" in capsys.readouterr().out
+    cup.set(start)
+    cup.repository.run("push", "--quiet", "--force", "origin", "main")
