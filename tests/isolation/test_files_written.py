@@ -1,6 +1,7 @@
 """Limits for files: the size and number of all files in a scratch folder, and the size of one."""
 
 import tempfile
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -124,6 +125,13 @@ def test_files_count_by_their_space_on_disk_and_links_not_at_all(tmp_path_factor
     held, files = threads.finish_now(scratch.count(folder))
     assert 10_000 <= held < 1 << 20
     assert files == 4
+
+
+def test_counting_pauses_after_every_64_files(tmp_path: Path) -> None:
+    """Then the other tasks have their turn."""
+    for number in range(200):
+        (tmp_path / str(number)).touch()
+    assert [*scratch.count(tmp_path)] == [False] * 3
 
 
 def test_counting_ends_at_the_limit_of_files(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -22,10 +22,11 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
+from referee.harness.isolation.process_tree import descendants
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import decided_by_machine
 from referee.harness.process.bot_process import Program
-from referee.harness.process.core_wait import CoreWait, CoreWaitMeter, Thread, Tree, difference, is_ready
+from referee.harness.process.core_wait import CoreWait, CoreWaitMeter, Thread, Tree, difference, is_ready, tree_below
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Stop
 from referee.harness.replay.writer import ReplayWriter
@@ -283,6 +284,17 @@ def started(ended: ExitStack, script: str, *words: str) -> subprocess.Popen[byte
     assert process.stdout is not None
     process.stdout.readline()
     return process
+
+
+def test_every_thread_below_a_process_is_read_and_not_its_own() -> None:
+    script = "import os, threading\nthreading.Thread(target=os.read, args=(0, 1)).start(); print(flush=True)"
+    with ExitStack() as ended:
+        above = started(ended, f"import subprocess, sys; subprocess.run([sys.executable, '-c', {script!r}])")
+        (pid,) = descendants(above.pid)
+        tree = tree_below(above.pid)
+        assert tree.threads.keys() == set(map(int, os.listdir(f"/proc/{pid}/task"))) and len(tree.threads) == 2
+    assert tree.whole
+    assert tree.threads[pid].ran_ns > 0
 
 
 MS = 1_000_000

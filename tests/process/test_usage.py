@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -19,7 +21,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.isolation import supervisor
 from referee.harness.process.limits import Limits
-from referee.harness.process.usage import Meter
+from referee.harness.process.usage import Curve, Meter, Usage
 
 pytestmark = [pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE)]
 
@@ -129,6 +131,25 @@ async def test_a_short_lived_bot_that_held_too_much_is_a_memory_fault(arena: Are
     duel = await arena.duel("held = b'x' * (100 << 20); os._exit(3)", Limits(memory_bytes=64 << 20))
     assert duel.fault.kind is FaultKind.MEMORY
     assert duel.fault.detail.endswith(" MiB of memory; the limit is 64.0 MiB")
+
+
+@pytest.mark.parametrize(("counted", "at_least"), [((7.5, 1 << 40), (7.5, 1 << 40)), ((None, None), (0.0, 1 << 20))])
+def test_what_a_control_group_has_counted_is_the_usage_of_its_bot(
+    counted: tuple[float | None, int | None], at_least: tuple[float, int]
+) -> None:
+    """A group that cannot be read counts nothing."""
+    group: Any = SimpleNamespace(cpu_s=lambda: counted[0], memory_bytes=lambda: counted[1])
+    with tree("") as pids:
+        usage = Meter(*pids, group=group).read_now()
+    assert at_least[0] <= usage.cpu_s < at_least[0] + 5
+    assert at_least[1] <= usage.memory_bytes < at_least[1] + (1 << 30)
+
+
+def test_the_last_moment_of_a_bot_that_has_ended_shows_its_most_memory() -> None:
+    meter: Any = SimpleNamespace(usage=Usage(memory_bytes=0, peak_memory_bytes=9), read_at=3.5)
+    assert [(moment.at_s, moment.memory_bytes) for moment in Curve(meter, 3.0).moments()] == [(0.5, 9)]
+    meter.usage.memory_bytes = 4
+    assert Curve(meter, 3.0).moments()[0].memory_bytes == 4
 
 
 def test_without_the_kernels_lists_of_children_the_same_processes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
