@@ -41,7 +41,7 @@ from referee.harness.host.access import (
     problem,
     request_id,
 )
-from referee.harness.host.live import Live
+from referee.harness.host.live import NUMBER, Live
 from referee.harness.host.orders import WATCHED_S, note_watched
 from referee.harness.host.readers import Readers
 from referee.harness.host.settings import WebSettings
@@ -113,7 +113,8 @@ NAV = (
 )
 HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
 LIVE_HEAD = (
-    '<meta name="live" content="table"><noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
+    f'<meta name="live" content="table" {NUMBER}>'
+    '<noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
 )
 Answer = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger("referee.host")

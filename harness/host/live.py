@@ -34,6 +34,8 @@ FINAL_S = 1.0
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
+NUMBER = 'data-number=""'
+"""The attribute of the page with the table that gets the table's number."""
 OWN = "own"
 """The folder of a team's page."""
 
@@ -127,14 +129,15 @@ class Live:
     def __init__(self, store: Store, frame: Callable[[], dict[str, str]]) -> None:
         """`frame`: returns what stands around each page."""
         self.folder, self.store, self._frame = store.folder, store, frame
-        self.number = 0
-        """Counts the changes."""
+        self.number = int(time.time() * 1000)
+        """Counts the changes of the public table, which has it. Another process of the contest counts other numbers."""
         self.problem = ""
         """Why the ledger cannot be read; empty if it can."""
         self.public: LiveSite
         self.whole: LiveSite
         self.table, self.tag = b"", ""
         """The public page with the table, and its entity tag."""
+        self._unnumbered = b""
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
         self._pause_until = 0.0
@@ -165,8 +168,11 @@ class Live:
         assert table is not None
         self._seen = seen
         self._pause_until = time.monotonic() + SHARE * (time.monotonic() - began)
-        self.table, self.tag = table, f'"{hashlib.sha256(table).hexdigest()[:32]}"'
-        self.number += 1
+        if table != self._unnumbered:
+            self._unnumbered = table
+            self.number += 1
+            self.table = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
+            self.tag = f'"{hashlib.sha256(self.table).hexdigest()[:32]}"'
         return True
 
     def game_page(self, site: LiveSite, name: str, seat: int | None) -> bytes | None:

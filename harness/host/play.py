@@ -105,11 +105,21 @@ class HostGames(TournamentGames):
     """The games of a hosted contest."""
 
     def __init__(
-        self, plan: Plan, ledger: Ledger, book: Book, orders: Orders, builds: bool = True, failures: int = FAILURES
+        self,
+        plan: Plan,
+        ledger: Ledger,
+        book: Book,
+        orders: Orders,
+        builds: bool = True,
+        failures: int = FAILURES,
+        spare: int = 0,
     ) -> None:
-        """`builds`: bots are built on this machine before they play. Otherwise the workers of a cluster do that."""
+        """`builds`: bots are built on this machine before they play. Otherwise the workers of a cluster do that.
+
+        `spare`: cores that games leave to builds.
+        """
         self.state = State()
-        self.orders, self.failures, self._builds = orders, Failures(failures), builds
+        self.orders, self.failures, self._builds, self._spare = orders, Failures(failures), builds, spare
         self._ready: dict[str, Entrant] = {}
         """The programs of the bots that can play, by ident."""
         self._entered: set[str] = set()
@@ -289,7 +299,8 @@ class HostGames(TournamentGames):
     async def _build(self, entry: Entry) -> None:
         folder, plan = self.ledger.folder, self.plan
         try:
-            found = await threads.run(lambda: program(entry, folder, plan.game, plan.limits), abandon=True)
+            made = partial(program, entry, folder, plan.game, plan.limits)
+            found = await threads.run(lambda: core_locks.done_aside(made, self._spare), abandon=True)
         except NotIsolated:
             raise  # the machine lacks something, and no bot
         except (RunError, UsageError) as error:
@@ -349,7 +360,7 @@ def _play_ladder(folder: Path, orders: Orders, settings: PlaySettings, on_note: 
     plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
     with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
         builds = settings.cluster is None
-        games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures)
+        games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures, settings.spare_cores)
         games.on_note = on_note
         orders.begin(games.practice.ended)
         _, signalled = trio.run(_run, games, settings, games.contest(plan))

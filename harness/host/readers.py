@@ -22,14 +22,14 @@ class Readers:
 
     An event is made once, and written to each connection without the layers of the application in between. A client
     that does not read gets no more events until it has read what it was sent. As each event says all that there is to
-    know, it misses nothing.
+    know, it misses nothing. The first event comes at once: a page that was made before a change learns of it.
     """
 
     def __init__(self) -> None:
         self._open: dict[ClientConnection, None] = {}
-        self._number = 0
+        self._number = self._newest = 0
+        """Of the last event, and of the newest table."""
         self._told_at = -EVENTS_S
-        self._event = b""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -41,7 +41,7 @@ class Readers:
             return await send({"type": "http.response.body", "body": FULL})
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         is_stream = scope["method"] != "HEAD"
-        await send({"type": "http.response.body", "body": self._event, "more_body": is_stream})
+        await send({"type": "http.response.body", "body": self._event(), "more_body": is_stream})
         if not is_stream:
             return None
         connection: ClientConnection = scope["state"]["connection"]
@@ -54,12 +54,18 @@ class Readers:
 
     def tell(self, number: int) -> None:
         """Tells all readers the number of the newest table, if it has changed or they have heard nothing for long."""
-        now, spread_s = time.monotonic(), max(1.0, len(self) / TABLES_A_SECOND)
-        if now < self._told_at + (EVENTS_S if number == self._number else spread_s):
+        now, self._newest = time.monotonic(), number
+        if now < self._told_at + (EVENTS_S if number == self._number else self._spread_s):
             return
-        self._number, self._told_at = number, now
-        self._event = b'event: table\ndata: {"number":%d,"spread_ms":%d}\n\n' % (number, spread_s * 1000)
-        chunk = b"%x\r\n%b\r\n" % (len(self._event), self._event)
+        self._number, self._told_at, event = number, now, self._event()
+        chunk = b"%x\r\n%b\r\n" % (len(event), event)
         for connection in self._open:
             if not connection.is_full:
                 connection.transport.write(chunk)
+
+    @property
+    def _spread_s(self) -> float:
+        return max(1.0, len(self) / TABLES_A_SECOND)
+
+    def _event(self) -> bytes:
+        return b'event: table\ndata: {"number":%d,"spread_ms":%d}\n\n' % (self._newest, self._spread_s * 1000)

@@ -20,6 +20,7 @@ from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.host import teams, versions
 from referee.harness.host.store import Store
 from referee.harness.host.versions import Quota, Version
+from referee.harness.isolation.removal import remove
 from referee.harness.known_games import find_game
 from referee.harness.tournament.execution.core_locks import Beside
 from referee.harness.tournament.inbox import Submit, hand_in
@@ -35,6 +36,8 @@ from referee.protocol.text import printable
 
 UPLOADS = "uploads"
 """The folder of what teams have uploaded, in the contest's folder."""
+COMING = f"{UPLOADS}/.coming"
+"""The folder of the web process for temporary files, such as an upload while it comes. A backup leaves it out."""
 GIT_HOSTS = ("https://github.com", "https://gitlab.com", "https://codeberg.org", "https://bitbucket.org")
 """Where repositories may be. Any other address could be one of the organiser's own network."""
 OPTIONS = "check_options"
@@ -110,13 +113,13 @@ def from_repository(
 
 
 def remove_strays(store: Store) -> None:
-    """Removes uploads that no version names: the web process ended while they came."""
+    """Removes uploads that no version names, and temporary files: the web process ended while they came."""
     known = {store.folder / each.path for each in store.rows(_Path, "SELECT path FROM submission")}
-    for folder in (store.folder / UPLOADS).glob("*/*"):
+    for folder in (store.folder / UPLOADS).glob("[!.]*/*"):
         if not any(file in known for file in folder.glob("*")):
             shutil.rmtree(folder, ignore_errors=True)
-    for part in (store.folder / UPLOADS).glob("*.part"):
-        part.unlink(missing_ok=True)
+    for path in (store.folder / COMING).glob("*"):
+        remove(path) if path.is_dir() else path.unlink()
 
 
 class _Path(Struct, frozen=True):
@@ -175,11 +178,12 @@ class Queue:
         plan = read_plan(store.folder / PLAN)
         options = msgspec.json.decode(store.setting(OPTIONS) or "[]", type=tuple[str, ...])
         seed = secrets.randbits(63)  # the report names it, and the plan's seed is secret
-        self._intake = Intake(find_game(plan.game), store.folder, plan.limits, options, seed, jobs=jobs)
+        self._intake = Intake(find_game(plan.game), store.folder, plan.limits, options, seed, jobs=jobs, owner="host")
 
     async def run(self) -> None:
         """Checks until it is cancelled. Versions whose check that ends are checked again by the next run."""
         remove_strays(self.store)
+        self._intake.remove_left()
         (self.store.folder / REPORTS).mkdir(exist_ok=True)
         versions.check_again(self.store)
         enter_missing(self.store)

@@ -27,7 +27,7 @@ from referee.harness.host.access import (
     problem,
     see,
 )
-from referee.harness.host.submissions import UPLOADS
+from referee.harness.host.submissions import COMING
 from referee.harness.host.teams import Person
 from referee.harness.host.versions import Version
 from referee.harness.web.guard import new_token
@@ -143,8 +143,8 @@ async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
 
 
 def _copied(contest: Contest, file: UploadFile) -> Path:
-    """Writes an upload, which lies in a temporary file, next to where it will be kept."""
-    part = contest.store.folder / UPLOADS / f"{new_token()}.part"
+    """Writes an upload, which lies in a temporary file without a name, to one that can be moved where it is kept."""
+    part = contest.store.folder / COMING / new_token()
     source: Any = file.file
     with writing(part.parent), part.open("xb") as target:
         source.seek(0)

@@ -24,7 +24,7 @@ from referee.harness.host.access import ID, client_address, request_id
 from referee.harness.host.app import Application
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
-from referee.harness.host.submissions import UPLOADS
+from referee.harness.host.submissions import COMING
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
 from referee.harness.web.server.access_log import AccessLog
 from referee.harness.web.server.connection import ClientConnection, Connections
@@ -109,8 +109,8 @@ def _is_local(scope: Scope) -> bool:
 
 async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     """Serves until standard input ends."""
-    (folder / UPLOADS).mkdir(exist_ok=True)
-    tempfile.tempdir = str(folder / UPLOADS)  # where uploads go while they come: /tmp may be memory
+    (folder / COMING).mkdir(parents=True, exist_ok=True)
+    tempfile.tempdir = str(folder / COMING)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
     connections = Connections(LIMITS, WebClock())
     access_log = ContestLog(settings) if settings.access_log else None

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from contests import environment
-from hosted import Team, contest, log, play, until
+from hosted import Team, contest, log, play, playing, until
 from hosting import hosted, wait_for
 from submissions import RUN, endless_server, folder_of, zipped
 
@@ -97,6 +97,11 @@ SHOWS = """build = "sh -c 'grep Cpus_allowed_list /proc/self/status; echo nice $
 TWO = pytest.mark.skipif(len(core_locks.physical()) < 2, reason="this machine has one core")
 
 
+def lower() -> int:
+    """Returns the nice value of a check without a core of its own."""
+    return min(19, os.nice(0) + core_locks.NICENESS)
+
+
 def cpus(text: str) -> set[int]:
     """Returns the processors of a list such as `0,2-3`."""
     ranges = (part.partition("-")[::2] for part in text.split(","))
@@ -116,13 +121,38 @@ def test_a_check_gets_a_core_on_which_no_game_is_played(tmp_path: Path) -> None:
         assert not checks & games and int(found[2]) == os.nice(0)
 
 
-def pinned(pid: int) -> list[list[int]]:
-    """Returns the processors of the workers that play, once they are pinned."""
+@TWO
+@pytest.mark.parametrize("jobs", [1, len(core_locks.physical())])
+def test_a_bot_that_was_restored_is_built_on_the_cores_of_checks(jobs: int, tmp_path: Path) -> None:
+    """The cache of the machine lacks it. Games are not held to these cores, and not to the lower priority of builds."""
+    cup, spare = contest(tmp_path / "cup"), core_locks.physical()[jobs:]
+    noted = SHOWS.replace("'\"", " > draft; mv draft shown'\"").replace("grep", "{ grep").replace(" >", "; } >")
+    Team(Store(cup), "Blue").submit(str(folder_of(tmp_path / "bot", 1, RUN + noted)))
+    with playing(cup, jobs) as process:
+        shown = wait_for(lambda: next((tmp_path / "cache").rglob("tree/**/shown"), None)).read_text()
+        others = [psutil.Process(process.pid), *workers_of(process.pid)]
+        assert {each.nice() for each in others} == {os.nice(0)}
+        assert {len(each.cpu_affinity() or ()) for each in others} == {len(os.sched_getaffinity(0))}
+    found = re.search(r"Cpus_allowed_list:\s*(\S+)\s+nice (\d+)", shown)
+    assert found is not None and int(found[2]) == lower()
+    assert cpus(found[1]) == ({cpu for core in spare for cpu in core} or os.sched_getaffinity(0))
+
+
+def workers_of(pid: int) -> list[psutil.Process]:
     found = []
     for each in below(pid):
         with suppress(psutil.NoSuchProcess):
             if "referee.harness.tournament.execution.worker" in each.cmdline():
-                found.append(each.cpu_affinity() or [])
+                found.append(each)
+    return found
+
+
+def pinned(pid: int) -> list[list[int]]:
+    """Returns the processors of the workers that play, once they are pinned."""
+    found = []
+    for each in workers_of(pid):
+        with suppress(psutil.NoSuchProcess):
+            found.append(each.cpu_affinity() or [])
     return [each for each in found if 0 < len(each) < len(os.sched_getaffinity(0))]
 
 
@@ -132,7 +162,7 @@ def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(tmp_path: 
         blue = running.team(running.organiser(), "Blue")
         blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SHOWS))
         state = blue.decided(1)
-        assert f"nice {os.nice(0) + core_locks.NICENESS}" in state["log"] and state["status"] == "accepted"
+        assert f"nice {lower()}" in state["log"] and state["status"] == "accepted"
 
 
 BUSY = """
@@ -181,9 +211,8 @@ def test_a_core_that_somebody_else_has_taken_is_not_shared(tmp_path: Path) -> No
         "if os.fork() == 0:\n    keep_aside(Beside(sys.argv[1]))\n    print(os.nice(0), len(os.sched_getaffinity(0)))\n"
         "else: os.wait()\n"
     )
-    before = os.nice(0)
-    for beside, added in ((Beside.SPARE, core_locks.NICENESS), (Beside.NOTHING, 0)):
+    for beside, expected in ((Beside.SPARE, lower()), (Beside.NOTHING, os.nice(0))):
         done = subprocess.run(
             [sys.executable, "-c", code, beside], env=environment(tmp_path), capture_output=True, text=True
         )
-        assert done.stdout.split()[0] == f"{before + added}", done
+        assert done.stdout.split()[0] == f"{expected}", done

@@ -164,9 +164,14 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
         green.get(f"/team/games/{own}.html", 404)
 
 
-def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path) -> None:
-    """Also the processes below end with `referee host`, and leave the folder and the port free."""
-    cup = tmp_path / "cup"
+def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the processes below end with `referee host`, and leave the folder and the port free.
+
+    Its copy of the upload is removed at the next start, but not the files of others.
+    """
+    cup, temporary = tmp_path / "cup", tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     slow = RUN + 'build = "echo begun; sleep 3; echo ended"\n'
     with hosted(cup, "--game", "tictactoe", end=signal.SIGKILL) as contest:
         blue = contest.team(contest.organiser(), "Blue")
@@ -177,11 +182,18 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path) ->
         stray = cup / "uploads" / "1" / "torn"
         stray.mkdir()
         (stray / "half.zip").write_bytes(b"PK")
+        page = cup / "uploads" / ".coming" / "referee-1"
+        page.mkdir()
+        (page.parent / "part").write_bytes(b"PK")
     assert psutil.wait_procs(below, 30)[1] == []
+    assert [file.name for file in temporary.rglob("*.zip")] == ["a.zip"]
+    others = temporary / f"referee-host-0-{cup.stat().st_ino:x}-1"
+    others.mkdir()
     with hosted(cup, "--bind", contest.address.removeprefix("http://")):
         assert [blue.decided(number)["status"] for number in (1, 2)] == ["accepted"] * 2
         assert "Version 2 plays" in blue.get("/team") and not stray.exists()
         wait_for(lambda: "Blue" in blue.get("/"))
+    assert [*temporary.iterdir()] == [others] and [*page.parent.iterdir()] == []
 
 
 def test_the_web_process_starts_again_after_a_kill(tmp_path: Path) -> None:

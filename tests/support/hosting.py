@@ -22,7 +22,8 @@ from referee.harness.host.contest import opened
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
 from referee.harness.tournament import organise
-from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.plan import Entry, read_plan, write_plan
+from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.web.server.limits import listen
 
 START_S = 30.0
@@ -165,6 +166,11 @@ class Cup:
         submissions.enter(self.store, ENTRY)
         self.listening = listen("127.0.0.1")
         self.address = f"{ADDRESS}:{self.listening.getsockname()[1]}"
+
+    def rename(self, title: str) -> None:
+        """Changes what the table shows."""
+        plan = self.store.folder / PLAN
+        write_plan(msgspec.structs.replace(read_plan(plan), title=title), plan)
 
     def session(self, number: int | None) -> str:
         """Signs somebody of a team in, or an organiser."""

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import zipfile
 from collections.abc import Iterable
@@ -200,8 +201,12 @@ def test_a_team_hands_in_again(tmp_path: Path) -> None:
     assert before.items() <= games(cup).items() and len(games(cup)) == 6 + 4
 
 
-def test_an_intake_that_was_killed_goes_on(tmp_path: Path) -> None:
-    teams, cup = tmp_path / "teams", tmp_path / "cup"
+def test_an_intake_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It first removes what it had left among temporary files."""
+    teams, cup, temporary = tmp_path / "teams", tmp_path / "cup", tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # the second one runs in this process
     for salt in range(8):
         zipped(teams / f"team{salt}.zip", salt)
     command = [*PLAYER, "tournament", "prepare", str(teams), "--game", "tictactoe", "--into", "cup", "--jobs", "1"]
@@ -212,6 +217,7 @@ def test_an_intake_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
     result = prepared(tmp_path, teams, "--game", "tictactoe", "--into", "cup", code=0)
     assert len(result["accepted"]) == 8 and 1 <= len(result["unchanged"]) < 8
+    assert [*temporary.glob("referee-prepare-*")] == []
 
 
 def test_names_of_files_cannot_harm(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from hosting import Browser as Http
-from hosting import hosted, wait_for
-from playwright.sync_api import Browser, BrowserContext, Page
+from hosting import Cup, hosted, serving, wait_for
+from playwright.sync_api import Browser, BrowserContext, Page, Route
 from submissions import RUN, zipped
 from test_looks import barriers
 
@@ -106,3 +106,20 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
         page.close()
     expected = ("status of 404", "net::ERR", "ERR_")
     assert [each for each in errors if not any(part in each for part in expected)] == []
+
+
+def test_a_page_shows_a_change_that_came_between_its_load_and_its_first_event(browser: Browser, tmp_path: Path) -> None:
+    cup = Cup(tmp_path)
+    with serving(cup) as client:
+        page = browser.new_page()
+        held: list[Route] = []
+        page.route("**/events", lambda route: held.append(route))
+        with page.expect_request("**/events"):
+            page.goto(cup.address)
+        cup.rename("Another cup")
+        wait_for(lambda: "Another cup" in client.get("/").text)
+        assert page.get_by_role("heading", name="Another cup").count() == 0
+        (route,) = held
+        route.continue_()
+        page.get_by_role("heading", name="Another cup").wait_for()
+        page.close()

@@ -2,31 +2,44 @@
 "use strict";
 
 function followTable() {
-  let known = null;
+  let number = numberOf(document); // of the table that is shown
+  let newest = number;
+  let isBusy = false;
   const events = new EventSource("/events");
   events.addEventListener("table", async (event) => {
     const told = JSON.parse(event.data);
-    const isNew = known !== null && known !== told.number;
-    known = told.number;
-    if (!isNew) return;
-    await new Promise((resolve) => setTimeout(resolve, told.spread_ms * Math.random())); // not all readers at once
-    const response = await fetch(location.pathname);
-    if (response.ok) {
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      document.querySelector("main").replaceWith(page.querySelector("main"));
+    newest = told.number;
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      for (let asked = number; newest !== asked && newest !== number; ) {
+        asked = newest;
+        await new Promise((resolve) => setTimeout(resolve, told.spread_ms * Math.random())); // not all readers at once
+        const page = await replaceMain();
+        if (page) number = numberOf(page);
+      }
+    } finally {
+      isBusy = false; // after a failure, the next event tries again
     }
   });
   addEventListener("pagehide", () => events.close());
 }
 
+function numberOf(page) {
+  return Number(page.querySelector("meta[name=live]").dataset.number);
+}
+
+/** Shows the newest content of this page, and returns it. */
+async function replaceMain() {
+  const response = await fetch(location.pathname);
+  if (!response.ok) return null;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  document.querySelector("main").replaceWith(page.querySelector("main"));
+  return page;
+}
+
 function followFinal() {
-  setInterval(async () => {
-    const response = await fetch(location.pathname);
-    if (response.ok) {
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      document.querySelector("main").replaceWith(page.querySelector("main"));
-    }
-  }, 5000);
+  setInterval(replaceMain, 5000);
 }
 
 function followVersion(box) {

@@ -7,13 +7,18 @@ import fcntl
 import os
 import stat
 import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from referee.harness.errors import RunError
 
 NICENESS = 10
 """Of a check for which no core is spare: it gets a tenth of a core that a game wants, too."""
+T = TypeVar("T")
 
 
 class Beside(StrEnum):
@@ -38,15 +43,15 @@ def physical() -> list[tuple[int, ...]]:
     return sorted(map(tuple, cores.values()))
 
 
-def take(count: int = 1) -> int | None:
+def take(count: int = 1, last: bool = False) -> int | None:
     """Pins this process and its children to free cores. Returns the first logical processor of these.
 
-    Returns None, and pins nothing, if there are too few free cores.
+    Returns None, and pins nothing, if there are too few free cores. Workers take the first ones, checks the last ones.
     """
     folder = run_folder()
     cpus: list[int] = []
     locks: list[int] = []
-    for core in physical():
+    for core in reversed(physical()) if last else physical():
         lock = os.open(folder / f"core-{core[0]}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,10 +70,33 @@ def take(count: int = 1) -> int | None:
 
 def keep_aside(beside: Beside) -> None:
     """Keeps this process and its children out of the way of games: on a spare core, or else at a lower priority."""
-    if beside is Beside.SPARE and take() is not None:
+    if beside is Beside.SPARE and take(last=True) is not None:
         return
     if beside is not Beside.NOTHING:
         os.nice(NICENESS)
+
+
+def done_aside(work: Callable[[], T], spare: int) -> T:
+    """Does work in a thread of its own. It and what it starts have a lower priority than games, and only spare cores.
+
+    `spare`: how many cores games leave to checks. The work takes no lock, so that workers and checks get their cores.
+    """
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            if spare:
+                os.sched_setaffinity(0, [cpu for core in physical()[-spare:] for cpu in core])
+            os.nice(NICENESS)  # in Linux, of this thread
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    try:
+        threading.Thread(target=run, name="aside", daemon=True).start()
+    except RuntimeError:  # the system starts no thread
+        return work()
+    return done.result()
 
 
 def run_folder() -> Path:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ from referee.harness.check.checks import not_built
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildError
@@ -65,6 +67,21 @@ class Intake(Struct, frozen=True):
     """Submissions at a time; None = one for every physical core."""
     beside: core_locks.Beside = core_locks.Beside.NOTHING
     """What else the machine does meanwhile."""
+    owner: str = "prepare"
+    """The command. Only one of it checks submissions of a folder at a time."""
+
+    @property
+    def scratch(self) -> str:
+        """The beginning of the names of its temporary folders, which no other tournament has."""
+        status = self.folder.stat()
+        return f"referee-{self.owner}-{status.st_dev:x}-{status.st_ino:x}-"
+
+    def remove_left(self) -> None:
+        """Removes the temporary folders of an intake that was killed."""
+        for path in Path(tempfile.gettempdir()).glob(f"{self.scratch}*"):
+            status = path.lstat()
+            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode):
+                remove(path)
 
 
 Written = Callable[[CheckReport, Path], None]
@@ -80,6 +97,7 @@ async def take_in(
 
     Returns how long that took, in seconds.
     """
+    intake.remove_left()
     limiter, started, next_save = trio.CapacityLimiter(intake.jobs or len(core_locks.physical())), time.monotonic(), 0.0
     reports = _reports(submissions, record)
 
@@ -148,7 +166,7 @@ async def checked(
     """
     key, why = "", ""
     txt, xml = (report_path(intake.folder, report_name, suffix) for suffix in SUFFIXES)
-    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+    with tempfile.TemporaryDirectory(prefix=intake.scratch) as scratch:
         started = time.monotonic()
         try:
             path = await _fetched(submission, Path(scratch), min(FETCH_S, intake.limits.build_s))
