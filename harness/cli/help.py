@@ -17,6 +17,7 @@ from referee.harness.cli.exit_codes import MEANINGS
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.options import MORE_TITLE
 from referee.harness.errors import UsageError
+from referee.harness.programs.kinds import options_help
 
 FILES = {
     "./replays": "Replays of matches.",
@@ -39,7 +40,7 @@ class Topic(Struct, frozen=True):
     groups: dict[str, dict[str, str]]
     """By title: each option or argument as it is typed, with its explanation."""
     more: dict[str, dict[str, str]]
-    """The same for what only `--help --all` explains: options, and the names that options take."""
+    """The same for what only `--help --all` explains: options, the names that options take, and options of bots."""
     commands: dict[str, str]
     """The commands inside this one, with a sentence each."""
 
@@ -61,6 +62,8 @@ def topic(app: App, words: Sequence[str]) -> Topic:
     for flag, limits in NAMES.items():
         if any(entry.startswith(f"{flag} ") for group in groups.values() for entry in group):
             more[f"Names of {flag}"] = {f"{each.name}={each.default}": each.text for each in limits}
+    if words == ("play",):  # other commands name bots as this one
+        more |= options_help()
     return Topic(name, tuple(_usage(name, command)), _paragraphs(command), groups, more, inner)
 
 
@@ -94,7 +97,9 @@ def explained(of: Topic, width: int, all: bool) -> str:
                 lines += [f"  {entry}", " " * COLUMN + first]
             lines += [" " * COLUMN + line for line in rest]
     if of.more and not all:
-        lines += ["", f"`{of.name} --help --all` explains {' and '.join(_counted(of.more))}."]
+        *most, last = _counted(of.more)
+        listed = f"{', '.join(most)} and {last}" if most else last
+        lines += ["", *wrap(f"`{of.name} --help --all` explains {listed}.", width)]
     return "\n".join(lines)
 
 

@@ -22,9 +22,12 @@ from referee.harness.servers.mcp.serve import serve
 def mcp(*, bot: Sequence[str] = (), replay: Path | None = None, limits: LimitOptions = LimitOptions()) -> int:
     """Lets an assistant play, over the Model Context Protocol.
 
-    The assistant starts this command itself and speaks to it on standard input and output.
+    The assistant starts this command itself and speaks to it on standard input and output: its configuration names
+    the command `referee` with the argument `mcp`.
 
-    It may name built-in bots, and bots and maps in the folder in which it starts the command.
+    Its tools list games (OpenSpiel's too) and matches, explain rules, play at a seat, verify replays and check bots.
+
+    The assistant may name built-in bots, and bots and maps in the folder in which it starts the command.
 
     Args:
         bot: NAME=BOT: another bot that the assistant may play against, by its NAME: a bot of any kind, such as

@@ -46,6 +46,8 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     """A file follows the prefix, which a team can hand in."""
     help: str = ""
     """How it is named, in the help of BOTS. Empty: the user cannot name it."""
+    options: str = ""
+    """Returns the options in its bot specs, each as it is typed, with what it does: `--help --all` explains them."""
     rows: tuple[tuple[str, str], ...] = ()
     """Its rows in the docs' table: what it is, in Markdown, and an example."""
     parse: str = ""
@@ -342,6 +344,11 @@ def bots_help() -> str:
     """Returns the help of BOTS."""
     forms = ", ".join(kind.help for kind in kinds() if kind.help)
     return f"One for each seat: {forms}. NAME= before it names the bot."
+
+
+def options_help() -> dict[str, dict[str, str]]:
+    """Returns the options in bot specs, by a title for each kind that explains some."""
+    return {f"Options of a {each.name}": function(each.options)() for each in kinds() if each.options}
 
 
 def table(source_suffixes: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The options of every command, and the limits that `--limit` and `--build` set."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.match.rule_options import option_names
+from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
 
 MOST = 20
@@ -39,6 +41,8 @@ def test_help_is_short_and_help_all_is_everything(words: tuple[str, ...], capsys
     short = capsys.readouterr().out
     assert main((*words, "--help", "--all")) == 0
     whole = capsys.readouterr().out
+    whole, *of_bots = whole.split("\nOptions of ")
+    assert [listed(each)[0] for each in of_bots] == (["--url"] if words in ((), ("play",)) else [])
     assert len(listed(short)) <= MOST
     command = app
     for word in words:
@@ -56,6 +60,15 @@ def test_play_gate_and_tournament_run_have_options_beyond_the_short_help() -> No
     for words in (("play",), ("gate",), ("tournament", "run")):
         of = topic(app, words)
         assert len(listed(explained(of, 100, False))) == MOST < len(listed(explained(of, 100, True)))
+
+
+@pytest.mark.slow
+def test_help_explains_the_options_of_a_language_model_that_the_page_lists() -> None:
+    page = (HOME / "docs/how-to/language-models.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(--[a-z-]+)", page, re.MULTILINE)
+    explained = topic(app, ("play",)).more["Options of a language model"]
+    assert [entry.split()[0] for entry in explained] == listed
+    assert all(text.endswith(".") for text in explained.values())
 
 
 @pytest.mark.slow

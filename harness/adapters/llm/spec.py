@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from jinja2 import Environment, TemplateSyntaxError
+from msgspec import Struct
 
 from referee.games.game import Game
 from referee.harness.adapters.llm.kind import MODEL
@@ -72,11 +73,10 @@ def read(spec: str) -> ModelSettings:
     values: dict[str, Any] = {}
     body: dict[str, str] = {}
     for option, text in given:
-        parse, expected = OPTIONS[option]
         try:
-            found = parse(text)
+            found = OPTIONS[option].parse(text)
         except ValueError:
-            raise UsageError(f"{spec}: {option} {text}: expected {expected}") from None
+            raise UsageError(f"{spec}: {option} {text}: expected {OPTIONS[option].expected}") from None
         body |= found.pop("body", {})
         values |= found
     settings = ModelSettings(model.strip("'\""), **({"url": URL} | values), body=tuple(body.items()))
@@ -211,26 +211,98 @@ def _setting(name: str, parse: Callable[..., Any], *limits: float) -> Callable[[
     return lambda text: {name: parse(text, *limits)}
 
 
-OPTIONS: dict[str, tuple[Callable[[str], Settings], str]] = {
-    "--url": (
+class Option(Struct, frozen=True):
+    """An option in a bot spec."""
+
+    value: str
+    """What stands for its value in the help."""
+    meaning: str
+    parse: Callable[[str], Settings]
+    expected: str
+    """What was expected instead of a wrong value."""
+
+
+OPTIONS: dict[str, Option] = {
+    "--url": Option(
+        "URL",
+        f"The service, over the chat-completions interface. Default: {URL}.",
         _setting("url", _url),
         "the address of a service without credentials, such as https://api.example.com/v1",
     ),
-    "--rethinks": (_setting("rethinks", _whole), "a whole number from 0 on"),
-    "--budget": (_setting("budget", _whole, 1), "a number of tokens from 1 on"),
-    "--temperature": (_setting("temperature", _number, 0, 10), "a number from 0 to 10"),
-    "--seed": (_setting("seed", _whole), "a whole number from 0 on"),
-    "--max-tokens": (_setting("max_tokens", _whole, 1), "a number of tokens from 1 on"),
-    "--price": (
+    "--key-from": Option(
+        "VARIABLE",
+        "The environment variable that holds the service's key.",
+        _setting("key_from", _variable),
+        "the name of an environment variable, not the key itself",
+    ),
+    "--rethinks": Option(
+        "N",
+        "How often the model may answer again after a refused answer. Default: 2.",
+        _setting("rethinks", _whole),
+        "a whole number from 0 on",
+    ),
+    "--budget": Option(
+        "TOKENS",
+        "The most tokens in a match, prompts included. Default: no limit.",
+        _setting("budget", _whole, 1),
+        "a number of tokens from 1 on",
+    ),
+    "--max-tokens": Option(
+        "N",
+        "The most tokens of a completion. Default: the service's own.",
+        _setting("max_tokens", _whole, 1),
+        "a number of tokens from 1 on",
+    ),
+    "--price": Option(
+        "IN/OUT",
+        "Dollars for a million tokens of prompts and of completions: 0.15/0.60. A third price is that of cached "
+        "prompts: 0.15/0.60/0.08. Then verdicts and tables have the cost.",
         _prices,
         "dollars for a million tokens of prompts, of completions and of cached prompts, such as 0.15/0.60 or "
         "0.15/0.60/0.08",
     ),
-    "--timeout": (_setting("timeout_s", _number, 0.01, 86400), "a number of seconds from 0.01 to 86400"),
-    "--structured": (_setting("structured", _switch), "on or off"),
-    "--effort": (_effort, "a level that the service knows, such as low or high"),
-    "--body": (_member, f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}"),
-    "--prompt": (_setting("prompt", _prompt), "a file with a text to add to the first message, or with a template"),
-    "--key-from": (_setting("key_from", _variable), "the name of an environment variable, not the key itself"),
+    "--temperature": Option(
+        "T",
+        "The temperature. Default: the service's own.",
+        _setting("temperature", _number, 0, 10),
+        "a number from 0 to 10",
+    ),
+    "--seed": Option("N", "The seed. Default: from the match.", _setting("seed", _whole), "a whole number from 0 on"),
+    "--timeout": Option(
+        "SECONDS",
+        "How long a completion may take. Default: 120.",
+        _setting("timeout_s", _number, 0.01, 86400),
+        "a number of seconds from 0.01 to 86400",
+    ),
+    "--effort": Option(
+        "LEVEL",
+        "How much the model reasons: low, high. Default: the service's own.",
+        _effort,
+        "a level that the service knows, such as low or high",
+    ),
+    "--body": Option(
+        "NAME=VALUE",
+        "Another member of every request, such as top_p=0.9. May be repeated. The replay has it, so put no secret "
+        "there.",
+        _member,
+        f"NAME=VALUE, such as top_p=0.9, and none of {', '.join(OURS)}",
+    ),
+    "--prompt": Option(
+        "FILE",
+        "A text to add to the first message, or a template for all prompts.",
+        _setting("prompt", _prompt),
+        "a file with a text to add to the first message, or with a template",
+    ),
+    "--structured": Option(
+        "on|off",
+        "Whether requests have the schema of the answer. Default: on, unless the service refuses it.",
+        _setting("structured", _switch),
+        "on or off",
+    ),
 }
-"""By option: how it is parsed into settings by name, and what was expected instead of a wrong value."""
+"""By name."""
+
+
+def help_options() -> dict[str, str]:
+    """Returns what each option does, by how it is typed."""
+    return {f"{name} {each.value}": each.meaning for name, each in OPTIONS.items()}

@@ -27,7 +27,8 @@ KEPT_MS = 3_600_000
 INSTRUCTIONS = (
     "Referee plays board and card games between bots. list_games and rules explain a game. new_match starts a match in "
     "which you have a seat and built-in bots or the user's bots have the others. Then, until the match is over: "
-    "look at position, choose one of legal, and give it to answer."
+    "look at position, choose one of legal, and give it to answer. matches lists them, and result and replay show one "
+    "that is over. check tests a bot in the server's folder and says what to fix."
 )
 
 Message = dict[str, Any]
