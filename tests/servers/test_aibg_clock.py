@@ -47,7 +47,7 @@ class Begun:
 
     async def is_out(self) -> bool:
         """Waits until the second player is on the move, and tells whether the first is out."""
-        with trio.fail_after(10):
+        with trio.fail_after(20):
             while not self.game.seats["team2"].on_move:
                 await trio.sleep(0.01)
         state = self.game.state
@@ -66,20 +66,24 @@ async def begun() -> AsyncIterator[Begun]:
         async with trio.open_nursery() as nursery:
             for client in clients:
                 nursery.start_soon(in_thread, client.join)
+        with trio.fail_after(20):
+            while not game.seats["team1"].on_move:
+                await trio.sleep(0.01)
         yield Begun(game, clients)
 
 
 async def test_an_action_in_time_counts_although_the_matches_were_busy_meanwhile(begun: Begun) -> None:
+    """The machine may hold the client up for more than two seconds."""
     begun.act(after_s=0.5)
-    time.sleep(LIMIT_S + 2)  # nothing runs in this loop
+    time.sleep(LIMIT_S + 0.5)  # nothing runs in this loop
     assert not await begun.is_out(), "the action came in time"
     used_s = begun.game.seats["team1"].totals.wall_s
-    assert 0.4 < used_s < 1.5, "the player was charged for our stop"
+    assert 0.4 < used_s <= LIMIT_S, "the player was charged for our stop"
 
 
 async def test_a_late_action_is_late_although_the_matches_were_busy_meanwhile(begun: Begun) -> None:
-    begun.act(after_s=LIMIT_S + 0.5)
-    time.sleep(LIMIT_S + 1.5)
+    begun.act(after_s=LIMIT_S + 0.2)
+    time.sleep(LIMIT_S + 0.5)
     assert await begun.is_out()
 
 
