@@ -27,7 +27,7 @@ from referee.harness.servers.mcp.allowed import Allowed, named
 from referee.harness.servers.mcp.matches import Conditions, open_matches
 from referee.harness.tournament.store.bot_archives import archive_path, finding, store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "harness/", "protocol/", "tests/support/")]
 
 AGENT = "def agent(observation, configuration):\n    return observation.board.index(0)\n"
 CARD_AGENT = (Path(__file__).parent.parent / "support" / "agents" / "rusher").resolve()

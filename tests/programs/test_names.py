@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from modules import bot as module
 
 from referee.harness.adapters.engines.options import PROTOCOLS
+from referee.harness.cli.exit_codes import AT_FAULT
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import shown_name
@@ -174,6 +175,13 @@ def test_a_check_calls_a_bot_as_a_match_does(kind: str, place: Path, capsys: pyt
         spec, game, name = KINDS[kind]("team")
         main(["check", spec, "--game", game, "--only", "builds", "--json"])
         assert json.loads(capsys.readouterr().out)["name"] == name
-        for wrong in (f"{written(Path('broken', 'main.java'), 'class')}", "kaggle:missing/main.py"):
-            main(["check", wrong, "--game", game, "--json"])
-            assert json.loads(capsys.readouterr().out)["name"] == "main"
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["does not compile", "missing"])
+def test_a_check_calls_a_bot_that_was_not_built_by_its_file(
+    missing: bool, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.chdir(place):
+        wrong = "kaggle:missing/main.py" if missing else str(written(Path("broken", "main.c"), "int"))
+        assert main(["check", wrong, "--game", TICTACTOE, "--json"]) == AT_FAULT
+        assert json.loads(capsys.readouterr().out)["name"] == "main"
