@@ -1,13 +1,16 @@
 """Who may ask for what: sessions, the check of the origin, rates, and the headers of all responses."""
 
 import asyncio
+import ipaddress
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from msgspec import Struct
+from msgspec import Struct, field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 FORM_BYTES = 256 << 10
 """The most bytes of a form without a file: a table of 5,000 teams."""
 FORM_S = 10.0
+SLOW_PAGES = 4
+"""How many pages that take long are made at a time."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:;"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -36,7 +41,8 @@ ID = "request_id"
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # with no-referrer, browsers send `Origin: null` with our own forms
+    # A path may be the secret of a link. With no-referrer, browsers send `Origin: null` with our own forms.
+    "referrer-policy": "strict-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
@@ -109,6 +115,12 @@ class Contest(Struct, frozen=True):
     """Makes a response from a template's name and values."""
     provider: "Provider | None" = None
     """By which members sign in; None = by their team's link alone."""
+    slow: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SLOW_PAGES))
+    """Pages that take long wait here, and not in the threads that all pages share."""
+    uploading: Counter[int] = field(default_factory=Counter)
+    """How many uploads of each team are under way."""
+    following: Counter[int] = field(default_factory=Counter)
+    """How many streams of versions each team has open."""
 
 
 class Rates:
@@ -139,14 +151,29 @@ class Page(Struct, frozen=True):
     path: str
     access: Access
     answer: Endpoint
+    is_slow: bool = False
+    """A game is played again for it, or it holds much."""
 
 
 def client_address(request: Request, settings: WebSettings) -> str:
-    """Returns the address of the client; behind a proxy, the last one that the proxy names."""
+    """Returns the address of the client; behind a proxy, the last one that the proxy names.
+
+    Some proxies add a line of their own behind those that the client has sent. Without TLS, there may be no proxy, so
+    only one on this machine is believed.
+    """
     address = "" if request.client is None else request.client.host
-    if settings.behind_proxy and (forwarded := request.headers.get("x-forwarded-for")):
-        return forwarded.rpartition(",")[2].strip()
+    is_believed = settings.behind_proxy and (settings.is_secure or is_loopback(address))
+    if is_believed and (forwarded := request.headers.getlist("x-forwarded-for")):
+        return forwarded[-1].rpartition(",")[2].strip() or address
     return address
+
+
+def is_loopback(address: str) -> bool:
+    """Tells whether an address is that of this machine itself."""
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
 
 
 def request_id(scope: Scope) -> str:
@@ -236,7 +263,8 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
                 form = await read_form(request)
             account = account_of(request, contest)
             asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)
-            return await run_in_threadpool(page.answer, asked)
+            async with contest.slow if page.is_slow else nullcontext():
+                return await run_in_threadpool(page.answer, asked)
         except Denied as denied:
             return problem(contest, denied.status, str(denied), request)
         except UsageError as error:

@@ -46,6 +46,7 @@ from referee.harness.host.orders import WATCHED_S, note_watched
 from referee.harness.host.readers import Readers
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
+from referee.harness.host.teams import MOST_MEMBERS
 from referee.harness.tournament.reports.site import page_templates
 
 HERE = Path(__file__).parent
@@ -58,8 +59,8 @@ EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Acces
 PAGES = (
     Page("GET", "/bots/{file}", EVERYBODY, public.bot_page),
     Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page),
-    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page),
-    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay),
+    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True),
+    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True),
     Page("GET", "/news", EVERYBODY, public.news),
     Page("GET", "/finals", EVERYBODY, final.finals_page),
     Page("GET", "/rules", EVERYBODY, public.rules),
@@ -73,8 +74,8 @@ PAGES = (
     Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table),
     Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot),
     Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair),
-    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game),
-    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay),
+    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True),
+    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True),
     Page("GET", "/team", MEMBER, team.team_page),
     Page("POST", "/team/link", MEMBER, team.new_join_link),
     Page("POST", "/team/token", MEMBER, team.new_token),
@@ -83,12 +84,12 @@ PAGES = (
     Page("POST", "/team/versions/{version:number}/note", MEMBER, team.change_note),
     Page("POST", "/team/versions/{version:number}/play", MEMBER, team.play_version),
     Page("GET", "/team/bot", MEMBER, team.own_bot),
-    Page("GET", "/team/games/{name}.html", MEMBER, team.own_game),
-    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay),
+    Page("GET", "/team/games/{name}.html", MEMBER, team.own_game, is_slow=True),
+    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay, is_slow=True),
     Page("GET", "/team/practice", MEMBER, practice.practice_page),
     Page("POST", "/team/practice", MEMBER, practice.ask),
-    Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game),
-    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay),
+    Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay, is_slow=True),
     Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
     Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
     Page("POST", "/organiser/invite", ORGANISER, organiser.invite),
@@ -102,8 +103,8 @@ PAGES = (
     Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
     Page("POST", "/organiser/switches/{switch}/forget", ORGANISER, organiser.forget_switch),
     Page("GET", "/organiser/table.csv", ORGANISER, organiser.export_table),
-    Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games),
-    Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site),
+    Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games, is_slow=True),
+    Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site, is_slow=True),
 )
 """The pages that a thread makes. `Application.streams` has the others."""
 NAV = (
@@ -130,7 +131,7 @@ class Application:
         templates.filters |= {"time": _time, "size": _size}
         live_head = Markup(HEAD + LIVE_HEAD)
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
-        self.readers = Readers()
+        self.readers = Readers(settings)
         self._watched_at = -WATCHED_S
         self._table = (b"", b"")
 
@@ -144,9 +145,10 @@ class Application:
             provider = Provider(read_settings(Path(settings.sign_in)), settings.address)
         templates.globals["provider"] = provider.settings.name if provider else ""
         self.contest = Contest(store, self.live, settings, Rates(), render, provider)
-        self.app = with_headers(
-            Starlette(routes=self._routes(), exception_handlers={404: self._no_page, 405: self._no_page})
-        )
+        handlers: Any = {404: self._no_page, 405: self._no_page, Exception: _failed}
+        pages = Starlette(routes=self._routes(), exception_handlers=handlers)
+        pages.router.redirect_slashes = False  # to the host that the client names, by plain HTTP
+        self.app = with_headers(pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -245,23 +247,30 @@ class Application:
             find = partial(versions.version, contest.store, person.team, request.path_params["version"])
             if await run_in_threadpool(find) is None:
                 raise Denied(404, "your team has no such version")
+            if contest.following[person.team] >= MOST_MEMBERS:
+                raise Denied(429, "your team has too many of these pages open; close some")
         except Denied as denied:
             return problem(contest, denied.status, str(denied), request)
-        return StreamingResponse(self._states(find), media_type=EVENTS, headers={"cache-control": "no-store"})
+        states = self._states(person.team, find)
+        return StreamingResponse(states, media_type=EVENTS, headers={"cache-control": "no-store"})
 
-    async def _states(self, find: Callable[[], versions.Version | None]) -> AsyncIterator[bytes]:
-        last = b""
-        for _ in range(int(3600 / LOOK_S)):
-            one = await run_in_threadpool(find)
-            if one is None:
-                return
-            state = msgspec.json.encode(await run_in_threadpool(uploads.shown, self.contest, one))
-            if state != last:
-                last = state
-                yield b"event: state\ndata: %b\n\n" % state
-            if one.is_decided:
-                return
-            await asyncio.sleep(LOOK_S)
+    async def _states(self, team: int, find: Callable[[], versions.Version | None]) -> AsyncIterator[bytes]:
+        last, following = b"", self.contest.following
+        following[team] += 1
+        try:
+            for _ in range(int(3600 / LOOK_S)):
+                one = await run_in_threadpool(find)
+                if one is None:
+                    return
+                state = msgspec.json.encode(await run_in_threadpool(uploads.shown, self.contest, one))
+                if state != last:
+                    last = state
+                    yield b"event: state\ndata: %b\n\n" % state
+                if one.is_decided:
+                    return
+                await asyncio.sleep(LOOK_S)
+        finally:
+            following[team] -= 1
 
 
 def with_headers(app: ASGIApp) -> ASGIApp:
@@ -283,18 +292,24 @@ def with_headers(app: ASGIApp) -> ASGIApp:
 
         try:
             await app(scope, receive, sending)
-        except (RunError, UsageError) as error:
-            if begun:
-                raise
-            await PlainTextResponse(f"{error}\n", 503)(scope, receive, sending)
-        except Exception:
-            number = request_id(scope)
-            log.exception("request %s: %s failed", number, scope["method"])
+        except Exception as error:
+            if not isinstance(error, RunError | UsageError):
+                log.exception("request %s: %s failed", request_id(scope), scope["method"])
             if not begun:
-                text = f"this page failed; the organiser's log says why, at the request {number}\n"
-                await PlainTextResponse(text, 500)(scope, receive, sending)
+                await _failure(scope, error)(scope, receive, sending)
 
     return headed
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return _failure(request.scope, error)
+
+
+def _failure(scope: Scope, error: Exception) -> Response:
+    if isinstance(error, RunError | UsageError):
+        return PlainTextResponse(f"{error}\n", 503)
+    text = f"this page failed; the organiser's log says why, at the request {request_id(scope)}\n"
+    return PlainTextResponse(text, 500)
 
 
 def _time(at: float | None) -> str:

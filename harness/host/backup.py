@@ -214,7 +214,8 @@ def _check_database(file: Path, database: Path) -> None:
             if opened.execute(TABLES).fetchall() != expected.execute(TABLES).fetchall():
                 raise UsageError(f"{file}: its database has other tables than a contest's")
             for (path,) in opened.execute(PATHS):
-                if not path.startswith("https://") and (path.startswith("/") or ".." in path.split("/")):
+                is_web = path.startswith(("https://", "http://"))
+                if not is_web and ("://" in path or path.startswith("/") or ".." in path.split("/")):
                     raise UsageError(f"{file}: its database names {path[:80]!r}, which is outside of the contest")
             (sound,) = opened.execute("PRAGMA quick_check(1)").fetchone()
             if sound != "ok":

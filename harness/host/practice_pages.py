@@ -102,7 +102,7 @@ def _options(text: str) -> dict[str, object]:
             raise UsageError(f"{line}: expected lines such as rounds=100")
         try:
             found[name.strip()] = msgspec.json.decode(value.strip().encode())
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             found[name.strip()] = value.strip()
     return found
 

@@ -1,17 +1,23 @@
 """The readers of the live table. Each keeps a stream of events open, and all of them get the same bytes."""
 
 import time
+from collections import Counter
 
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from referee.harness.web.server.connection import ClientConnection
+from referee.harness.host.access import client_address
+from referee.harness.host.settings import WebSettings
+from referee.harness.web.server.connection import ClientConnection, network
 
 EVENTS_S = 15.0
 """A stream of events says something at least this often, so that no proxy closes it."""
 TABLES_A_SECOND = 200
 """How many readers a second are asked to fetch a table that has changed: the more readers, the rarer the news."""
 STREAMS = 3000
-"""Open streams of events."""
+"""Open streams of events. They leave connections for pages and forms."""
+OF_ADDRESS = STREAMS // 2
+"""The same of one address. A school behind one router has one address."""
 HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
 FULL = b"too many pages are open; reload later\n"
 FULL_HEADERS = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(FULL))]
@@ -25,7 +31,9 @@ class Readers:
     know, it misses nothing. The first event comes at once: a page that was made before a change learns of it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: WebSettings) -> None:
+        self._settings = settings
+        self._by_network: Counter[str] = Counter()
         self._open: dict[ClientConnection, None] = {}
         self._number = self._newest = 0
         """Of the last event, and of the newest table."""
@@ -36,7 +44,8 @@ class Readers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request, and keeps its connection until the client leaves."""
-        if len(self) >= STREAMS:
+        address = network(client_address(Request(scope), self._settings))
+        if len(self) >= STREAMS or self._by_network[address] >= OF_ADDRESS:
             await send({"type": "http.response.start", "status": 503, "headers": FULL_HEADERS})
             return await send({"type": "http.response.body", "body": FULL})
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
@@ -46,11 +55,15 @@ class Readers:
             return None
         connection: ClientConnection = scope["state"]["connection"]
         self._open[connection] = None
+        self._by_network[address] += 1
         try:
             while (await receive())["type"] != "http.disconnect":
                 pass
         finally:
             del self._open[connection]
+            self._by_network[address] -= 1
+            if not self._by_network[address]:
+                del self._by_network[address]
 
     def tell(self, number: int) -> None:
         """Tells all readers the number of the newest table, if it has changed or they have heard nothing for long."""

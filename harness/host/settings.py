@@ -22,7 +22,7 @@ class WebSettings(Struct, frozen=True):
     organisers_from: tuple[str, ...] = ()
     """The networks from which the organiser's pages are reached; none = any."""
     behind_proxy: bool = False
-    """A proxy on this machine hands requests over, and names the client's address in `X-Forwarded-For`."""
+    """A proxy may hand requests over, and name the client's address in `X-Forwarded-For`; with TLS, there is one."""
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
     practice_a_day: int = 30

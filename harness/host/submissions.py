@@ -104,7 +104,8 @@ def from_repository(
     """Puts a commit of a repository into the queue. UsageError for an address that is not allowed."""
     assert one.team is not None
     address, commit = address.strip(), commit.strip()
-    if not any(address.startswith(f"{host}/") for host in hosts) or re.search(r"[\s@\x00-\x1f]", address):
+    is_plain = address.isprintable() and not re.search(r"[\s@]", address)
+    if not any(address.startswith(f"{host}/") for host in hosts) or not is_plain:
         raise UsageError(f"a repository may be at {', '.join(hosts)}; hand in a zip, or ask the organiser")
     if commit and (not COMMIT.fullmatch(commit) or ".." in commit):
         raise UsageError("expected the 40 digits of a commit, or the name of a branch or tag")

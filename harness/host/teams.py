@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from hmac import compare_digest
 from typing import Literal
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -28,6 +29,8 @@ NAME_LETTERS = 40
 MOST_TEAMS = 5000
 MOST_MEMBERS = 50
 """Of a team."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What begins a formula in a spreadsheet."""
 ENDED = "this link is used, replaced or wrong; ask for a new one"
 
 Kind = Literal["invitation", "join"]
@@ -163,7 +166,11 @@ def read_csv(text: str) -> list[tuple[str, str]]:
     """
     delimiter = next((each for each in "\t;" if each in text), ",")
     found = []
-    for number, row in enumerate(csv.reader(io.StringIO(text.removeprefix("\ufeff")), delimiter=delimiter), start=1):
+    try:
+        lines = [*csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=None), delimiter=delimiter)]
+    except csv.Error as error:
+        raise UsageError(f"the table cannot be read: {error}") from error
+    for number, row in enumerate(lines, start=1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or (number == 1 and cells[0].casefold() in ("team", "name")):
             continue
@@ -186,8 +193,11 @@ def written_csv(links: Sequence[tuple[Team, str]]) -> str:
 
 
 def plain_cells(row: Iterable[str]) -> list[str]:
-    """Returns the cells of a row, with a mark before those that a spreadsheet would take for a formula."""
-    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell for cell in row]
+    """Returns the cells of a row, with a mark before those that a spreadsheet would take for a formula.
+
+    Some spreadsheets also take the wide signs of East Asian keyboards, which NFKC makes plain.
+    """
+    return [f"'{cell}" if normalize("NFKC", cell[:1]) in FORMULA else cell for cell in row]
 
 
 # Links.

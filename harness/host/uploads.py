@@ -64,7 +64,14 @@ async def receive(request: Request, contest: Contest) -> Response:
         check_origin(request, person)
         assert person is not None and person.team is not None
         contest.rates.check(f"upload {person.team}", 30, 300)
-        one = await _received(request, contest, person, person.team)
+        under_way = contest.uploading[person.team]
+        if under_way >= contest.settings.quota.waiting:
+            raise Denied(429, f"{under_way} uploads of your team are under way; wait until one has come")
+        contest.uploading[person.team] += 1
+        try:
+            one = await _received(request, contest, person, person.team)
+        finally:
+            contest.uploading[person.team] -= 1
     except Denied as denied:
         return problem(contest, denied.status, str(denied), request)
     except (UsageError, MultiPartException) as error:

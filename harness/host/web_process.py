@@ -10,7 +10,6 @@ import re
 import socket
 import sys
 import tempfile
-from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -20,7 +19,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from referee.harness.host.access import ID, client_address, request_id
+from referee.harness.host.access import ID, client_address, is_loopback, request_id
 from referee.harness.host.app import Application
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import Store
@@ -42,6 +41,12 @@ is ten times as long, and a response gives the interpreter up several times."""
 LINK = re.compile("join/[^/]+")
 """The part of a path that is a secret."""
 LIMITS = RequestLimits(connections=4000, address_connections=2000)
+
+
+def limits(settings: WebSettings) -> RequestLimits:
+    """Returns the limits of clients. With TLS, a proxy has one address for all of them."""
+    most = LIMITS.connections if settings.is_secure else LIMITS.address_connections
+    return msgspec.structs.replace(LIMITS, address_connections=most)
 
 
 class ContestLog(AccessLog):
@@ -104,7 +109,7 @@ class Served:
 def _is_local(scope: Scope) -> bool:
     """Tells whether a client is on this machine, and no proxy that hands over the request of another one."""
     forwarded = any(name in FORWARDED for name, _ in scope["headers"])
-    return not forwarded and scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
+    return not forwarded and scope["client"] is not None and is_loopback(scope["client"][0])
 
 
 async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
@@ -112,7 +117,7 @@ async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     (folder / COMING).mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(folder / COMING)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))
-    connections = Connections(LIMITS, WebClock())
+    connections = Connections(limits(settings), WebClock())
     access_log = ContestLog(settings) if settings.access_log else None
     served, loop = Served(app, connections, access_log), asyncio.get_running_loop()
     server = make_server(served, connections, has_sockets=False)

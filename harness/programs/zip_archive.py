@@ -1,5 +1,6 @@
 """Zip files with a bot, which may be hostile: a submission, or a version that a tournament keeps."""
 
+import io
 import os
 import stat
 import zipfile
@@ -20,6 +21,8 @@ PLAYS = b"referee plays: "
 """Begins the comment of a zip file in which not all of the folder is the bot; the bot's path in the folder follows."""
 MAX_PATH_BYTES = 1024
 """Longer paths, such as those of 1,200 nested folders, are refused."""
+ENTRY_BYTES = 512
+"""How much of the list of contents a file may take, on average."""
 IGNORED = "__MACOSX"
 """A folder that macOS adds to zip files."""
 UNIX = (3, 19)
@@ -43,7 +46,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
     try:
         if archive.stat().st_size > max_bytes:
             raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB; leave out what the bot does not need")
-        with zipfile.ZipFile(archive) as file:
+        with _Limited(archive, max_files) as content, zipfile.ZipFile(content) as file:
             for entry in file.infolist():
                 if entry.create_system not in UNIX:  # some programs of Windows separate folders so
                     entry.filename = entry.filename.replace("\\", "/")
@@ -58,6 +61,20 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
         raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
     _unwrap(folder)
     return _bot(archive, folder, comment)
+
+
+class _Limited(io.FileIO):
+    """A zip file that refuses to be read if it lists too much: `zipfile` makes an object of each entry first."""
+
+    def __init__(self, archive: Path, max_files: int) -> None:
+        super().__init__(archive)
+        self._archive, self._max_files = archive, max_files
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Reads a part. UsageError for a list of contents that is too long, which `zipfile` reads at once."""
+        if size is not None and size > max(self._max_files * ENTRY_BYTES, 1 << 20):
+            raise UsageError(f"{self._archive}: lists more than {self._max_files:,} files, or very long paths")
+        return super().read(-1 if size is None else size) or b""
 
 
 def _unwrap(folder: Path) -> None:

@@ -207,6 +207,13 @@ def changed(cup: Path, change: Callable[[sqlite3.Connection], object]) -> None:
             ),
             "outside of the contest",
         ),
+        (
+            lambda db: db.execute(
+                "INSERT INTO submission (team, version, member, handed_in_at, file, path) "
+                "SELECT team, 9, id, 1, 'x', 'file:///home/ada/bots' FROM member WHERE team IS NOT NULL LIMIT 1"
+            ),
+            "outside of the contest",
+        ),
     ],
 )
 def test_a_database_that_is_not_a_contests_is_refused(

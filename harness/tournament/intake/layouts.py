@@ -73,7 +73,7 @@ def shown(text: str) -> str:
 
 def same(name: str) -> str:
     """Returns a text that is equal for names that people read as the same."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 STEM_BYTES = 120

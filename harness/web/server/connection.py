@@ -92,13 +92,20 @@ class Connections:
                 del self._by_network[connection.network]
 
     async def close_idle(self) -> None:
-        """Closes connections that have waited too long for a request, until it is cancelled."""
+        """Closes connections whose clients send no request, or read no response, for too long, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.limits.idle_s / 4)
-            until = loop.time() - self.limits.idle_s
+            now = loop.time()
             for connection in tuple(self._open):
-                if not connection.requests and connection.active_at <= until:
+                unsent = connection.transport.get_write_buffer_size()
+                if unsent != connection.unsent[0]:
+                    connection.unsent = unsent, now
+                if unsent:
+                    is_left = connection.unsent[1] <= now - self.limits.unread_s
+                else:
+                    is_left = not connection.requests and connection.active_at <= now - self.limits.idle_s
+                if is_left:
                     connection.transport.abort()
 
 
@@ -121,6 +128,8 @@ class ClientConnection(asyncio.Protocol):
         """The client's address, of IPv6 the half that one customer has."""
         self.is_full = False
         """The client has yet to read much of its responses."""
+        self.unsent = 0, 0.0
+        """How many bytes of responses the client has yet to read, and since when it is as many."""
         self.lost = False
         self.on_lost: dict[int, Any] = {}
         """Called by exchange when the client has left."""
@@ -192,10 +201,18 @@ class ClientConnection(asyncio.Protocol):
 
 
 def _network(peer: Any) -> str:
-    """Returns the address of a client, of which one customer has one: of IPv6 the first 64 bits."""
-    if not peer:
-        return ""  # it has left already
-    address = ipaddress.ip_address(peer[0].partition("%")[0])
+    return network(peer[0]) if peer else ""  # it has left already
+
+
+def network(text: str) -> str:
+    """Returns the address of a client, of which one customer has one: of IPv6 the first 64 bits.
+
+    A text that is no address, as a proxy may hand one over, is returned as it is.
+    """
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))

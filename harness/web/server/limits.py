@@ -21,6 +21,8 @@ class RequestLimits(Struct, frozen=True):
     """From the end of the head to the end of the body."""
     idle_s: int = 15
     """How long a connection may take for the head of its next request."""
+    unread_s: int = 120
+    """How long a client may read nothing of what it was sent."""
     connections: int = 2000
     """Open at a time. For a further one, the connection is closed that has waited longest without a whole request."""
     address_connections: int = 1000
