@@ -30,7 +30,7 @@ MOST_TEAMS = 5000
 MOST_MEMBERS = 50
 """Of a team."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What begins a formula in a spreadsheet."""
+"""The first characters of formulas in a spreadsheet."""
 ENDED = "this link is used, replaced or wrong; ask for a new one"
 
 Kind = Literal["invitation", "join"]
