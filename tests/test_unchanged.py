@@ -93,9 +93,8 @@ def test_a_fingerprint_is_of_the_test_and_all_that_it_depends_on(
     monkeypatch.syspath_prepend(project)
 
     def found() -> str:
-        unchanged.fingerprint.cache_clear()
-        unchanged._graph.cache_clear()
-        unchanged._files.cache_clear()
+        for each in ("fingerprint", "_graph", "_all_files", "_content", "_source"):
+            getattr(unchanged, each).cache_clear()
         importlib.invalidate_caches()
         return unchanged.fingerprint(project, project / "tests" / "test_die.py", INPUTS)
 

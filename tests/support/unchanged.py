@@ -82,18 +82,26 @@ def fingerprint(root: Path, test: Path, inputs: tuple[str, ...]) -> str:
     modules = [each for each in inputs if "/" not in each and not (root / each).exists()]
     names = {name for module in modules for name in (module, *_imported(module))}
     paths = [path for each in inputs for path in _files(root, each)]
-    parts = [(name, _source(name)) for name in sorted(names)] + [(path, (root / path).read_bytes()) for path in paths]
+    parts = [(name, _source(name)) for name in sorted(names)] + [(path, _content(root / path)) for path in paths]
     return _hashed([("test", test.read_bytes()), *parts])
 
 
-@functools.cache
 def _files(root: Path, path: str) -> list[str]:
     """Returns the files at a path that git does not ignore, from the root folder; empty for a module's name."""
-    if not (root / path).exists():
-        return []
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path]
+    below = f"{path.rstrip('/')}/"
+    return [name for name in _all_files(root) if name == path or name.startswith(below)]
+
+
+@functools.cache
+def _all_files(root: Path) -> list[str]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
-    return sorted(name for name in listed.split("\0") if (root / name).is_file())
+    return sorted(name for name in set(listed.split("\0")) if (root / name).is_file())
+
+
+@functools.cache
+def _content(path: Path) -> bytes:
+    return path.read_bytes()
 
 
 def _imported(module: str) -> set[str]:
@@ -107,10 +115,11 @@ def _graph(package: str) -> grimp.ImportGraph:
     return grimp.build_graph(package, exclude_type_checking_imports=True, cache_dir=None)
 
 
+@functools.cache
 def _source(module: str) -> bytes:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None, module
-    return Path(spec.origin).read_bytes()
+    return _content(Path(spec.origin))
 
 
 def _hashed(parts: Iterable[tuple[str, bytes]]) -> str:
