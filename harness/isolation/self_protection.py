@@ -79,7 +79,8 @@ def _protected() -> Iterator[None]:
     """Protects our memory, which holds the seed, and adopts orphans for the length of the block.
 
     No other process of our account, except root's, can read our memory or trace us. The processes of a bot that has
-    killed its supervisor and the spawner become our children, so that `end_strays` finds them.
+    killed its supervisor and the spawner become our children, so that `end_strays` finds them. So do the orphans of
+    other programs, such as a browser, for which `wait_for_adopted` waits.
     """
     if PORTABLE:
         yield
@@ -91,6 +92,7 @@ def _protected() -> Iterator[None]:
     try:
         yield
     finally:
+        wait_for_adopted()
         prctl(PR_SET_CHILD_SUBREAPER, subreaper.value)
         if dumpable == 1:
             prctl(PR_SET_DUMPABLE, 1)
@@ -125,6 +127,37 @@ def end_strays() -> None:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         time.sleep(0.001)
+
+
+def wait_for_adopted(patience_s: float = 0.0) -> None:
+    """Waits for adopted children that have ended, so that no zombies stay, and at most so long for the others to end.
+
+    A child in a session that is neither ours nor its own was started by another process, so nobody else waits for it.
+    In our own session, only the program that calls us knows which children it waits for.
+    """
+    if PORTABLE or not (patience_s or _has_ended_child()):
+        return
+    deadline = time.monotonic() + patience_s
+    while _wait_for_adopted() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _wait_for_adopted() -> bool:
+    """Waits for those that have ended. Returns whether others go on."""
+    others, own_session = False, os.getsid(0)
+    for pid in descendants(os.getpid()):
+        with suppress(ProcessLookupError, ChildProcessError):
+            if pid not in known_children and os.getsid(pid) not in (own_session, pid):
+                others |= os.waitpid(pid, os.WNOHANG) == (0, 0)
+    return others
+
+
+def _has_ended_child() -> bool:
+    """Whether a child has ended and was not waited for."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 def _strays() -> list[int]:

@@ -28,6 +28,7 @@ from referee.harness.isolation.self_protection import (
     new_mark,
     no_file_size,
     no_room,
+    wait_for_adopted,
 )
 from referee.harness.isolation.supervisor import PORTABLE, QUIT, Request
 from referee.harness.isolation.supervisor_link import SupervisorLink
@@ -227,11 +228,12 @@ class Spawner:
         self.end_strays()
 
     def end_strays(self) -> None:
-        """Ends the processes of bots that have killed the spawner."""
+        """Ends the processes of bots that have killed the spawner, and waits for what else we have adopted."""
         self._was_killed |= self._process.poll() not in (None, 0)
         if self._was_killed:
             self._end_idle()
             end_strays()
+        wait_for_adopted()
 
     def _replace(self) -> None:
         """Starts another spawner. Kills the old one, since its orderly end would end the bots that play."""

@@ -60,7 +60,7 @@ class SeatStatus(Struct, frozen=True):
     """The bytes that came back."""
     process: ProcessStatus = ProcessStatus()
     note: str = ""
-    """What the user should know about the seat, for one that a replay plays."""
+    """A remark for the user, on a seat whose answers come from a replay."""
 
 
 class OutOfTurn(Struct, frozen=True):

@@ -21,10 +21,11 @@ from PIL import Image
 from playwright.async_api import Error, Page, async_playwright
 
 from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.isolation.self_protection import wait_for_adopted
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import empty_page, lines
-from referee.harness.web.pictures import BROWSERS
+from referee.harness.web.pictures import BROWSERS, CLOSING_S
 
 MOST_S = 600
 """The longest film, and the longest time that making one may take."""
@@ -139,6 +140,7 @@ async def _opened(document: str, cut: Cut) -> AsyncIterator[Page]:
             yield page
         finally:
             await browser.close()
+    await asyncio.to_thread(wait_for_adopted, CLOSING_S)
 
 
 async def _load(page: Page, replay: Replay | Original, cut: Cut) -> int:

@@ -14,6 +14,7 @@ from referee.games.contract import Player, State
 from referee.games.game import Game
 from referee.harness.errors import RunError
 from referee.harness.installed import extra_command
+from referee.harness.isolation.self_protection import wait_for_adopted
 from referee.harness.replay.lines import plain
 from referee.harness.web.page import About, built, is_painted, painters
 from referee.harness.web.viewer_frames import shown
@@ -27,6 +28,8 @@ SIZE = 640
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 """It only opens our own page, and a sandbox of its own does not work as root."""
+CLOSING_S = 1.0
+"""Longest wait for its other processes. While matches are played in our process, they become our children."""
 
 
 class Pictures:
@@ -111,3 +114,4 @@ class Pictures:
             self._page = None
             self._browser.close()
             self._playwright.stop()
+            wait_for_adopted(CLOSING_S)

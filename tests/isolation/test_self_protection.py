@@ -12,9 +12,11 @@ import pytest
 import trio
 from scripted import Arena
 
+from referee.harness.isolation import self_protection
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.self_protection import PR_GET_DUMPABLE, guarded
 from referee.harness.isolation.spawner import open_spawner
+from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.match.match import play
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
@@ -67,6 +69,33 @@ def test_bots_cannot_read_the_memory_of_the_referee() -> None:
     with guarded():
         assert dumpable() == 0
     assert dumpable() == before
+
+
+def children() -> list[psutil.Process]:
+    return psutil.Process().children()
+
+
+@pytest.mark.skipif(PORTABLE, reason="only Linux hands us the orphans of other programs")
+def test_an_orphan_that_we_adopt_while_matches_are_played_is_waited_for() -> None:
+    others = children()
+    with guarded():
+        subprocess.run(["sh", "-c", "sleep 0.01 & sleep 60 &"], start_new_session=True, check=True)
+        short, long = sorted([each for each in children() if each not in others], key=lambda each: each.pid)
+        os.waitid(os.P_PID, short.pid, os.WEXITED | os.WNOWAIT)
+        self_protection.wait_for_adopted()
+        assert [each for each in children() if each not in others] == [long]
+        long.kill()
+        self_protection.wait_for_adopted(20)
+        assert children() == others
+
+
+@pytest.mark.parametrize("new_session", [False, True])
+def test_the_exit_code_of_a_child_of_the_calling_program_is_left_to_it(new_session: bool) -> None:
+    with guarded():
+        child = subprocess.Popen(["sh", "-c", "exit 7"], start_new_session=new_session)
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        self_protection.wait_for_adopted(0.01)
+    assert child.wait() == 7
 
 
 def test_after_a_killed_spawner_the_calling_program_keeps_its_own_children(tmp_path: Path) -> None:

@@ -81,6 +81,22 @@ def test_a_picture_in_a_running_loop_as_a_notebook_has() -> None:
     assert done.stdout == "(640, 640, 3)\n", done.stderr
 
 
+def test_after_the_end_of_a_picture_no_process_of_the_browser_is_left_while_matches_are_played() -> None:
+    source = """
+import psutil, referee
+from referee.harness.isolation.self_protection import guarded
+env = referee.rl.aec("connectfour", render_mode="rgb_array")
+with guarded():
+    env.reset(seed=1)
+    env.render()
+    assert len(psutil.Process().children(recursive=True)) > 3
+    env.close()
+    print(psutil.Process().children(recursive=True))
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
 def test_what_is_missing_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "BROWSERS", ("false",))
     with pytest.raises(referee.RunError, match="pictures need Chromium, which does not start") as error:

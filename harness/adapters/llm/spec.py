@@ -215,11 +215,11 @@ class Option(Struct, frozen=True):
     """An option in a bot spec."""
 
     value: str
-    """What stands for its value in the help."""
+    """The placeholder of its value in the help."""
     meaning: str
     parse: Callable[[str], Settings]
     expected: str
-    """What was expected instead of a wrong value."""
+    """The end of the message about a wrong value, after `expected`."""
 
 
 OPTIONS: dict[str, Option] = {
