@@ -45,21 +45,24 @@ class BotArchive(Struct, frozen=True):
         return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read(folder: Path, exclude: Iterable[str] = (), readable: Iterable[str] = ()) -> BotArchive:
+def read(
+    folder: Path, exclude: Iterable[str] = (), readable: Iterable[str] = (), most_bytes: int | None = None
+) -> BotArchive:
     """Reads the files of a folder. OSError for a file that cannot be read.
 
-    UsageError for a link to a file outside: it would put any file of this machine among the bot's.
+    UsageError for a link to a file outside: it would put any file of this machine among the bot's. UsageError for more
+    than `most_bytes`: a sparse file of a stranger may be as long as it likes.
 
     `exclude`: patterns of relative paths, such as `data/*.bin`. A pattern that matches a folder excludes all of it.
     `readable`: files and folders that the user shows to bots, to which links may lead too.
     """
     patterns = tuple(pattern.rstrip("/") for pattern in exclude)
     allowed = real_paths(folder, *readable)
-    return BotArchive(folder, tuple(sorted(_files(folder, patterns, allowed))))
+    return BotArchive(folder, tuple(sorted(_files(folder, patterns, allowed, most_bytes))))
 
 
-def _files(folder: Path, patterns: tuple[str, ...], allowed: tuple[str, ...]) -> Iterator[File]:
-    waiting = [""]
+def _files(folder: Path, patterns: tuple[str, ...], allowed: tuple[str, ...], most_bytes: int | None) -> Iterator[File]:
+    waiting, length = [""], 0
     while waiting:  # not by recursion: a stranger's folders may be nested deeply
         inside = waiting.pop()
         with os.scandir(folder / inside) as entries:
@@ -79,6 +82,11 @@ def _files(folder: Path, patterns: tuple[str, ...], allowed: tuple[str, ...]) ->
                 elif entry.is_dir():  # a link: what it leads to is not copied
                     yield File(path, False, hashlib.sha256(os.fsencode(os.readlink(entry.path))).hexdigest())
                 elif entry.is_file():
+                    length += entry.stat().st_size
+                    if most_bytes is not None and length > most_bytes:
+                        raise UsageError(
+                            f"its files have more than {most_bytes >> 20:,} MiB; exclude what it can spare"
+                        )
                     yield File(path, bool(entry.stat().st_mode & stat.S_IXUSR), sha256(Path(entry.path)))
 
 

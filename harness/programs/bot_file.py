@@ -76,11 +76,18 @@ class BotFile(Struct, forbid_unknown_fields=True):
             raise UsageError(f"{place}, which leads out of the bot's folder; to allow that: --limit readable={copied}")
         return copied
 
-    def files(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> BotArchive:
+    def files(
+        self,
+        folder: Path,
+        spec: str,
+        readable: Sequence[str] = (),
+        file: str = BOT_FILE,
+        most_bytes: int | None = None,
+    ) -> BotArchive:
         """Returns the bot's files, with those of `bundle` and without those of `exclude`; see `copied_folder`."""
         top = self.copied_folder(folder, spec, readable, file)
         try:
-            files = archive.read(top, self.exclude, readable)
+            files = archive.read(top, self.exclude, readable, most_bytes)
         except UsageError as error:
             raise UsageError(f"{spec}: {error}") from error
         except OSError as error:

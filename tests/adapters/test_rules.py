@@ -302,7 +302,10 @@ UNION = {
         ({"painter": "../painter.js"}, "painter is '../painter.js', which leads out of the game's folder"),
         ({"rules_page": "rules.md"}, "which is not there"),
         ({"options": {"width": {"type": "integer"}}}, "options.width has no default"),
-        ({"options": {"width": {"type": "integer", "maximum": 3, "default": 4}}}, "Expected `int` <= 3 - at `$.width`"),
+        (
+            {"options": {"width": {"type": "integer", "maximum": 3, "default": 4}}},
+            "the default does not fit: Expected `int` <= 3",
+        ),
         (
             {"methods": {"move": {"doc": "", "result": {"type": "string", "pattern": "(a+)+$"}}}},
             "pattern is no keyword",

@@ -12,6 +12,8 @@ from referee.games.game import TimeControl
 from referee.harness.adapters.rules.source import GAME_FILE, NAME
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
+from referee.harness.opponents import OPPONENTS
+from referee.harness.paths import read_limited
 from referee.harness.programs.folder_toml import read_folder_toml
 
 MAX_BYTES = 1 << 20
@@ -24,6 +26,7 @@ UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MOST_S = 1e9
 
 Positive = Annotated[int, Meta(ge=1, le=1 << 31)]
+Whole = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 Text = Annotated[str, Meta(max_length=10_000)]
 
 
@@ -95,7 +98,7 @@ class GameFile(Struct, forbid_unknown_fields=True):
     notices: dict[str, NoticeTable] = {}
     view: Any = None
     seat_view: Any = None
-    constants: dict[str, int | str | list[int | str]] = {}
+    constants: dict[str, Whole | str | list[Whole | str]] = {}
     rules_page: str = ""
     painter: str = ""
     prompt: str = ""
@@ -121,8 +124,8 @@ def control_character(value: Any) -> str | None:
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, str) and _CONTROL.search(each):
-            return ascii(each[:60])
+        if isinstance(each, str) and (found := _CONTROL.search(each)):
+            return ascii(each[max(0, found.start() - 30) : found.end() + 30])
         if isinstance(each, dict):
             waiting += [*each, *each.values()]
         elif isinstance(each, list | tuple):
@@ -153,13 +156,14 @@ def _problem(game: GameFile, folder: Path) -> str | None:
     if reserved := {"initialize", "exit"} & (game.methods.keys() | game.notices.keys()):
         return f"{min(reserved)} is a name of the protocol; choose another"
     for name in ("rules_page", "painter", "prompt", "starters"):
-        if (path := getattr(game, name)) and (wrong := wrong_path(folder, path)):
+        path = getattr(game, name)
+        if path and (wrong := wrong_path(folder, path) or (name != "starters" and _wrong_text(folder / path))):
             return f"{name} is {path!r}, {wrong}"
-        if path and name != "starters" and (folder / path).stat().st_size > MAX_TEXT_BYTES:
-            return f"{name} is {path!r}, which has more than {MAX_TEXT_BYTES >> 20} MiB"
     for name, path in game.opponents.items():
         if not NAME.fullmatch(name.lower()):
             return f"opponents: {name!r} is no name"
+        if name in OPPONENTS and OPPONENTS[name].any_game:
+            return f"opponents: @{name} plays every game already; choose another name"
         if wrong := wrong_path(folder, path):
             return f"opponents.{name} is {path!r}, {wrong}"
     for name, default in (("vary", game.vary), ("short", game.short)):
@@ -177,6 +181,17 @@ def wrong_path(folder: Path, path: str) -> str | None:
     if not is_inside(str(real), [str(folder)]):
         return "which leads out of the game's folder"
     return None if real.exists() else "which is not there"
+
+
+def _wrong_text(file: Path) -> str | None:
+    """Returns why a file cannot be shown as text; None = it can."""
+    try:
+        text = read_limited(file, MAX_TEXT_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        return f"which cannot be read: {getattr(error, 'strerror', None) or error}"
+    if (found := control_character(text.replace("\r\n", "\n"))) is not None:
+        return f"which has a control character: {found}"
+    return None
 
 
 def time_control(table: Time, place: str) -> TimeControl:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from referee.games.contract import Method, Standing
 from referee.games.game import Game, Presentation, Score
-from referee.games.registry import packaged_names
+from referee.games.registry import families, packaged_names
 from referee.harness.adapters.rules import game_file
 from referee.harness.adapters.rules.game_file import GameFile, read_game_file
 from referee.harness.adapters.rules.json_types import JsonTypes
@@ -22,6 +22,7 @@ from referee.harness.programs import bot_file
 from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.zip_archive import USER_BYTES
 
 
 def program(game: Game) -> RulesProgram:
@@ -42,7 +43,7 @@ def load(folder: Path, shown: str) -> Game:
     Starts and builds nothing. `shown`: how the user names the folder.
     """
     file, place = read_game_file(folder, shown), f"{shown}/{GAME_FILE}"
-    if file.name in packaged_names():
+    if file.name in {*packaged_names(), *families()}:
         raise UsageError(f"{place}: name is {file.name!r}, which is the name of another game; choose another")
     types = JsonTypes(folder, f"referee_rules_{file.name}_{sha256(str(folder).encode()).hexdigest()[:8]}", place)
     methods = _methods(file, types, place)
@@ -86,7 +87,7 @@ def load(folder: Path, shown: str) -> Game:
         opponents={each: str(folder / path) for each, path in file.opponents.items()},
         version=file.version,
         stderr_to=rules.stderr_to,
-        sha256=_bot(file).files(folder, shown, (), GAME_FILE).identity,
+        sha256=_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES).identity,
     )
 
 
@@ -112,9 +113,12 @@ def _methods(file: GameFile, types: JsonTypes, place: str) -> dict[str, Method]:
 
 def _params(value: Any, types: JsonTypes, where: str, title: str, doc: str) -> type:
     name = f"{title}Params"
-    return (
-        types.struct(name, [], doc, forbid_unknown_fields=True) if value is None else types.record(value, where, name)
-    )
+    if value is None:
+        return types.struct(name, [], doc, forbid_unknown_fields=True)
+    params = types.record(value, where, name)
+    if any(field.encode_name == "clock" for field in msgspec.structs.fields(params)):
+        raise types.wrong(where, "no parameter may be called clock: the referee adds one")
+    return params
 
 
 def _options(file: GameFile, types: JsonTypes, place: str) -> type:
@@ -131,9 +135,11 @@ def _options(file: GameFile, types: JsonTypes, place: str) -> type:
     given = {name: each["default"] for name, each in file.options.items()}
     for which, values in (("the defaults", {}), ("vary", file.vary), ("short", file.short)):
         try:
-            msgspec.convert({**given, **values}, options)
+            made: Any = msgspec.convert({**given, **values}, options)
         except msgspec.ValidationError as error:
             raise UsageError(f"{place}: {which} do not fit the options: {error}") from error
+        if msgspec.to_builtins(made) != msgspec.json.decode(msgspec.json.encode(made)):
+            raise UsageError(f"{place}: {which} have a value that JSON does not have, such as nan")
     return options
 
 
