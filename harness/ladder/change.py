@@ -4,14 +4,13 @@
 games of modules to play again, in the sandbox.
 """
 
-import re
 import time
 from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.ladder import draw
+from referee.harness.ladder import draw, names
 from referee.harness.ladder.chain import Chain
 from referee.harness.ladder.draw import due, is_of_modules
 from referee.harness.ladder.fetching import address_problem
@@ -37,8 +36,9 @@ from referee.harness.ladder.records import (
     read_batch,
     read_claim,
     read_game,
+    same_owner,
 )
-from referee.harness.programs.bot_file import BotFile
+from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
 from referee.protocol.text import counted
 
@@ -48,7 +48,9 @@ STALE = 64
 """A claim may have been made so many merges ago. A runner could otherwise look for a head that draws games it likes."""
 WAIT_S = 86_400
 """How long a signed file may wait until it is merged. Otherwise a runner could hold games back and date them back."""
-MOST_PATH = 500
+MOST_HISTORY = 4
+"""How many times as much as a bot may hold, a pull request may bring: all versions of its files stay for ever."""
+MEBIBYTE = 1 << 20
 
 
 class Refused(RunError):
@@ -109,7 +111,9 @@ def check_change(
     ladder = Ladder(repository, base)
     now = time.time() if now is None else now
     try:
-        return ladder, _errand(ladder, head, changes_between(repository, base, head), author, now)
+        errand = _errand(ladder, head, changes_between(repository, base, head), author, now)
+        _check_history(ladder, head)
+        return ladder, errand
     except UsageError as error:
         raise Refused(str(error)) from error
 
@@ -128,6 +132,22 @@ def changes_between(repository: Repository, base: str, head: str) -> list[Change
     if not changes:
         raise Refused("the pull request changes nothing")
     return changes
+
+
+def _check_history(ladder: Ladder, head: str) -> None:
+    """Refused for commits with far more than a bot in them, also if the last one removes it: a merge keeps them all."""
+    repository = ladder.repository
+    try:
+        ids = repository.run("rev-list", "--objects", "--no-object-names", head, f"^{ladder.commit}")
+    except RunError as error:
+        raise Refused(f"the commits of the pull request cannot be read: {error}; push them again") from error
+    sizes = repository.run("cat-file", "--buffer", "--batch-check=%(objectsize:disk)", given=ids)
+    size, most = sum(int(each) for each in sizes.split() if each.isdigit()), MOST_HISTORY * ladder.settings.bot_bytes
+    if size > most + MEBIBYTE:
+        raise Refused(
+            f"the commits of the pull request hold {size:,} bytes, and a merge would keep all of them; {most:,} are "
+            "allowed: squash them into one commit"
+        )
 
 
 def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, now: float) -> Errand:
@@ -176,6 +196,8 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     if not NAME.fullmatch(name):
         raise Refused(f"{path!a}: a name has 1 to 40 letters, digits, dots, dashes and underscores; rename the folder")
     before, tree = repository.id_of(ladder.commit, path), repository.id_of(head, path)
+    if not before and (why := names.problem(name)):
+        raise Refused(f"{path}: {why}; rename the folder")
     owners = _described(ladder, before, path).owner if before else []
     if before and author not in owners:
         raise Refused(f"{path} belongs to {', '.join(owners) or 'nobody'}, not to {author}; use a folder of your own")
@@ -183,6 +205,8 @@ def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
         return BotChange(name, "")
     files = repository.entries(head, f"{path}/", sizes=True)
     check_files(files, path, ladder.settings.bot_bytes)
+    if any(file.path == f"{path}/{BOT_FILE}" and file.bytes > MAX_BYTES for file in files):
+        raise Refused(f"{path}/{BOT_FILE} has more than {MAX_BYTES:,} bytes, which are allowed; shorten it")
     bot = _described(ladder, tree, path)
     if author not in bot.owner:
         raise Refused(f'{path}/{BOT_FILE}: add the line `owner = ["{author}"]`, so that you can change the bot later')
@@ -223,15 +247,15 @@ def _described(ladder: Ladder, tree: str, path: str) -> BotFile:
 def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
     """Refused for files that cannot be a bot's: links, submodules, paths that lead out, too many or too large ones."""
     for file in files:
-        shown = ascii(file.path)[1:-1][:MOST_PATH]
+        shown = ascii(file.path)[1:-1][: names.MOST_PATH]
         if file.mode not in (FILE, PROGRAM):
             what = "a link" if file.mode == LINK else "a submodule or something else"
             raise Refused(f"{shown} is {what}; a bot has plain files alone: include the file itself")
-        parts = file.path.split("/")
-        if len(file.path) > MOST_PATH or any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
-            raise Refused(f"{shown}: no bot may have such a path; rename the file")
-        if re.search(r"[\x00-\x1f\x7f\\:]", file.path):
-            raise Refused(f"{shown}: a file name has a control character, colon or backslash; rename it")
+        if why := names.problem(file.path):
+            raise Refused(f"{shown}: {why}; rename the file")
+    if both := names.clash(file.path for file in files):
+        one, other = (ascii(each)[1:-1][: names.MOST_PATH] for each in both)
+        raise Refused(f"{other}: some systems take it for {one}; rename the file")
     size = sum(file.bytes for file in files)
     if len(files) > MOST_CHANGES or size > most_bytes:
         most = f"{MOST_CHANGES:,} files and {most_bytes:,} bytes"
@@ -245,7 +269,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, now: float) -> Claimed:
     claim, signed, signature = read_claim(content, path)
     _check_signed(ladder, claim.runner, signed, signature, path)
     owner = ladder.runners[claim.runner].owner
-    if claim.owner != owner:
+    if claim.owner != same_owner(owner):
         raise Refused(f"{path}: runner {claim.runner} belongs to {owner}, not to {claim.owner}; claim again")
     _check_clock(claim.at, now, path)
     number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1

@@ -88,10 +88,11 @@ def kept(ladder: Ladder, folder: Path, games: list[Listed]) -> Iterator[tuple[Li
             path, result = folder / replays.pack_name(hash), chain.results.get(hash)
             if result is None or chain.claims[hash].part is Part.SAMPLE or not path.is_file():
                 continue
-            pack, lines = (
-                read_limited(path, replays.MOST_PACKED),
-                batch_lines(next(ladder.repository.read([result.blob]))),
-            )
+            try:
+                pack = read_limited(path, replays.MOST_PACKED)
+            except OSError:  # `verify --replays` says why
+                continue
+            lines = batch_lines(next(ladder.repository.read([result.blob])))
             if any(replays.problems_of(ladder, chain.claims[hash], hash, lines, pack)):
                 continue
             texts = replays.unpacked(pack)

@@ -4,6 +4,7 @@ Nothing of a commit is run or checked out: no filter, no hook and no attribute o
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -42,6 +43,7 @@ TOO_LARGE = "index-pack"
 SETTINGS = (*git.SETTINGS, "core.quotePath=false", "log.showSignature=false", "commit.gpgSign=false")
 FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "040000"
 """The modes of entries."""
+MODE = re.compile(rb"0?[1-7][0-7]{4,5}")
 
 
 class TreeEntry(Struct, frozen=True):
@@ -297,11 +299,17 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _tree_entries(content: bytes, id_bytes: int) -> Iterator[TreeEntry]:
-    at = 0
+    """Yields the entries of a folder. UsageError for one that git does not write: its commands differ about it."""
+    at, last, names = 0, b"", set[bytes]()
     while at < len(content):
-        end = content.index(b"\0", at)
+        end = content.find(b"\0", at)
         mode, _, name = content[at:end].partition(b" ")
         at = end + 1 + id_bytes
+        place = name + b"/" if mode.zfill(6) == FOLDER.encode() else name
+        if end < 0 or at > len(content) or not MODE.fullmatch(mode) or b"/" in name or name in names or place <= last:
+            raise UsageError(f"the folder with {name[:60]!a} is none that git writes; make the commits with git itself")
+        last = place
+        names.add(name)
         yield TreeEntry(mode.decode().zfill(6), content[end + 1 : at].hex(), _name(name))
 
 

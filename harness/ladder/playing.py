@@ -22,6 +22,7 @@ from referee.harness.ladder.records import (
     claim_path,
     courses_of,
     line_of,
+    same_owner,
     signed_file,
 )
 
@@ -66,7 +67,7 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
     chain, settings, owner = ladder.chain, ladder.settings, ladder.runners[runner].owner
     if why := chain.refusal(runner, settings):
         raise UsageError(why)
-    need = due(chain, runner, owner, settings, ladder.natures_at(ladder.bots_id), ladder.struck)
+    need = due(chain, runner, same_owner(owner), settings, ladder.natures_at(ladder.bots_id), ladder.struck)
     seats = ladder.seats
     count = max(seats, min(games, settings.games) // seats * seats)
     made = Claim(

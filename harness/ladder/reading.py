@@ -117,7 +117,7 @@ class Ladder:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
         self.settings: Settings = read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
         self.game = find_game(self.settings.game)
-        self.seats = self.settings.seats or self.game.seats.start
+        self.seats = seats_of(self.settings)
 
     @cached_property
     def entries(self) -> list[TreeEntry]:
@@ -195,7 +195,7 @@ class Ladder:
         if origin is None:
             raise UsageError(f"claim {claim.of[:12]} is missing, whose games {claim.runner} has played")
         bots = self.fields.bots(origin.bots)
-        games = self._new_games(origin, len(bots), self._seats_of(origin.rules))
+        games = self._new_games(origin, len(bots), seats_of(self.rules_of(origin.rules)))
         places = list(range(len(games)))
         if claim.part is Part.SAMPLE:
             of_modules = [place for place in places if is_of_modules(games[place], bots)]
@@ -205,10 +205,6 @@ class Ladder:
     @cached_property
     def _new_games(self) -> Callable[[Claim, int, int], list[DrawnGame]]:
         return lru_cache(RECENT)(new_games)  # a batch, its witness's and its draw come soon after each other
-
-    def _seats_of(self, rules: str) -> int:
-        settings = self.rules_of(rules)
-        return settings.seats or find_game(settings.game).seats.start
 
     def rules_of(self, id: str) -> Settings:
         """Returns the settings of a claim, which may be older than those of the commit."""
@@ -256,6 +252,14 @@ class Ladder:
             words_of = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
             found.append(list(zip(words_of[::2], words_of[1::2], strict=True)))
         return found
+
+
+def seats_of(settings: Settings) -> int:
+    """Returns how many bots play a game. UsageError if the game is not played by so many."""
+    seats = find_game(settings.game).seats
+    if settings.seats is not None and settings.seats not in seats:
+        raise UsageError(f"{SETTINGS}: seats is {settings.seats}; {settings.game} takes {' or '.join(map(str, seats))}")
+    return settings.seats or seats.start
 
 
 def read_strike(content: bytes, path: str) -> Strike:

@@ -122,6 +122,7 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
     """The version of the format."""
     runner: str
     owner: str
+    """As `same_owner` says."""
     number: int
     """Of the runner's claims, from 1 on."""
     after: tuple[str, ...]
@@ -240,7 +241,12 @@ def read_claim(content: bytes, path: str) -> tuple[Claim, bytes, bytes]:
         raise UsageError(f"{path}: a claim of {claim.part} games has a wrong `of`; write it with `referee ladder play`")
     if not OBJECT.fullmatch(claim.bots) or not OBJECT.fullmatch(claim.rules):
         raise UsageError(f"{path}: `bots` and `rules` are no ids of git; write it with `referee ladder play`")
-    return claim, signed, signature
+    return msgspec.structs.replace(claim, owner=same_owner(claim.owner)), signed, signature
+
+
+def same_owner(login: str) -> str:
+    """Returns what all ways to write a login have in common: for a forge, Ann and ann are one owner."""
+    return login.lower()
 
 
 def read_batch(content: bytes, path: str) -> Batch:

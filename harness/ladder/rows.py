@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-FORMAT = 2
+FORMAT = 3
 """Changes with the content of a table, so that none of an earlier version is taken from the cache."""
 
 

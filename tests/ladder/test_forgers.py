@@ -282,8 +282,11 @@ def test_a_batch_of_another_runner_is_not_handed_in_twice(cup: Cup) -> None:
         cup.check(cup.commit({batch_path("tower", 1): forged}))
 
 
-def test_two_runners_of_one_owner_are_no_witnesses(natives: Cup) -> None:
+@pytest.mark.parametrize("login", ["ann", "Ann"])
+def test_two_runners_of_one_owner_are_no_witnesses(natives: Cup, login: str) -> None:
+    """Nor if the second one's owner is written otherwise: a forge does not look at capitals."""
     cup = natives
+    cup.maintain(playing.runner_file("two", cup.keys["two"], login))
     cup.play("one")
     cup.merge(cup.claimed("two"))
     assert cup.ladder().chain.claims[cup.open("two")].of == ""  # it is drawn new games, not to witness its owner's

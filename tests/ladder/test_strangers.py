@@ -1,6 +1,7 @@
 """What strangers hand in to break a checker: links, bombs, lies about names, and code that wants to run outside."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,12 @@ from ladders import START, Cup, bot_files
 
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.ladder.change import Refused
+from referee.harness.ladder import pages
+from referee.harness.ladder.change import BotChange, Refused
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.records import are_lines, batch_path, claim_path, read_game, signed_file
+from referee.harness.ladder.replays import pack_name
+from referee.harness.ladder.table import table_of
 
 TOML = b'owner = ["eve"]\nrun = ["bot.wasm"]\n'
 
@@ -52,8 +56,12 @@ def test_a_bot_has_plain_files_alone(cup: Cup) -> None:
     for more, words in (
         (inline(b"bots/new/key", b"/etc/passwd", b"120000"), "bots/new/key is a link; a bot has plain files alone"),
         (b"M 160000 %s bots/new/sub" % (b"1" * 40), "bots/new/sub is a submodule or something else"),
-        (inline(b'"bots/new/a\\nb"', b""), "has a control character, colon or backslash"),
-        (inline(b'"bots/new/c:evil"', b""), "has a control character, colon or backslash"),
+        (inline(b'"bots/new/a\\nb"', b""), "has a control character or one of"),
+        (inline(b'"bots/new/c:evil"', b""), "has a control character or one of"),
+        (inline("bots/new/\u202eexe.txt".encode(), b""), "has a control character or one of"),
+        (inline(b"bots/new/aux.c", b""), "Windows can have no file of this name"),
+        (inline(b"bots/new/lib./a", b""), "Windows can have no file of this name"),
+        (inline(b"bots/new/" + b"x" * 256, b""), "it is too long"),
         (inline(b'"bots/new/\\377"', b""), "a file name is no UTF-8"),
         (inline(b"bots/new/" + b"d/" * 300 + b"x", b""), "no bot may have such a path"),
         (inline(b"bots/new/big", b"0" * (4 << 20)), "4,194,304 bytes are allowed"),
@@ -61,23 +69,109 @@ def test_a_bot_has_plain_files_alone(cup: Cup) -> None:
         assert words in message(cup, imported(cup, entry, more)), words
 
 
-@pytest.mark.parametrize("name", [".GIT", "..", ".git"])
+Entries = list[tuple[bytes, bytes, str]]
+
+
+def folder(cup: Cup, entries: Entries) -> str:
+    """Writes a folder with these modes, names and ids, which no usual command writes. Returns its id."""
+    content = b"".join(b"%s %s\0%s" % (mode, name, bytes.fromhex(id)) for mode, name, id in entries)
+    return written(cup, content, "tree")
+
+
+def written(cup: Cup, content: bytes, kind: str = "blob") -> str:
+    words = ("hash-object", "-w", "--literally", "-t", kind, "--stdin")
+    return cup.repository.run(*words, given=content).decode().strip()
+
+
+def with_bot(cup: Cup, *entries: Entries | str, name: bytes = b"new") -> str:
+    """Returns a commit with folders of bots, also several of a name. An entry that is a string is a folder's id."""
+    new = [(b"40000", name, each if isinstance(each, str) else folder(cup, each)) for each in entries]
+    old = [(b"40000", bot.encode(), cup.repository.id_of(cup.head, f"bots/{bot}")) for bot in ("ada", "bob")]
+    root = cup.repository.entries(cup.head, deep=False)
+    bots = {"bots": folder(cup, sorted([*old, *new], key=lambda each: each[1]))}
+    top = folder(
+        cup, [(each.mode.lstrip("0").encode(), each.path.encode(), bots.get(each.path, each.id)) for each in root]
+    )
+    return written(cup, b"tree %s\nparent %s\nauthor e <e> 1 +0000\ncommitter e <e> 1 +0000\n\ne\n" % (
+        top.encode(), cup.head.encode(),
+    ), "commit")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [".GIT", "..", ".git", "git~1", "GIT~1", ".git .", ".gi\u200ct"])
 def test_a_path_that_leads_into_git_or_out_of_the_folder_is_refused(cup: Cup, name: str) -> None:
-    """`git fast-import` refuses such names; a tree that is written by hand does not."""
-    repository = cup.repository
-    blob = repository.run("hash-object", "-w", "--stdin", given=b"#!/bin/sh\n").decode().strip()
-    toml = repository.run("hash-object", "-w", "--stdin", given=TOML).decode().strip()
-    inner = repository.run("mktree", given=f"100755 blob {blob}\tx\n".encode()).decode().strip()
-    both = f"100644 blob {toml}\tbot.toml\n040000 tree {inner}\t{name}\n"
-    tree = repository.run("mktree", given=both.encode()).decode().strip()
-    bots = "".join(f"040000 tree {repository.id_of(cup.head, f'bots/{bot}')}\t{bot}\n" for bot in ("ada", "bob"))
-    bots = repository.run("mktree", given=f"{bots}040000 tree {tree}\tnew\n".encode()).decode().strip()
-    top = repository.run("ls-tree", cup.head).decode().splitlines(keepends=True)
-    lines = [line for line in top if not line.endswith("\tbots\n")] + [f"040000 tree {bots}\tbots\n"]
-    root = repository.run("mktree", given="".join(lines).encode()).decode().strip()
-    who = {f"GIT_{role}_{part}": "e" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
-    head = repository.run("commit-tree", root, "-p", cup.head, "-m", "e", more=who).decode().strip()
-    assert "no bot may have such a path" in message(cup, head)
+    """Such a file once merged, nobody could check out a clone of the ladder any more."""
+    blob, toml = written(cup, b"#!/bin/sh\n"), written(cup, TOML)
+    inner = folder(cup, [(b"100755", b"x", blob)])
+    entries = sorted([(b"100644", b"bot.toml", toml), (b"40000", name.encode(), inner)], key=lambda each: each[1])
+    text = message(cup, with_bot(cup, entries))
+    assert "no bot may have such a path" in text or "a file name has a control character" in text
+
+
+def test_a_folder_that_git_does_not_write_is_refused(cup: Cup) -> None:
+    """Commands of git read it differently, so that one would be checked and another one played."""
+    toml, other, plain = written(cup, TOML), written(cup, b"x"), b"100644"
+    good = [(plain, b"bot.toml", toml)]
+    inner = folder(cup, [(plain, b"x", other)])
+    for entries in (
+        [*good, (plain, b"bot.toml", other)],
+        [(plain, b"a", other), *good, (b"40000", b"a", inner)],
+        [*good, (plain, b"a", other)],
+        [*good, (plain, b"x/y", other)],
+        [*good, (plain, b"x/../../ada/bot.toml", other)],
+        [*good, (plain, b"", other)],
+        [*good, (b"", b"x", other)],
+        [*good, (b"\xff\xfe", b"x", other)],
+        [*good, (b"1z0644", b"x", other)],
+    ):
+        assert "is none that git writes" in message(cup, with_bot(cup, entries)), entries
+    for content in (b"garbage", b"100644 x", b"100644 x\0abc"):
+        assert "is none that git writes" in message(cup, with_bot(cup, written(cup, content, "tree"))), content
+    assert "is none that git writes" in message(cup, with_bot(cup, good, [*good, (plain, b"x", other)]))
+    assert "is missing" in message(cup, with_bot(cup, other))
+    assert "cannot be read" in message(cup, with_bot(cup, [*good, (plain, b"x", "1" * 40)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Bot.py", "bot.py"), ("\u00e9.py", "e\u0301.py"), ("Lib/a.py", "lib/b.py"), ("LIB", "lib/b.py"), ("\u212a", "k")],
+)
+def test_files_that_are_one_file_on_some_systems_are_refused(cup: Cup, one: str, other: str) -> None:
+    files = bot_files("new", owner="eve") | {f"bots/new/{name}": b"" for name in (one, other)}
+    assert "some systems take it for" in message(cup, cup.commit(files))
+
+
+@pytest.mark.parametrize("name", ["con", "NUL", "Com1", "aux.v2", "x."])
+def test_the_name_of_a_bot_is_a_file_name_everywhere(cup: Cup, name: str) -> None:
+    files = {path.replace("/new/", f"/{name}/"): content for path, content in bot_files("new", owner="eve").items()}
+    assert "Windows can have no file of this name" in message(cup, cup.commit(files))
+
+
+def test_a_change_does_not_fill_the_ladder_with_what_it_removes_again(tmp_path: Path) -> None:
+    """A merge keeps every commit of a pull request."""
+    with Cup(tmp_path / "cup", bot_bytes=200_000) as cup:
+        big = cup.commit(bot_files("new", owner="eve") | {"bots/new/big": os.urandom(2 << 20)})
+        small = commit_files(cup.repository, big, {}, "smaller", folder=("bots/new/big", ""))
+        assert "squash them into one commit" in message(cup, small)
+        versions = cup.head
+        for _ in range(4):
+            versions = cup.commit(bot_files("new", owner="eve") | {"bots/new/weights": os.urandom(150_000)}, versions)
+        assert isinstance(cup.check(versions, "eve"), BotChange)
+
+
+def test_a_file_of_replays_that_is_too_large_is_left_out_of_the_pages(cup: Cup, tmp_path: Path) -> None:
+    hash, folder = cup.play("laptop"), tmp_path / "replays"
+    folder.mkdir()
+    (folder / pack_name(hash)).touch()
+    os.truncate(folder / pack_name(hash), 65 << 20)
+    ladder = cup.ladder()
+    assert pages.write(ladder, table_of(ladder, use_cache=False), tmp_path / "site", folder) == 5
+
+
+def test_the_bot_file_of_a_bot_is_no_longer_than_everybody_reads(cup: Cup) -> None:
+    """Otherwise nobody could read the list of bots any more."""
+    long = bot_files("new", owner="eve")
+    long["bots/new/bot.toml"] += b"#" * (64 << 10)
+    assert "bots/new/bot.toml has more than 65,536 bytes" in message(cup, cup.commit(long))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +246,11 @@ def test_a_huge_or_linked_record_is_refused(cup: Cup) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [b"", b"\xff", b'game = "chess boxing"', b'game = "connectfour"\ngames = 0', b"games = 1"]
+    "settings",
+    [
+        *(b"", b"\xff", b'game = "chess boxing"', b'game = "connectfour"\ngames = 0', b"games = 1"),
+        *(b'game = "connectfour"\nseats = %d' % seats for seats in (-1, 0, 3, 1_000_000_000)),
+    ],
 )
 def test_a_ladder_with_wrong_settings_says_so(cup: Cup, settings: bytes) -> None:
     cup.maintain({"ladder.toml": settings})
