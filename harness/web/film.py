@@ -121,26 +121,28 @@ async def _opened(document: str, cut: Cut) -> AsyncIterator[Page]:
     """Opens the page in a browser without network, and in its sandbox where that works: root has none."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    async with async_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        if found is None and not own.exists():
-            raise RunError("a film needs Chromium, which is not installed; install the package chromium")
-        browser = await playwright.chromium.launch(
-            executable_path=found, args=arguments, chromium_sandbox=os.geteuid() != 0
-        )
-        try:
-            context = await browser.new_context(
-                viewport={"width": cut.width, "height": cut.height},
-                color_scheme="light" if cut.theme == "light" else "dark",
-                offline=True,
-                service_workers="block",
+    try:
+        async with async_playwright() as playwright:
+            own = Path(playwright.chromium.executable_path)
+            if found is None and not own.exists():
+                raise RunError("a film needs Chromium, which is not installed; install the package chromium")
+            browser = await playwright.chromium.launch(
+                executable_path=found, args=arguments, chromium_sandbox=os.geteuid() != 0
             )
-            page = await context.new_page()
-            await page.set_content(document)
-            yield page
-        finally:
-            await browser.close()
-    await asyncio.to_thread(wait_for_adopted, CLOSING_S)
+            try:
+                context = await browser.new_context(
+                    viewport={"width": cut.width, "height": cut.height},
+                    color_scheme="light" if cut.theme == "light" else "dark",
+                    offline=True,
+                    service_workers="block",
+                )
+                page = await context.new_page()
+                await page.set_content(document)
+                yield page
+            finally:
+                await browser.close()
+    finally:
+        await asyncio.to_thread(wait_for_adopted, CLOSING_S)
 
 
 async def _load(page: Page, replay: Replay | Original, cut: Cut) -> int:

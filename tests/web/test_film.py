@@ -1,12 +1,16 @@
 """`referee replay video`: a film of a match, as a GIF or through ffmpeg, and what a stranger's replay may cost."""
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 
+import psutil
 import pytest
 from needs import LACKING
 from pages import Played
@@ -128,6 +132,38 @@ def test_a_film_that_would_be_too_long_is_refused_and_leaves_nothing(
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1 and ("choose" in said)
     assert list(tmp_path.iterdir()) == []
+
+
+def goes_on(process: psutil.Process) -> bool:
+    """Whether it runs, and is no zombie that init has still to wait for."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(SIGINT, 130, "interrupted"), pytest.param(SIGTERM, 143, "ended by SIGTERM", marks=pytest.mark.nightly)],
+)
+def test_a_film_that_is_stopped_leaves_neither_file_nor_process(
+    number: int, code: int, words: str, tmp_path: Path, played: Played
+) -> None:
+    file = tmp_path / "match.gif"
+    command = [sys.executable, "-m", "referee.harness.cli.main", "replay", "video", str(played("reantics")), str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    below: list[psutil.Process] = []
+    while len(below) < 6 and process.poll() is None:  # the browser draws, in several processes
+        below = psutil.Process(process.pid).children(recursive=True)
+        time.sleep(0.05)
+    os.killpg(process.pid, number)  # as Ctrl-C in a terminal: everything gets it
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, b"", f"referee: {words}\n".encode())
+    deadline = time.monotonic() + 20
+    while (left := [each for each in below if goes_on(each)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_the_text_of_a_replay_is_no_markup_and_the_page_requests_nothing(
