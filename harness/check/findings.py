@@ -138,7 +138,8 @@ GAME_RULES: Mapping[str, Rule] = {
     ),
     "game-memory-flat": Rule(
         "Memory does not grow from match to match",
-        "keep nothing between two requests, or forget the oldest",
+        "keep nothing between two requests, or forget the oldest; where a runtime collects garbage, limit its heap so"
+        " that it fills soon, as with `java -Xmx64m` or `node --max-old-space-size=64`",
         "SPEC.md 28",
     ),
     "game-step-times": Rule("A step takes little time", "make step faster: all bots wait for it", "SPEC.md 29"),

@@ -4,8 +4,10 @@ The functions of `GAME_FUNCTIONS` try one rule each. They see the program as a m
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -22,6 +24,7 @@ from referee.harness.adapters.rules.state import ProgramState
 from referee.harness.check.findings import (
     GAME_RULES,
     NOT_TRIED,
+    UNDECIDED_NOTE,
     CheckReport,
     Finding,
     Level,
@@ -29,6 +32,8 @@ from referee.harness.check.findings import (
     Status,
 )
 from referee.harness.errors import RunError
+from referee.harness.isolation.process_tree import descendants
+from referee.harness.process.core_wait import busiest_thread, own_thread
 
 GAMES = 5
 LONGEST = 10_000
@@ -40,9 +45,12 @@ ANSWERS = 50
 POSITIONS = 40
 MEMORY_GAMES, MEMORY_S = 1000, 6.0
 """The games after which memory is compared, and the most time that they get."""
-GROWTH_BYTES = 16 << 20
+GROWTH_BYTES = 8 << 20
+"""Growth from one quarter of the matches to the next that is none."""
 LEAK_BYTES, LEAK_S = MEMORY_BYTES * 3 // 4, 30.0
 """Growth that no heap explains, whose runtime sizes it by the limit of memory; and the time to see whether it ends."""
+PATIENCE = 4
+"""How much longer that takes at most, as a multiple, where no core is free."""
 LATER_S = 2.2
 """After this time the same requests are made again: a clock has gone on."""
 SLOW_S = 0.5
@@ -56,6 +64,14 @@ class Failed(Exception):
 
 class Skipped(Exception):
     """A rule does not apply; the message says why."""
+
+
+class Doubted(Exception):
+    """A rule may be broken, and nobody can tell; the message says why."""
+
+
+class Busy(Exception):
+    """The machine was too busy to try a rule."""
 
 
 class Asked(Struct, frozen=True):
@@ -291,32 +307,62 @@ def views_hide(trial: GameTrial) -> str:
 def memory_flat(trial: GameTrial) -> str:
     """Plays many matches in one process, whose memory must not grow.
 
-    The second half counts: a virtual machine grows until it has compiled what runs often. A heap with a garbage
-    collector also fills once. So where memory grew, twice as many matches are played, until it is flat or a leak.
+    The last two quarters are compared: a virtual machine grows until it has compiled what runs often. A heap with a
+    garbage collector rises and falls, so medians count, and it fills once. So where memory grew, twice as many matches
+    are played, until it is flat or a leak. A heap that has not been filled by then raises doubts, and no more.
     """
     sizes: list[int] = []
-    matches, now = MEMORY_GAMES, time.monotonic()
-    end = now + LEAK_S
+    matches, clock = MEMORY_GAMES, CoreClock(trial.program.pid)
     while True:
-        until = min(now + MEMORY_S, end) if not sizes else end
-        while len(sizes) < matches and (time.monotonic() < until or len(sizes) < 2):
+        limit_s = LEAK_S if sizes else MEMORY_S
+        while len(sizes) < matches and (clock.spent_s() < limit_s or len(sizes) < 4):
             for _ in trial.play(trial.state(len(sizes)), Dice(len(sizes))):
                 pass
             sizes.append(_memory(trial))
-        half = len(sizes) // 2
-        grown = sizes[-1] - sizes[half - 1]
+        grown = growth(sizes)
         if grown <= GROWTH_BYTES:
             return f"{len(sizes)} matches, {sizes[-1] >> 20} MiB"
-        if sizes[-1] - sizes[0] > LEAK_BYTES or time.monotonic() >= end:
-            raise Failed(f"the program's memory grew by {grown >> 20} MiB in the last {len(sizes) - half} matches")
+        text = f"the program's memory grew by {grown >> 20} MiB from one quarter of {len(sizes)} matches to the next"
+        if sizes[-1] - sizes[0] > LEAK_BYTES:
+            raise Failed(text)
+        if clock.spent_s() >= LEAK_S:
+            raise Busy if clock.is_busy() else Doubted(f"{text}: a leak, or a heap that is not full yet")
         matches = 2 * len(sizes)
 
 
+def growth(sizes: Sequence[int]) -> int:
+    """Returns by how much the median of the last quarter is above that of the quarter before."""
+    quarter = len(sizes) // 4
+    return round(median(sizes[-quarter:]) - median(sizes[-2 * quarter : -quarter]))
+
+
+class CoreClock:
+    """The time in which a program and we could run."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._began, self._waited = time.monotonic(), self._waited_s()
+
+    def spent_s(self) -> float:
+        """Returns the time that has passed, without that in which no core was free: at most three quarters of it."""
+        passed_s = time.monotonic() - self._began
+        return max(passed_s - (self._waited_s() - self._waited), passed_s / PATIENCE)
+
+    def is_busy(self) -> bool:
+        """Returns whether no core was free for more than half of the time."""
+        return 2 * (self._waited_s() - self._waited) > time.monotonic() - self._began
+
+    def _waited_s(self) -> float:
+        return (own_thread().waited_ns + busiest_thread(self._pid).waited_ns) / 1e9
+
+
 def _memory(trial: GameTrial) -> int:
-    try:
-        return int(psutil.Process(trial.program.pid).memory_info().rss)
-    except psutil.Error:
-        return 0
+    """Returns the memory of the program, with that of the processes that it has started."""
+    pid, total = trial.program.pid, 0
+    for each in (pid, *descendants(pid)):
+        with suppress(psutil.Error):
+            total += psutil.Process(each).memory_info().rss
+    return total
 
 
 def step_times(trial: GameTrial) -> str:
@@ -361,7 +407,7 @@ def check_game(
         broken |= rule == "game-starts" and result.status is Status.FAILED
         results.append(result)
         progress(result)
-    passed = all(result.status is not Status.FAILED for result in results)
+    passed = all(result.status not in (Status.FAILED, Status.UNDECIDED) for result in results)
     return CheckReport(game.name, seed, f"the rules of {game.name}", None, passed, tuple(results), None)
 
 
@@ -378,12 +424,20 @@ def _tried(trial: GameTrial, rule: str, spec: str) -> RuleResult:
         note = GAME_FUNCTIONS[rule.removeprefix("game-")](trial)
     except Skipped as skipped:
         return RuleResult(rule, Status.SKIPPED, time.perf_counter() - started, str(skipped))
+    except Busy:
+        return RuleResult(rule, Status.UNDECIDED, time.perf_counter() - started, UNDECIDED_NOTE)
+    except Doubted as doubt:
+        finding = _finding(rule, spec, trial.seed, Level.WARNING, str(doubt))
+        return RuleResult(rule, Status.PASSED, time.perf_counter() - started, "", (finding,))
     except (Failed, RunError, RefusedOptions, ValueError) as error:
         return _failed(rule, spec, trial.seed, str(error), time.perf_counter() - started)
     return RuleResult(rule, Status.PASSED, time.perf_counter() - started, note)
 
 
 def _failed(rule: str, spec: str, seed: int, text: str, duration_s: float) -> RuleResult:
+    return RuleResult(rule, Status.FAILED, duration_s, "", (_finding(rule, spec, seed, Level.ERROR, text),))
+
+
+def _finding(rule: str, spec: str, seed: int, level: Level, text: str) -> Finding:
     command = ("referee", "check", "--game", spec, "--seed", str(seed), "--only", rule)
-    finding = Finding(rule, Level.ERROR, text, section=GAME_RULES[rule].section, command=command)
-    return RuleResult(rule, Status.FAILED, duration_s, "", (finding,))
+    return Finding(rule, level, text, section=GAME_RULES[rule].section, command=command)

@@ -7,6 +7,7 @@ import termios
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from glob import glob
 from typing import NamedTuple
 
 from referee.harness.isolation.process_tree import walk
@@ -197,6 +198,12 @@ def tree_below(root: int) -> Tree:
 def own_thread() -> Thread:
     """Returns the times of the calling thread."""
     return _read("/proc/thread-self/schedstat") or Thread(0, 0)
+
+
+def busiest_thread(pid: int) -> Thread:
+    """Returns the times of that thread of a process which has run most; zeros if the process has ended."""
+    threads = [_read(path) for path in glob(f"/proc/{pid}/task/*/schedstat")]
+    return max(filter(None, threads), key=lambda each: each.ran_ns, default=Thread(0, 0))
 
 
 def difference(

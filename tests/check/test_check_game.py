@@ -1,8 +1,11 @@
 """`referee check --game FOLDER`: what it finds in the rules of a game."""
 
 import json
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +15,7 @@ from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.check import game_trial
 from referee.harness.check.findings import GAME_RULES
 from referee.harness.cli.main import main
+from referee.harness.process.core_wait import Thread
 
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 STEP = """
@@ -109,21 +113,75 @@ def test_sound_rules_pass(tmp_path: Path, kind: str, capsys: pytest.CaptureFixtu
     assert skipped == (set() if kind == "hiding" else {"game-views-hide"})
 
 
-def test_a_heap_that_fills_once_is_no_leak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A runtime with a garbage collector takes memory until its heap is full."""
-    body = """
+HEAP = """
 import mmap
-heap, used = mmap.mmap(-1, 48 << 20), [0]
+heap, used = mmap.mmap(-1, HEAP << 20), [0]
 def touch():
     for place in range(used[0], used[0] + (1 << 17), 4096):
         heap[place % len(heap)] = 1
     used[0] += 1 << 17
 """
-    write_game(tmp_path / "small", STEADY + body + STEP + "    touch()\n    return turn" + SERVE)
+"""A runtime with a garbage collector takes memory until its heap is full."""
+
+
+def memory_flat(folder: Path, program: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> Any:
+    """What a check says about the memory of a program, and its exit code."""
+    write_game(folder / "small", STEADY + program + SERVE)
     words = ["check", "--game", "./small", "--only", "game-memory-flat", "--seed", "5", "--json"]
-    assert main(words) == 0
-    (result,) = [each for each in json.loads(capsys.readouterr().out)["checks"] if each["rule"] == "game-memory-flat"]
+    assert main(words) == code
+    return next(each for each in json.loads(capsys.readouterr().out)["checks"] if each["rule"] == "game-memory-flat")
+
+
+def test_a_heap_that_fills_once_is_no_leak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = HEAP.replace("HEAP", "48") + STEP + "    touch()\n    return turn"
+    result = memory_flat(tmp_path, program, capsys)
     assert result["status"] == "passed" and int(result["note"].split()[0]) > 100, result
+
+
+def test_a_heap_that_rises_and_falls_is_no_leak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its last size is far above that in the middle, by chance of when garbage was collected."""
+    program = (
+        "kept = []"
+        + STEP
+        + "    kept.append(bytearray(1 << 18))\n    len(kept) > 190 and kept.clear()\n    return turn"
+    )
+    assert memory_flat(tmp_path, "\n" + program, capsys)["status"] == "passed"
+
+
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_heap_that_is_not_full_in_time_is_refused_by_nobody(
+    tmp_path: Path, is_busy: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It raises doubts, or is not decided: then no core was free for most of the time."""
+    began = time.monotonic()
+
+    def own_thread() -> Thread:
+        return Thread(0, round(0.9e9 * (time.monotonic() - began)) if is_busy else 0)
+
+    monkeypatch.setattr(game_trial, "own_thread", own_thread)
+    monkeypatch.setattr(game_trial, "busiest_thread", lambda pid: Thread(0, 0))
+    monkeypatch.setattr(game_trial, "LEAK_S", 0.5)
+    monkeypatch.setattr(game_trial, "LEAK_BYTES", 1 << 40)
+    monkeypatch.setattr(game_trial, "GROWTH_BYTES", 1 << 10)
+    program = HEAP.replace("HEAP", "900") + STEP + "    touch()\n    return turn"
+    result = memory_flat(tmp_path, program, capsys, code=4 if is_busy else 0)
+    assert result["status"] == ("not decided" if is_busy else "passed")
+    if not is_busy:
+        (finding,) = result["findings"]
+        assert finding["level"] == "warning" and "a leak, or a heap that is not full yet" in finding["text"]
+
+
+def test_the_memory_of_a_program_that_a_script_starts_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "small"
+    program = "\nkept = []" + STEP + "    kept.append(bytearray(1 << 17))\n    return turn"
+    write_game(folder, STEADY + program + SERVE)
+    command = f'run = ["/bin/sh", "-c", "{sys.executable} -I -S -B rules.py; exit 0"]'
+    lines = [command if line.startswith("run") else line for line in (folder / "game.toml").read_text().splitlines()]
+    (folder / "game.toml").write_text("\n".join(lines))
+    words = ["check", "--game", "./small", "--only", "game-memory-flat", "--seed", "5", "--json"]
+    assert main(words) == 1
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
