@@ -5,12 +5,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from contests import burners, drawing_bot, games, table, tournament
+from contests import INPUTS, burners, drawing_bot, games, table, tournament
 
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.store import reader
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*INPUTS)]
 
 BURNS = """
 plain = choose
