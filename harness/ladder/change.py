@@ -49,7 +49,7 @@ STALE = 64
 WAIT_S = 86_400
 """How long a signed file may wait until it is merged. Otherwise a runner could hold games back and date them back."""
 MOST_HISTORY = 4
-"""How many times as much as a bot may hold, a pull request may bring: all versions of its files stay for ever."""
+"""How many times as much as a bot may hold, a pull request may bring: its history stays in the ladder."""
 MEBIBYTE = 1 << 20
 
 
