@@ -1,9 +1,9 @@
 """A year of a ladder in git, without real games: 300 bots, 50 runners, 5,000,000 games. Sizes, times, memory.
 
 `python -m referee.benchmarks.ladder_year FOLDER [GAMES]` writes a repository and measures `show`, `show` from the
-cache, the rules of `check-change`, and `verify`. Half of the bots are modules, half deterministic native programs, so
-that nearly every batch needs a witness and a sample. Runners claim what the chain draws, and some claims lapse. Every
-entry is signed and merged by a commit, in the shape that the commands write.
+cache, `publish`, the rules of `check-change`, and `verify`. Half of the bots are modules, half deterministic native
+programs, so that nearly every batch needs a witness and a sample. Runners claim what the chain draws, and some claims
+lapse. Every entry is signed and merged by a commit, in the shape that the commands write.
 """
 
 import os
@@ -198,6 +198,9 @@ def main(folder: Path, games: int) -> None:
         for what in ("fresh", "cached"):
             seconds, peak, output = measured(show, Path(cache))
             print(f"show, {what}: {seconds:.1f} s of CPU, {peak:,.0f} MiB; {output.splitlines()[0]}")
+        with tempfile.TemporaryDirectory() as site:
+            seconds, peak, output = measured([*ladder, "publish", site, "--commit", "main", *where], Path(cache))
+        print(f"publish, with the table in the cache: {seconds:.1f} s of CPU, {peak:,.0f} MiB; {output.strip()}")
         check = [*ladder, "check-change", "main~1", "main", "--author", "x", "--rules-only", *where]
         seconds, peak, output = measured(check, Path(cache))
         print(f"check-change of a batch, rules only: {seconds:.1f} s of CPU, {peak:,.0f} MiB; {output.strip()}")

@@ -18,14 +18,19 @@ from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker import content
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
-from referee.harness.tournament.store.ledger import Line
 from referee.protocol.messages import Encoding
 
 PROOF_BYTES = 4
 US_PER_MS = 1_000
 Opened = Callable[[Contest], AbstractAsyncContextManager[WorkerPool]]
 """Opens the workers."""
-_decode_line = msgspec.json.Decoder(Line).decode
+
+
+class _Turn(Struct, gc=False):
+    turn: int = 0
+
+
+_decode_turns = msgspec.json.Decoder(_Turn).decode_lines
 
 
 class Played(Struct, frozen=True):
@@ -60,7 +65,7 @@ class ClaimedGames(Runner):
                 continue
             is_module = [self.bots[bot].is_module for bot in self.games[place].bots]
             self.played[place] = Played(
-                line_of_game(each.line, each.replay, self.game, self.claim, is_module), each.replay
+                line_of_game(gzip.decompress(each.replay).splitlines(), self.game, self.claim, is_module), each.replay
             )
             self.on_game(len(self.played))
 
@@ -69,21 +74,21 @@ class ClaimedGames(Runner):
         return f"game {place + 1} ({', '.join(self.bots[bot].name for bot in self.games[place].bots)})"
 
 
-def line_of_game(ledger_line: bytes, replay: bytes, game: Game, claim: str, is_module: Sequence[bool]) -> GameLine:
-    """Returns the line of a game, given that of a ledger and its replay."""
-    line, lines = _decode_line(ledger_line), gzip.decompress(replay).splitlines()
-    seats = msgspec.json.decode(lines[-1], type=Ending).seats
+def line_of_game(replay: Sequence[bytes], game: Game, claim: str, is_module: Sequence[bool]) -> GameLine:
+    """Returns the line of a game. The replay has the summary of a match that was played to its end."""
+    ending = msgspec.json.decode(replay[-1], type=Ending)
+    assert ending.result is not None
     costs = [
-        (seat.fuel or 0) if module else spent_us // US_PER_MS
-        for seat, spent_us, module in zip(seats, line.w, is_module, strict=True)
+        (seat.fuel or 0) if module else round(seat.wall_s * 1e6) // US_PER_MS
+        for seat, module in zip(ending.seats, is_module, strict=True)
     ]
     return GameLine(
-        ranks=line.r,
-        turns=line.t,
-        course=line.a,
-        proof=proof(lines, game, claim),
+        ranks=ending.result.ranks,
+        turns=max((each.turn for each in _decode_turns(b"\n".join(replay[1:-1]))), default=0),
+        course=content(replay, game),
+        proof=proof(replay, game, claim),
         costs=tuple(costs),
-        faults=tuple(Fault(each.seat, str(each.kind), each.noise) for each in line.f),
+        faults=tuple(Fault(each.player, str(each.kind), each.host_noise) for each in ending.faults),
     )
 
 

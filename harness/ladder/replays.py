@@ -18,15 +18,14 @@ from referee.harness import git
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.ladder.change import HandedIn, Refused
 from referee.harness.ladder.commits import ORIGIN, commit_files
-from referee.harness.ladder.draw import DrawnGame
-from referee.harness.ladder.games import Played, origin_of, proof
+from referee.harness.ladder.draw import BotVersion, DrawnGame
+from referee.harness.ladder.games import Played, line_of_game, origin_of
 from referee.harness.ladder.objects import TOO_LARGE, Repository
 from referee.harness.ladder.reading import Ladder
-from referee.harness.ladder.records import Claim, batch_lines, read_game
+from referee.harness.ladder.records import Claim, batch_lines, game_line, read_game
 from referee.harness.paths import read_limited
 from referee.harness.replay.reader import HEADER, MAX_BYTES, Replay
 from referee.harness.replay.simulate import Difference, verify
-from referee.harness.tournament.execution.worker import content
 
 MOST_PACKED = 64 << 20
 """The most bytes of the replays of a batch, as they are packed."""
@@ -130,7 +129,7 @@ def problems_of(ladder: Ladder, claim: Claim, hash: str, lines: Sequence[bytes],
         yield f"it has {len(replays)} replays; expected {len(games)}"
         return
     for number, (text, line, game) in enumerate(zip(replays, lines, games, strict=True), 1):
-        what = _wrong_replay(ladder, claim, hash, text, line, game, [bots[bot].label for bot in game.bots])
+        what = _wrong_replay(ladder, claim, hash, text, line, game, [bots[bot] for bot in game.bots])
         names = ", ".join(bots[bot].name for bot in game.bots)
         yield f"game {number} ({names}): {what}" if what else ""
 
@@ -153,9 +152,9 @@ def _found(text: bytes, what: bytes) -> Iterator[int]:
 
 
 def _wrong_replay(
-    ladder: Ladder, claim: Claim, hash: str, text: bytes, line: bytes, game: DrawnGame, names: Sequence[str]
+    ladder: Ladder, claim: Claim, hash: str, text: bytes, line: bytes, game: DrawnGame, bots: Sequence[BotVersion]
 ) -> str:
-    said = read_game(line, "the line")
+    said, names = read_game(line, "the line"), tuple(bot.label for bot in bots)
     try:
         replay = Replay(Path("replay"), text)
     except UsageError as error:
@@ -166,14 +165,20 @@ def _wrong_replay(
         return "its replay is of another game, or of other options"
     if setup.seed != game.seed:
         return f"its replay has the seed {setup.seed}; {game.seed} was drawn"
-    if tuple(setup.names) != tuple(names):
+    if tuple(setup.names) != names:
         return f"its replay is of {', '.join(setup.names)}"
+    if replay.header.origin is not None or replay.ending is None or len(replay.ending.seats) != len(names):
+        return "its replay has no summary of a whole match in its last line"
     try:
-        result = verify(replay)
-    except (Difference, UsageError) as error:
+        if verify(replay) is None:
+            return "its replay breaks off before the end of the match"
+        shown = line_of_game(replay.lines, replay.game, hash, [bot.is_module for bot in bots])
+    except (Difference, UsageError, msgspec.MsgspecError, OverflowError) as error:
         return f"its replay is wrong: {error}"
-    if result is None or result.ranks != said.ranks or content(replay.lines, replay.game) != said.course:
-        return f"its replay ends with the ranks {result.ranks if result else None}; the batch says {said.ranks}"
-    if proof(replay.lines, replay.game, hash) != said.proof:
+    if (shown.ranks, shown.course) != (said.ranks, said.course):
+        return f"its replay ends with the ranks {shown.ranks}; the batch says {said.ranks}"
+    if shown.proof != said.proof:
         return "its proof does not fit: the line was copied from somebody else, not played"
+    if shown != said:
+        return f"its replay gives the line {game_line(shown).decode()}; the batch says {line.decode()}"
     return ""

@@ -121,6 +121,10 @@ def swapped(old: bytes, new: bytes) -> Callable[[list[bytes]], bytes]:
         pytest.param(swapped(b'"seed":', b'"seed":1'), "its replay has the seed 1", id="seed"),
         pytest.param(swapped(b'"ada@', b'"eve@'), ", eve@", id="bot"),
         pytest.param(swapped(b'"ada@', b'"ada@0'), ", ada@0", id="version"),
+        pytest.param(swapped(b'{"opening":', b'{"faults":5,"opening":'), "its replay is wrong", id="more fields"),
+        pytest.param(swapped(b'{"opening":', b'{"turn":"x","opening":'), "its replay is wrong", id="no number"),
+        pytest.param(swapped(b'"wall_s":', b'"wall_s":1e308,"x":'), "its replay is wrong", id="endless call"),
+        pytest.param(swapped(b'"seats":[', b'"seats":[],"x":['), "its replay has no summary", id="no summary"),
         pytest.param(lambda all: pack([all[1], *all[1:]]), "game 1 (", id="another game"),
         pytest.param(lambda all: pack(all[:3]), "it has 3 replays; expected 4", id="a game left out"),
         pytest.param(lambda all: pack([*all, all[0]]), "it has 5 replays; expected 4", id="a game too many"),
@@ -151,7 +155,12 @@ def test_an_altered_result_is_not_that_of_its_replay(
 ) -> None:
     lines = texts(shared[1])
     push(cup, cup.open("laptop"), packs.packed(shared[1]))
+    turns, fault = shared[1][0].line.turns, lines[0] + b" 0timeout"
     for forged, words in (
+        (fault, f"its replay gives the line {lines[0].decode()}; the batch says {fault.decode()}"),
+        (fault + b"~", "its replay gives the line"),
+        (lines[0].replace(b" %d " % turns, b" %d " % (turns + 1), 1), "its replay gives the line"),
+        (lines[0].replace(b"%d," % shared[1][0].line.costs[0], b"99999,"), "its replay gives the line"),
         ({b"12": b"21", b"21": b"12"}[lines[0][:2]] + lines[0][2:], "its replay ends with the ranks"),
         (lines[0].replace(shared[1][0].line.proof.encode() + b" ", b"01234567 "), "its proof does not fit"),
     ):
