@@ -104,6 +104,8 @@ BUILDS = (
     Named("time", "10m", "The time limit of a build.", _needed(seconds), "build_s"),
     Named("memory", "4GiB", "The memory limit of a build.", size, "build_memory_bytes"),
     Named("processes", "1024", "How many processes a build may have at a time.", count, "build_processes"),
+    Named("disk", "8GiB", "How much space on the disk a build may take, also for what it keeps in caches.", size,
+          "build_disk_bytes"),
     Named("offline", "false", "true: build without network access.", partial(_switch, inverted=True), "build_network"),
 )  # fmt: skip
 NAMES = {"--limit": (*TIMES, READABLE, *LIMITS), "--build": BUILDS}

@@ -65,6 +65,8 @@ class Limits(Struct, frozen=True):
     """Memory of all processes of a build together."""
     build_processes: int | None = 1024
     """Most processes of a build at a time."""
+    build_disk_bytes: int | None = 8 << 30
+    """Space on the disk that a build may take."""
     build_network: bool = True
     """Builds may use the network."""
 

@@ -15,7 +15,14 @@ from referee.harness.isolation.removal import remove
 from referee.harness.languages import toolchains
 from referee.harness.programs import archive, build_cache, build_copy
 from referee.harness.programs.archive import BotArchive
-from referee.harness.programs.build_process import BuildContext, BuildFailed, Command, run_build
+from referee.harness.programs.build_process import (
+    BuildContext,
+    BuildError,
+    BuildFailed,
+    BuildTooLarge,
+    Command,
+    run_build,
+)
 
 BOT_FILE = "bot.toml"
 WORK, LISTING, UNFINISHED, LAYERS = "work", "files", "begun", "layers"
@@ -51,7 +58,11 @@ def build_folder(bot: BotArchive, shell_command: str, inside: str, spec: str, na
                 sources = [file.path for file in bot.files]
                 authors, layers = {str(tree): str(bot.folder)}, tree.with_name(LAYERS)
                 command = Command(argv, tree / inside, spec, name, sources, authors, changed=tree, layers=layers)
-                _build_in_work_folder(bot, command, tree, inside, context)
+                try:
+                    _build_in_work_folder(bot, command, tree, inside, context)
+                except BuildError:
+                    build_cache.prune(None)  # a stranger's builds may all fail
+                    raise
                 _publish(bot, tree, home, done)
                 build_cache.prune(bot.folder)
     return home / TREE
@@ -71,6 +82,10 @@ def _build_in_work_folder(bot: BotArchive, command: Command, tree: Path, inside:
         run_build(command, context)
     except BuildFailed:
         unfinished.unlink()  # any other error may have left half a file
+        raise
+    except BuildTooLarge:
+        for folder in (tree, tree.with_name(LAYERS)):
+            build_cache.discard(folder)
         raise
     unfinished.unlink()
 
@@ -142,7 +157,11 @@ def _compiled_source(
             argv, name = command(draft), source.stem
             with _layers(source, tools) as layers:
                 made = Command(*(argv, source.parent, str(source), name, [source.name], authors, draft, source, layers))
-                run_build(made, context)
+                try:
+                    run_build(made, context)
+                except BuildTooLarge:
+                    remove(draft)
+                    raise
             inputs = {source, *_dependencies(draft / INPUTS, source.parent)}
             if any(_changed_since(began_ns, file) for file in inputs):
                 return None

@@ -176,9 +176,10 @@ def discard(folder: Path) -> None:
         remove(trash)
 
 
-def prune(origin: Path) -> None:
+def prune(origin: Path | None) -> None:
     """Removes unused builds: older ones of the same source, those without a source, and those not used for `KEPT_S`.
 
+    `origin`: the source; None = no older builds are removed.
     The work folder of a build stays as long as the build.
     """
     homes = [home for home in root().glob("*") if home.is_dir() and home.suffix != ".new"]

@@ -18,6 +18,7 @@ from referee.harness.languages import packages, toolchains
 from referee.harness.process.limits import Limits, exit_words
 from referee.harness.process.usage import Meter
 from referee.harness.programs import build_files
+from referee.harness.programs.build_room import Room
 from referee.protocol.text import mebibytes, printable
 
 OUTPUT_LINES = 20
@@ -85,6 +86,10 @@ class BuildError(RunError):
         return f"{spec}: {reason}\n{output}" if output else f"{spec}: {reason}"
 
 
+class BuildTooLarge(BuildError):
+    """The build takes too much space on the disk. The caller removes all that it has written."""
+
+
 class BuildFailed(BuildError):
     """The build command exited with an error code."""
 
@@ -108,12 +113,13 @@ def run_build(command: Command, context: BuildContext) -> None:
         command.layers,
     )
     group_limits = GroupLimits(limits.build_memory_bytes, limits.build_processes)
+    room = Room(command.changed or command.cwd, command.layers, limits.build_disk_bytes)
     try:
         with (
             plan.vacate_cgroup(limits.isolation),
             build_sandbox(limits.isolation, files, group_limits, limits.build_network) as made,
         ):
-            check = _checker(command, context, made.sandbox.group)
+            check = _checker(command, context, made.sandbox.group, room)
             env = {name: value for name, value in (env | dict(made.variables)).items() if value}
             done = job.run((program, *command.argv[1:]), command.cwd, env, check, made.sandbox, context.on_output)
     except NotIsolated as error:
@@ -122,8 +128,14 @@ def run_build(command: Command, context: BuildContext) -> None:
         raise RunError(f"{command.spec}: the build cannot be started: {error}") from error
     if done.code is None:
         raise RunError(f"{command.spec}: the build did not finish: {excerpt(done.output)}")
+    _check_room(command, room.exceeded())
     if done.code != 0:
         raise _failure(command, done.code, done.output)
+
+
+def _check_room(command: Command, exceeded: str) -> None:
+    if exceeded:
+        raise BuildTooLarge(command.spec, f"the build {exceeded}")
 
 
 def _failure(command: Command, code: int, output: bytes) -> RunError:
@@ -146,7 +158,7 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
     return kind(command.spec, f"the build failed with {exit_words(code)}", printed)
 
 
-def _checker(command: Command, context: BuildContext, group: Group | None) -> Callable[[int], None]:
+def _checker(command: Command, context: BuildContext, group: Group | None, room: Room) -> Callable[[int], None]:
     """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit."""
     limits, memory = context.limits, context.limits.build_memory_bytes
     name, language = printable(context.name or command.name), toolchains.language(command.sources)
@@ -164,6 +176,7 @@ def _checker(command: Command, context: BuildContext, group: Group | None) -> Ca
             context.progress(label, duration_s)
         if duration_s > limits.build_s:
             raise exceeded(f"did not finish within {limits.build_s:g} s", "--build time")
+        _check_room(command, room.exceeded_now_and_then())
         out_of_memory = group is not None and group.out_of_memory()
         if root:  # 0 = no process has started
             meter = meter or Meter(root, root, memory)

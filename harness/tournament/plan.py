@@ -30,7 +30,10 @@ from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_st
 from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 
 NONE = "none"
-NEUTRAL = ("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_network")
+NEUTRAL = (
+    *("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_disk_bytes"),
+    "build_network",
+)
 """Limits that change no game's outcome: a bot that cannot be built plays no game."""
 IDENT_DIGITS = 10
 """How many digits of its hash identify a bot in keys."""

@@ -181,6 +181,10 @@ def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
 # Limits.
 
 
+SMALL = Limits(build_disk_bytes=8 << 20)
+TOO_LARGE = "the build took more than 8.0 MiB on the disk; --build disk changes that limit"
+
+
 @pytest.mark.parametrize(
     ("build", "limits", "words"),
     [
@@ -195,8 +199,16 @@ def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
             Limits(build_processes=8),
             "the build ran more than 8 processes at once; --build processes changes that limit",
         ),
+        ("head -c 9000000 /dev/zero > too_large; sleep 77", SMALL, TOO_LARGE),
+        ("truncate -s 1T too_large; exit 1", SMALL, TOO_LARGE),
+        ("head -c 3000000 /dev/zero > too_large; ln too_large y; ln too_large z", SMALL, TOO_LARGE),
+        (
+            f'{sys.executable} -c \'import os; [(os.mkdir("a"), os.chdir("a")) for _ in range(3000)]\'',
+            Limits(),
+            "the build made more than 200 folders inside of each other",
+        ),
     ],
-    ids=["time", "memory", "processes"],
+    ids=["time", "memory", "processes", "disk", "holes", "names", "depth"],
 )
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
@@ -208,6 +220,8 @@ def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
         entrant(bot(tmp_path / "bot", build), limits=limits)
     left = [process for process in map(_opened, set(psutil.pids()) - set(before)) if str(tmp_path) in process]
     assert not left
+    if limits.build_disk_bytes == SMALL.build_disk_bytes:
+        assert not list(build_cache.root().rglob("too_large"))
 
 
 def _opened(pid: int) -> str:

@@ -103,6 +103,7 @@ NEUTRAL = {
     "build_s": 9.0,
     "build_memory_bytes": None,
     "build_processes": None,
+    "build_disk_bytes": None,
     "build_network": False,
 }
 
