@@ -58,6 +58,8 @@ class Tuned(Struct, frozen=True):
     """Those of the tuning."""
     faults: int
     """Those of them with a fault."""
+    moved: int
+    """How many game pairs had a winner. Only they tell anything about the values."""
     start: dict[str, str]
     tuned: dict[str, str]
     gate: Report | None = None
@@ -127,7 +129,7 @@ def tune(
 
     def so_far() -> Tuned:
         best = values(parameters, spsa.best)
-        return Tuned(rules.name, bot, request.seed, played.games, played.faults, dict(start), dict(best))
+        return Tuned(rules.name, bot, request.seed, played.games, played.faults, spsa.moved, dict(start), dict(best))
 
     try:
         run(partial(_play, played, workers.opened(contest), RunningLine(every, 0), so_far))
@@ -176,7 +178,18 @@ def _shown(result: Tuned) -> Text:
     ]
     if result.tuned == result.start:
         lines.append("the values are those of the start: there is no gate to play")
+    if not result.moved:
+        lines.append(f"no game pair had a winner: nothing depends on the values{_unread(result)}")
     return Text("\n").join(map(Text, map(printable, lines)))
+
+
+def _unread(result: Tuned) -> str:
+    """Asks about the values that the bot's name does not have."""
+    names = [name for name in result.start if f"{{{name}}}" not in result.bot]
+    if not names:
+        return ""
+    engine = f"an engine takes them in its name, as in 'uci:--option {names[0]}={{{names[0]}}} …'"
+    return f"; does the bot read {', '.join(names)} from its environment? {engine}"
 
 
 def _gate(

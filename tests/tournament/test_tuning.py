@@ -137,6 +137,16 @@ def test_a_bot_is_tuned_and_meets_its_start_in_a_gate(run: Callable[..., Any], t
 
 
 @pytest.mark.slow
+def test_values_that_the_bot_does_not_read_are_asked_about(run: Callable[..., Any], tmp_path: Path) -> None:
+    spec = drawing_bot(tmp_path, "skilled", 1, SKILL).partition("=")[2] + " 6"
+    argv = spec, "--game", "tictactoe", "--param", "x=0:1", "--games", "8", "--no-pin", "--seed", "2"
+    code, out, _ = run(*argv)
+    assert code == 4
+    assert "nothing depends on the values; does the bot read x from its environment? an engine takes" in out
+    assert "uci:--option x={x} …" in out
+
+
+@pytest.mark.slow
 def test_the_same_seed_tunes_alike_with_one_worker(run: Callable[..., Any], tmp_path: Path) -> None:
     spec = drawing_bot(tmp_path, "skilled", 1, SKILL).partition("=")[2] + " 6"
     argv = spec, "--game", "tictactoe", "--param", "X=0:1:0.1", "--games", "20", "--max-games", "2", "--no-pin"

@@ -6,6 +6,12 @@ from referee.harness.records import ModelUse
 from referee.harness.tournament.statistics.score import Interval, Strength
 from referee.protocol.text import counted
 
+REPEATS = (
+    "the rest are repeats: deterministic bots replaying the same game; an option that varies the start, such as "
+    "`--set opening=8`, or a longer book of openings makes them differ"
+)
+"""The end of a warning about games that are alike."""
+
 
 def interval(figure: Interval, form: str = ".1f") -> str:
     """Formats like `12.3 [3.1, 21.6]`, with a question mark for an unknown end."""

@@ -14,7 +14,7 @@ from referee.harness.tournament.gate import (
     Unit,
     too_much_by_machine,
 )
-from referee.harness.tournament.reports.figures import interval, los, model_use, number
+from referee.harness.tournament.reports.figures import REPEATS, interval, los, model_use, number
 from referee.harness.tournament.reports.running_line import rate, running_line
 from referee.harness.tournament.statistics.score import Strength
 from referee.protocol.text import counted, printable
@@ -91,10 +91,7 @@ def warnings(run: Report) -> list[str]:
     """Returns reasons to distrust the result."""
     texts = []
     if run.games and run.different < 0.9 * run.games:
-        texts.append(
-            f"only {run.different} of {run.games} games are different: the rest are repeats: deterministic bots "
-            "replaying the same game; use an option of the game that varies the start"
-        )
+        texts.append(f"only {run.different} of {run.games} games are different: {REPEATS}")
     if run.faults_new or run.faults_old:
         texts.append(f"faults count as the rules say: {run.faults_new} of {run.new}, {run.faults_old} of {run.old}")
     if run.by_machine:

@@ -59,8 +59,7 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
     if different < DISTINCT * total:
         copies = any(row.note == COPIES for row in rows)
         yield (
-            f"only {different} of {counted(total, 'game')} are different: the rest are repeats: deterministic bots "
-            "replaying the same game; an option that varies the start, such as `opening`, makes them differ"
+            f"only {different} of {counted(total, 'game')} are different: {figures.REPEATS}"
             + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:

@@ -43,6 +43,8 @@ class Spsa:
         """The numbers now."""
         self.asked = self.told = 0
         """How many steps were begun and ended."""
+        self.moved = 0
+        """How many of those that ended had a winner."""
         self.steps, self._luck = steps, luck
         self._sum, self._averaged = [0.0] * len(self.point), 0
 
@@ -60,6 +62,7 @@ class Spsa:
     def tell(self, step: Step, result: float) -> None:
         """Ends a step. `result`: 1 if `plus` has won all games, -1 if `minus` has."""
         self.told += 1
+        self.moved += result != 0
         stable = STABILITY * self.steps
         rate = RATE * ((stable + self.steps) / (stable + step.number)) ** ALPHA
         self.point = tuple(_inside(x + rate * result * sign) for x, sign in zip(self.point, step.signs, strict=True))
