@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError
 from referee.harness.host.failures import FAILURES
 from referee.harness.host.play import PlaySettings
+from referee.harness.isolation.probe import probe
 from referee.harness.known_games import typed_game
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
@@ -56,6 +58,8 @@ def host(
 
     The folder is that of a tournament: `referee tournament show`, `page`, `verify` and `referee view` work on it, also
     meanwhile. Ctrl-C ends, and the same command goes on.
+
+    Builds in a new contest have no network, unless you add --build offline=false.
 
     Args:
         folder: CUP: the contest's folder, made if it is new.
@@ -104,6 +108,8 @@ def host(
         sign_in=str(sign_in.absolute()) if sign_in else "",
     )
     settings.check_settings(reached)
+    if game is not None:
+        setup = _offline(setup)
     plan = _plan(game, title, seed, setup)
     options = () if game is None else setup.command(typed_game(game))[3:]
     listening = listen(where, port)
@@ -131,6 +137,17 @@ def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOpt
         return None
     request = from_options(typed_game(game), (), setup, None, seed)
     return organise.plan_without_bots(msgspec.structs.replace(request, format="ladder", title=title))
+
+
+def _offline(setup: SetupOptions) -> SetupOptions:
+    """Takes the network from builds, which strangers write, unless the organiser decides."""
+    limits = setup.limits
+    if any(each.startswith("offline=") for each in limits.build):
+        return setup
+    if limits.isolation == "off" or probe().namespaces is None:
+        err.print("builds have this machine's network, because they are not in namespaces; see `referee doctor`")
+        return setup
+    return replace(setup, limits=replace(limits, build=(*limits.build, "offline=true")))
 
 
 def _announce(folder: Path, reached: "WebSettings", link: str) -> None:

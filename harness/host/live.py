@@ -47,6 +47,7 @@ class LiveSite(Site):
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
         super().__init__(plan, folder, Path(), Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
+        self.own_viewed = viewed
         self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
         self._has_games = False
         self._made: dict[str, bytes] = {}
@@ -99,6 +100,9 @@ class LiveSite(Site):
     def row_of(self, bot: str) -> Row | None:
         """Returns a bot's row of the table; None if it takes no part yet."""
         return next((row for row in self.result.rows if row.name == bot), None)
+
+    def list_of(self, line: Line, own_seat: int | None) -> str:
+        return "../bot" if own_seat is not None else super().list_of(line, own_seat)
 
     def _make(self, name: str) -> None:
         part, _, file = name.rpartition("/")

@@ -108,7 +108,7 @@ class DatabaseOrders(Orders):
             return None
         version = versions.by_id(self.store, found.submission)
         assert version is not None  # a foreign key
-        is_staff = self.store.value("SELECT 1 FROM team WHERE name = ?", found.rival) is None
+        is_staff = practice.is_staff(self.store, found.rival)
         entry = version.tournament_entry
         return Request(found.id, entry, found.rival, is_staff, found.seat, found.seed, found.rules)
 

@@ -82,6 +82,11 @@ def practice(store: Store, number: int) -> Practice | None:
     return store.first(Practice, "SELECT * FROM practice WHERE id = ?", number)
 
 
+def is_staff(store: Store, rival: str) -> bool:
+    """Whether a rival is a built-in bot or one of the organiser's, and no team's."""
+    return store.value("SELECT 1 FROM team WHERE name = ?", rival) is None
+
+
 # For the play process.
 
 

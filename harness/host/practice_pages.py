@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from referee.harness import maps
 from referee.harness.errors import UsageError
-from referee.harness.host import practice, switches, versions
+from referee.harness.host import practice, switches, times, versions
 from referee.harness.host.access import Asked, Denied, see
 from referee.harness.host.practice import Practice
 from referee.harness.host.practice_games import checked_options
@@ -76,8 +76,8 @@ def ask(asked: Asked) -> Response:
     if rival not in rivals(plan):
         raise UsageError(f"{rival}: there is no bot of that name to practise against")
     switch = switches.value_of(store, "practice")
-    if switch == "off" or (switch == "staff" and not rival.startswith("@")):
-        raise UsageError(f"practice is {'off' if switch == 'off' else 'limited to the built-in bots'} now")
+    if not times.may_practise(switch, practice.is_staff(store, rival)):
+        raise UsageError(f"practice is {'off' if switch == 'off' else 'limited to bots of the organiser'} now")
     seat, seed = asked.text("seat") or "0", asked.text("seed")
     if not seat.isdecimal() or int(seat) not in range(plan.seats):
         raise UsageError(f"seat {seat}: expected one of 0 to {plan.seats - 1}")
@@ -128,7 +128,7 @@ def practice_game(asked: Asked) -> Response:
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         path = Path(scratch, f"practice-{found.id}.jsonl")
         path.write_bytes(content)
-        page = viewer.page(Replay(path))
+        page = viewer.page(Replay(path), "/team/practice")
     return Response(page, media_type=HTML, headers={"content-security-policy": VIEWER_POLICY})
 
 

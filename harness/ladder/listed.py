@@ -105,7 +105,7 @@ def viewer_page(replay: bytes) -> bytes:
     with TemporaryDirectory(prefix="referee-") as scratch:
         path = Path(scratch, "game.jsonl")
         path.write_bytes(replay)
-        return viewer.page(Replay(path))
+        return viewer.page(Replay(path), "../index.html")
 
 
 def result_of(line: GameLine, names: tuple[str, ...]) -> str:

@@ -86,8 +86,11 @@ Promise.all(["style", "painter", "script"].map(inflated)).then((texts) => {
 """Loads the viewer's style and script. The page's policy names them by hash, so that no others run."""
 
 
-def page(replay: Replay | Original) -> bytes:
-    """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer."""
+def page(replay: Replay | Original, games: str = "") -> bytes:
+    """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer.
+
+    `games`: the address of a page that lists this match and others, to which it links.
+    """
     script, style, painter = built("viewer.js"), built("viewer.css"), painters([replay.game])
     scripts = " ".join(map(_hash, (UNPACK, painter, script)))
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
@@ -98,13 +101,13 @@ def page(replay: Replay | Original) -> bytes:
     packed = "".join(
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
-    title = html.escape(about(replay).title)
+    title, site = html.escape(about(replay).title), f' data-games="{html.escape(games)}"' if games else ""
     licences = html.escape(built("licences.md"), quote=False)  # of the packages in the script
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f'<title>{title}</title>\n<div id="app"></div>\n{packed}<script>{UNPACK}</script>\n'
+        f'<title>{title}</title>\n<div id="app"{site}></div>\n{packed}<script>{UNPACK}</script>\n'
         f'<template id="licences"><pre>{licences}</pre></template>\n</html>\n'
     ).encode()
 

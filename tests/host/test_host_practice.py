@@ -13,6 +13,8 @@ from hosting import Browser, Cup, hosted, serving, wait_for
 
 from referee.harness import maps
 from referee.harness.new.write import kits
+from referee.harness.tournament.inbox import Submit, hand_in
+from referee.harness.tournament.store import bot_archives
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +75,15 @@ def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> N
         ):
             blue.post("/team/practice", 400, **(asked | {name: wrong}))
         assert "/team/practice/3" not in blue.get("/team/practice")
+
+        # Limited to bots of the organiser, such as one that is entered on the machine.
+        organiser.post("/organiser/switches/practice", value="staff")
+        blue.post("/team/practice", 400, **(asked | {"rival": "Blue"}))
+        with bot_archives.finding(["House=@random"], "aiarena21") as (house,):
+            hand_in(contest.folder, Submit((house.entry,)))
+        wait_for(lambda: "<option>House</option>" in blue.get("/team/practice"))
+        blue.post("/team/practice", **(asked | {"rival": "House"}))
+        wait_for(lambda: "/team/practice/3/replay" in blue.get("/team/practice"))
 
         organiser.post("/organiser/switches/practice", value="off")
         blue.post("/team/practice", 400, **asked)

@@ -1,6 +1,7 @@
 """A contest runs itself: two teams, from nothing to a table that moves."""
 
 import gzip
+import os
 import re
 import signal
 from hashlib import sha256
@@ -13,6 +14,7 @@ import pytest
 from hosting import Browser, hosted, secret, wait_for
 from submissions import RUN, zipped
 
+from referee.harness.isolation.probe import probe
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 
@@ -194,6 +196,18 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, mo
         assert "Version 2 plays" in blue.get("/team") and not stray.exists()
         wait_for(lambda: "Blue" in blue.get("/"))
     assert [*temporary.iterdir()] == [others] and [*page.parent.iterdir()] == []
+
+
+@pytest.mark.skipif(probe().namespaces is None, reason="this machine has no namespaces")
+@pytest.mark.parametrize("options", [(), ("--build", "offline=false")])
+def test_builds_have_no_network_unless_the_organiser_allows_it(options: tuple[str, ...], tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe", *options) as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + 'build = "readlink /proc/self/ns/net"\n'))
+        state = blue.decided(1)
+    assert state["status"] == "accepted" and "net:[" in state["log"]
+    assert (os.readlink("/proc/self/ns/net") in state["log"]) is bool(options)
+    assert read_plan(tmp_path / "cup" / "tournament.toml").limits.build_network is bool(options)
 
 
 def test_the_web_process_starts_again_after_a_kill(tmp_path: Path) -> None:

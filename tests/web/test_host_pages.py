@@ -45,6 +45,12 @@ def looked_at(page: Page, name: str, pictures: Path) -> None:
             page.set_viewport_size({"width": 1280, "height": 860})
 
 
+def game_of(page: Page, own: str) -> str:
+    """Returns the path of a game's page, of which a page has a link that begins with `own`."""
+    found: list[str] = page.locator(f"a[href^='{own}']").evaluate_all("all => all.map((each) => each.pathname)")
+    return next(path for path in found if not path.endswith((".gz", "/replay")))
+
+
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
     folder = Path(os.environ.get("REFEREE_PICTURES", tmp_path / "pictures"))
@@ -87,6 +93,20 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
             page.goto(f"{contest.address}{path}")
             assert page.locator("img").count() == 0 and page.title() != "1", path
             looked_at(page, path, pictures)
+
+        # Each page of a game leads back to a list with it.
+        blue.post("/team/practice", version="1", rival="@random")
+        wait_for(lambda: "/team/practice/1/replay" in blue.get("/team/practice"))
+        for path, own, listed in (
+            (bot, "../games/", "/pairs/"),
+            ("/team/bot", "games/", "/team/bot"),
+            ("/team/practice", "/team/practice/", "/team/practice"),
+        ):
+            page.goto(f"{contest.address}{path}")
+            page.goto(f"{contest.address}{game_of(page, own)}")
+            page.get_by_role("link", name="all games").click()
+            page.wait_for_url(f"{contest.address}{listed}**")
+            assert page.locator(f"a[href*='{own.strip('.')}']").count() > 0, path
         window.close()
 
         window = signed_in(browser, organiser, errors)

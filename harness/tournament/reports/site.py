@@ -140,6 +140,9 @@ def page_templates(*folders: Path) -> jinja2.Environment:
 class Site:
     """Makes the pages, and writes them to files. A server overrides `add` and `has` to send them instead."""
 
+    own_viewed = 0
+    """How many games of an author's page have a page with the viewer."""
+
     def __init__(
         self,
         plan: Plan,
@@ -259,7 +262,7 @@ class Site:
         """Writes the page of a bot's author, with its faults and standard error, into the folder `at`."""
         versions = [row.ident, *self._older(row)]
         keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
-        games = [self._shown(key, row.ident, False, at) for key in keys]
+        games = [self._shown(key, row.ident, place < self.own_viewed, at) for place, key in enumerate(keys)]
         self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), author=True)
 
     def _bot_page(
@@ -319,7 +322,13 @@ class Site:
         with TemporaryDirectory(prefix="referee-") as scratch:
             path = Path(scratch, "game.jsonl")
             path.write_bytes(self.replay(file, line, own_seat))
-            return viewer.page(Replay(path))
+            return viewer.page(Replay(path), self.list_of(line, own_seat))
+
+    def list_of(self, line: Line, own_seat: int | None) -> str:
+        """Returns the page that lists a game, as its own page links to it: that of its two bots, or the table."""
+        names = {entry.name for entry in self.plan.bots if entry.ident in line.b}
+        file = self._pair_file(*names) if len(names) == 2 else None
+        return f"../pairs/{file}" if file else "../index.html"
 
     def replay(self, file: Path, line: Line, own_seat: int | None) -> bytes:
         """Returns the replay as the reader may see it; `own_seat`: of an author, who also sees the standard error."""

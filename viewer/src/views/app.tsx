@@ -50,11 +50,7 @@ function Heading({ player }: { player: Player }) {
       <h1>{visible(match.about.title)}</h1>
       <span class="seed">{origin(match)}</span>
       <Badge player={player} />
-      {location.protocol.startsWith("http") && match.about.eyes === null && (
-        <a class="to-list" href="#" onClick={(event) => void toList(event, player)}>
-          all matches
-        </a>
-      )}
+      <List player={player} />
       {player.match.about.eyes === null && (
         <button type="button" aria-pressed={!player.stage.value} title="key d" onClick={() => player.details()}>
           details
@@ -65,6 +61,24 @@ function Heading({ player }: { player: Player }) {
         ?
       </button>
     </header>
+  );
+}
+
+/** The link to the list: of the server, or of the site that a page with its own match is part of. */
+function List({ player }: { player: Player }) {
+  if (document.querySelector("#data")) {
+    const { games } = document.querySelector<HTMLElement>("#app")!.dataset;
+    return games === undefined ? null : (
+      <a class="to-list" href={games}>
+        all games
+      </a>
+    );
+  }
+  if (!location.protocol.startsWith("http") || player.match.about.eyes !== null) return null;
+  return (
+    <a class="to-list" href="#" onClick={(event) => void toList(event, player)}>
+      all matches
+    </a>
   );
 }
 
