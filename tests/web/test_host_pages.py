@@ -1,6 +1,7 @@
 """A hosted contest in a browser: accessible pages, a table that moves, a build log that grows, hostile texts."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -86,9 +87,10 @@ def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
 
         wait_for(lambda: "bots/" in blue.get("/") and "/team/games" not in blue.get("/team"))
         wait_for(lambda: "games" in blue.get("/team"))
-        bot = f"/{organiser.get('/').split('href=')[4].split('>')[0].strip(chr(34))}"
-        paths = [*PUBLIC, "/team", "/team/versions/1", "/team/bot", "/team/practice"]
-        paths += [path for path in (bot,) if path.startswith("/bots/")]
+        found = re.search(r"bots/[\w-]+\.html", organiser.get("/"))
+        assert found is not None
+        bot = f"/{found[0]}"
+        paths = [*PUBLIC, bot, "/team", "/team/versions/1", "/team/bot", "/team/practice"]
         for path in paths:
             page.goto(f"{contest.address}{path}")
             assert page.locator("img").count() == 0 and page.title() != "1", path
