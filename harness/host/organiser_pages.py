@@ -21,6 +21,7 @@ from referee.harness.host.times import VALUES
 from referee.harness.tournament.inbox import Enter, Withdraw, hand_in
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports import site
+from referee.harness.tournament.reports.class_list import plain
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.standings_text import cells, headers
 from referee.harness.tournament.store import sqlite
@@ -182,7 +183,7 @@ def export_table(asked: Asked) -> Response:
     result, text = asked.contest.live.whole.result, io.StringIO()
     columns = headers(result)
     rows = [cells(row, columns) for row in result.rows]
-    csv.writer(text).writerows([columns, *([*row[:1], *teams.plain_cells(row[1:2]), *row[2:]] for row in rows)])
+    csv.writer(text).writerows([columns, *([*row[:1], *map(plain, row[1:2]), *row[2:]] for row in rows)])
     return _download(text.getvalue().encode(), "table.csv", "text/csv; charset=utf-8")
 
 

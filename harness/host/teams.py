@@ -8,10 +8,9 @@ import hashlib
 import io
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hmac import compare_digest
 from typing import Literal
-from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -19,6 +18,7 @@ from referee.harness.errors import UsageError
 from referee.harness.host.store import Store, audit, rows
 from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament.intake.layouts import same, shown
+from referee.harness.tournament.reports.class_list import plain
 from referee.harness.web.guard import new_token
 
 SESSION_S = 60 * 86_400.0
@@ -29,8 +29,6 @@ NAME_LETTERS = 40
 MOST_TEAMS = 5000
 MOST_MEMBERS = 50
 """Of a team."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""The first characters of formulas in a spreadsheet."""
 ENDED = "this link is used, replaced or wrong; ask for a new one"
 
 Kind = Literal["invitation", "join"]
@@ -188,16 +186,8 @@ def written_csv(links: Sequence[tuple[Team, str]]) -> str:
     writer = csv.writer(text)
     writer.writerow(("team", "address", "link"))
     for one, link in links:
-        writer.writerow(plain_cells((one.name, one.email, link)))
+        writer.writerow(map(plain, (one.name, one.email, link)))
     return text.getvalue()
-
-
-def plain_cells(row: Iterable[str]) -> list[str]:
-    """Returns the cells of a row, with a mark before those that a spreadsheet would take for a formula.
-
-    Some spreadsheets also take the wide signs of East Asian keyboards, which NFKC makes plain.
-    """
-    return [f"'{cell}" if normalize("NFKC", cell[:1]) in FORMULA else cell for cell in row]
 
 
 # Links.
