@@ -49,6 +49,8 @@ def _install(folder: Path) -> int:
 
     game, place = install(folder)
     out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} @random @random")
+    if game.painter:
+        out.print(f"Read {game.painter} if you do not trust its author: it draws in your browser, without a sandbox")
     return PLAYED
 
 

@@ -26,8 +26,11 @@ from referee.harness.new import write as new
 from referee.harness.rules import page_text
 
 HTML = "text/html; charset=utf-8"
-VIEWER_POLICY = "frame-ancestors 'none'"
-"""The page with the viewer names its own script by hash, in a policy of its own."""
+VIEWER_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"
+"""The page with the viewer names its own script by hash, in a policy of its own.
+
+The sandbox gives it an origin of its own: a game's painter reaches no other page and no session of this site.
+"""
 
 
 class Announcement(Struct, frozen=True):

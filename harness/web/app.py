@@ -1,6 +1,6 @@
 """The viewer's server: its page, the list of replays, and each replay as a stream of lines."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
@@ -33,13 +33,12 @@ _PAGE = """<!doctype html>
 <title>referee</title>
 <link rel="stylesheet" href="/viewer.css">
 <div id="app"{mode}></div>
-<script src="/painters.js"></script>
-<script src="/viewer.js"></script>
+{painters}<script src="/viewer.js"></script>
 </html>
 """
 
-FILES = ("/painters.js", "/viewer.js", "/viewer.css")
-"""The files that the page loads. `file` serves them."""
+FILES = ("/viewer.js", "/viewer.css")
+"""The files that the page loads, besides painters. `file` serves them."""
 LINES = "application/jsonl; charset=utf-8"
 
 
@@ -52,9 +51,20 @@ class Number(IntegerConvertor):
 register_url_convertor("number", Number())
 
 
-def document(mode: str = "") -> Response:
-    """Returns the page in a mode of the script (`viewer/src/main.tsx`): "", "screen" or "projector"."""
-    return Response(_PAGE.replace("{mode}", mode and f" data-{mode}"), media_type="text/html")
+def document(mode: str = "", games: Iterable[str] = ()) -> Response:
+    """Returns the page in a mode of the script (`viewer/src/main.tsx`): "", "screen" or "projector".
+
+    `games`: those whose painters it loads, each as a script of its own: one that is broken stops no other.
+    """
+    tags = "".join(f'<script src="/painters/{name}.js"></script>\n' for name in games)
+    page = _PAGE.replace("{mode}", mode and f" data-{mode}").replace("{painters}", tags)
+    return Response(page, media_type="text/html")
+
+
+def painted_games() -> list[str]:
+    """Returns the names of the games that bring a painter."""
+    brought = sorted({*registry.names()} - {*registry.own_names()})
+    return [name for name in brought if registry.game(name).painter]
 
 
 async def file(request: Request) -> Response:
@@ -78,9 +88,6 @@ def _kind(path: str) -> str:
 
 
 def _content(path: str) -> bytes:
-    if path == "/painters.js":
-        brought = sorted({*registry.names()} - {*registry.own_names()})
-        return painters(map(registry.game, brought)).encode()
     return (STATIC / path.removeprefix("/")).read_bytes()
 
 
@@ -117,6 +124,7 @@ class Viewer:
             routes=[
                 Route("/", self._page),
                 *(Route(path, file) for path in FILES),
+                Route("/painters/{name}.js", self._painter),
                 Route("/favicon.ico", self._nothing),
                 Route("/brackets", self._brackets),
                 Route("/matches", self._matches),
@@ -140,7 +148,13 @@ class Viewer:
         return self.tokens[token]
 
     async def _page(self, request: Request) -> Response:
-        return document(self.mode)
+        return document(self.mode, await trio.to_thread.run_sync(painted_games))
+
+    async def _painter(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in await trio.to_thread.run_sync(painted_games):
+            raise HTTPException(404, "no game of this name brings a painter\n")
+        return Response(painters([registry.game(name)]), media_type="text/javascript")
 
     async def _nothing(self, request: Request) -> Response:
         return Response(status_code=204)

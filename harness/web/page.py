@@ -154,7 +154,7 @@ def is_painted(game: str) -> bool:
 def painters(games: Iterable[Game]) -> str:
     """Returns the painters that the packages of games bring, as one script."""
     texts = [game_file(game, game.painter).read_text("utf-8") for game in games if game.painter]
-    return "globalThis.refereePainters = {};\n" + "".join(f"(() => {{\n{text}\n}})();\n" for text in texts)
+    return "globalThis.refereePainters ??= {};\n" + "".join(f"(() => {{\n{text}\n}})();\n" for text in texts)
 
 
 def check_there() -> None:

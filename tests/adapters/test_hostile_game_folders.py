@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rules_games import STEADY, write_game
+from starlette.testclient import TestClient
 
 from referee.games import registry
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
+from referee.harness.web.app import Viewer, document
+from referee.harness.web.replay_list import FileList
 
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 
@@ -148,3 +152,21 @@ def test_a_folder_as_long_as_a_disk_is_not_read(tmp_path: Path) -> None:
     with (folder / "game.toml").open("a") as file:
         file.write('exclude = ["large"]\n')
     assert main(["games", "install", str(folder)]) == 0
+
+
+def test_every_painter_is_a_script_of_its_own_so_that_a_broken_one_stops_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("small", "}}})((("), ("tall", "refereePainters.tall = {};")):
+        folder = write_game(tmp_path / name, STEADY + SERVE, name=name, painter="painter.js")
+        (folder / "painter.js").write_text(text)
+        assert main(["games", "install", str(folder)]) == 0
+        assert "Read painter.js if you do not trust its author" in " ".join(capsys.readouterr().out.split())
+    client = TestClient(Viewer(FileList(), {}).app, backend="trio")
+    page = client.get("/").text
+    scripts = re.findall(r'<script src="(/painters/\w+\.js)">', page)
+    assert scripts == ["/painters/small.js", "/painters/tall.js"]
+    small, tall = (client.get(path).text for path in scripts)
+    assert "}}})(((" in small and "}}})(((" not in tall and "refereePainters.tall" in tall
+    assert client.get("/painters/chess.js").status_code == 404
+    assert "/painters/" not in bytes(document("screen").body).decode()

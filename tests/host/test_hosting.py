@@ -43,6 +43,8 @@ def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
         game = re.search(r'href="\.\./games/([^"]+)\.jsonl\.gz"', everybody.get(f"/{bot}"))
         assert game is not None
         assert everybody.http.get(f"/games/{game[1]}.jsonl.gz").content[:2] == b"\x1f\x8b"
+        policies = everybody.http.get(f"/games/{game[1]}.html").headers.get("content-security-policy", "").split("; ")
+        assert "sandbox allow-scripts" in policies, "a game's painter would have the session of who looks at it"
 
         # A second member joins, hands in a broken version, then a good one, and the team goes back to the first.
         second = contest.browser().join(secret(blue.post("/team/link")), "Cy")

@@ -24,7 +24,23 @@ NAMES = ("mine", "theirs")
 PLAIN = AnswerDecoder(Any)
 
 
-class Bot:
+class Running:
+    """A program over pipes, which is killed at the end of the block."""
+
+    process: subprocess.Popen[bytes]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+class Bot(Running):
     """A bot's process, with the folder and the environment that the referee would give it.
 
     Its standard error goes to the file `log`.
@@ -42,16 +58,6 @@ class Bot:
                 env=environment() | scratch_variables(log.parent),
             )
         self.wire = Connection()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            pipe.close()
 
     def initialize(self, game: str, seat: int = 0, seed: int = 1, options: Any = None) -> Any:
         """Returns the bot's handshake, or the error with which it refuses the match."""

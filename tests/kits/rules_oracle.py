@@ -5,10 +5,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
+from driving import Running
 from kits import SUFFIXES, built
 
 from referee.games.contract import Event, Fault, FaultKind, Notice, Player, Setup, State
@@ -35,7 +35,19 @@ FAULTS = (
 """Faults that the referee finds, one of each that any game tells apart."""
 
 
-class Program:
+class Place(msgspec.Struct):
+    """The bytes of a turn's position."""
+
+    position: msgspec.Raw
+
+
+class Answer(msgspec.Struct):
+    """A frame with a turn."""
+
+    result: Place
+
+
+class Program(Running):
     """A rules program, asked over pipes."""
 
     def __init__(self, entrant: Entrant, encoding: Encoding, game: str) -> None:
@@ -48,16 +60,6 @@ class Program:
         assert hello.get("encoding", "json") == encoding, hello
         self.answers = frozenset(hello.get("requests", ()))
         self._speak(encoding)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            pipe.close()
 
     def _speak(self, encoding: Encoding) -> None:
         self.codec = codec(encoding)
@@ -78,7 +80,11 @@ class Program:
         message = self.codec.decode(answer)
         assert message["id"] == self.requests
         assert "result" in message, (method, params, message)
-        return message["result"]
+        result = message["result"]
+        if self.codec.encoding is Encoding.JSON and isinstance(result, dict) and result.get("canonical"):
+            place = msgspec.json.decode(answer, type=Answer).result.position
+            assert bytes(place) == msgspec.json.encode(result["position"], order="deterministic"), message
+        return result
 
 
 class Twins:

@@ -25,13 +25,22 @@ export function token(): string {
   return sessionStorage.getItem("token") ?? "";
 }
 
+/** Returns the token in this tab's storage. A page in a sandbox has no storage, and needs no token. */
+function kept(): string | null {
+  try {
+    return sessionStorage.getItem("token");
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the link to the shown turn. It has the token unless that would let others steer or answer for this page. */
 export function link(player: Player): string {
   const named = place();
   named.set("turn", String(player.at.value));
   const alone = player.live.value?.steers === true || player.match.about.eyes !== null;
-  const kept = sessionStorage.getItem("token");
-  if (kept !== null && !alone) named.set("token", kept);
+  const held = kept();
+  if (held !== null && !alone) named.set("token", held);
   return `${location.href.split("#")[0]}#${named}`;
 }
 
