@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
@@ -28,6 +28,7 @@ from referee.harness.programs.spec import entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
 from referee.harness.seats.function import Function, function_entrant
+from referee.harness.type_errors import in_words
 from referee.harness.web import notebook
 from referee.protocol.messages import Encoding
 
@@ -229,7 +230,7 @@ def _check(name: str, value: Any, kind: Any) -> None:
         try:
             msgspec.convert(msgspec.to_builtins(value), kind)
         except msgspec.ValidationError as error:
-            raise UsageError(f"{name}: {error}") from error
+            raise UsageError(f"{name}: {in_words(error, kind)}") from error
         for field, number in msgspec.structs.asdict(value).items():
             if isinstance(number, int | float) and not number >= 0:
                 raise UsageError(f"{name}: {field}={number}: expected a number from 0 on")
@@ -253,8 +254,11 @@ def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int)
 
 def checked_bots(found: Game, bots: Sequence[Bot], every_seat: bool = False) -> list[str | Function]:
     """Returns bot specs and functions. UsageError unless they can play. `every_seat`: each will take every seat."""
-    if isinstance(bots, str | os.PathLike):
+    if isinstance(bots, str | os.PathLike) or not isinstance(bots, Iterable):
         raise UsageError(f"bots={bots!r}: expected a list, with one bot for each seat")
+    for place, bot in enumerate(bots := list(bots)):
+        if not callable(bot) and not isinstance(bot, str | os.PathLike):
+            raise UsageError(f"bots[{place}]={bot!r}: expected a path, a name such as '@random', or a function")
     specs = [bot if callable(bot) else os.fspath(bot) for bot in bots]
     rule_options.check_count(found, len(specs))
     check_seats(["" if callable(spec) else spec for spec in specs], found.name, every_seat)

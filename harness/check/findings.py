@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from referee.games.contract import FaultKind
 from referee.harness.check.source_lines import Place
 
 
@@ -171,6 +172,17 @@ class Finding(Struct, frozen=True):
     """The lines of the bot's own files that it mentions, the most important first."""
     command: tuple[str, ...] = field(default=(), name="again")
     """The command line that reproduces it."""
+
+    @property
+    def advice(self) -> str:
+        """How to fix it: by how the bot failed, otherwise by the rule."""
+        if self.rule == "builds" and not self.last_words:
+            return "correct that, and check again"
+        if f"{FaultKind.CRASH}: " in self.text:
+            if self.last_words:
+                return "find out why the program ended: see the last lines of stderr"
+            return "read standard input until `exit`; with a kit, call run(…) at the end of the program"
+        return rule_named(self.rule).advice
 
     @property
     def where(self) -> str:

@@ -171,10 +171,9 @@ _PROPERTY = {**_MESSAGE, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 def in_full(finding: Finding) -> str:
     """Returns a finding with its place, advice, and the last lines of output, as lines of printable characters."""
-    rule = rule_named(finding.rule)
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
     if finding.level is not Level.NOTE:  # a note needs no advice
-        lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
+        lines.append(f"what to do: {finding.advice}{'' if finding.section is None else f' ({finding.section})'}")
     if finding.command:
         lines.append(f"reproduce with: {shlex.join(finding.command)}")
     if finding.last_words:

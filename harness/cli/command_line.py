@@ -10,7 +10,15 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError, ValidationError
+from cyclopts import (
+    App,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+    ValidationError,
+)
 from cyclopts.exceptions import UnknownOptionError
 from msgspec import Struct
 from rich.text import Text
@@ -47,6 +55,8 @@ from referee.harness.isolation.self_protection import (
 from referee.harness.match.rule_options import option_names
 from referee.harness.programs.entrant import check_utf8
 
+DEEPEST = 2
+"""The most words of a command's name, as of `replay show`."""
 E = TypeVar("E", bound=BaseException)
 
 
@@ -164,6 +174,9 @@ def _run(words: list[str]) -> int:
         if not names and len(words) > len(asked) + words.count("--all"):  # a match without the verb
             names = ("play",)
         return explain(*names, all="--all" in words)
+    if names := _group(words):
+        explain(*names)
+        return USAGE
     check_utf8(*words, _folder())
     code = app(words, exit_on_error=False, print_error=False)
     return PLAYED if code is None else int(code)
@@ -175,6 +188,15 @@ def _folder() -> str:
         return os.getcwd()
     except OSError:
         return ""
+
+
+def _group(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the command that is the whole line, if it does nothing without one of its own commands."""
+    names = _commands(words) if len(words) <= DEEPEST else ()
+    command = app
+    for name in names:
+        command = command[name]
+    return names if len(names) == len(words) and commands(command) and command.default_command is None else ()
 
 
 def _commands(words: Sequence[str]) -> tuple[str, ...]:
@@ -243,7 +265,10 @@ def _other_command(words: Sequence[str]) -> str | None:
     near = get_close_matches(word, inner, 1)
     if near:
         return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
-    return None if plays_itself else f"there is no command {word!r}; `{typed} --help` lists the commands"
+    a_bot = names or "--game" in words or word in registry.names() or not re.fullmatch(r"[a-z-]+", word)
+    if plays_itself and a_bot:
+        return None  # a bot or a folder, about which the error says more
+    return f"there is no command {word!r}; `{typed} --help` lists the commands"
 
 
 def _other_place(message: str, words: Sequence[str]) -> str:
@@ -253,6 +278,9 @@ def _other_place(message: str, words: Sequence[str]) -> str:
     place = "FOLDER" if words[0] in ("judge", "serve") else "FILE"
     otherwise = "" if words[0] in ("judge", "fork") else ", or keep none with --replay none"
     return f"; choose another place with --replay {place}{otherwise}"
+
+
+_NUMBERS = {int: "a whole number, such as 7", float: "a number, such as 0.5"}
 
 
 def _wrong_words(error: CycloptsError) -> str | None:
@@ -265,13 +293,17 @@ def _wrong_words(error: CycloptsError) -> str | None:
         return f"{unexpected}: unexpected argument; see `{command} --help`"
     if isinstance(error, ValidationError):
         return _invalid(error)
+    if isinstance(error, CoercionError) and error.target_type in _NUMBERS and error.token is not None:
+        return f"{error.token.keyword} {error.token.value}: expected {_NUMBERS[error.target_type]}"
     if not isinstance(error, MissingArgumentError) or error.argument is None:
         return None
     if error.keyword is None:
         name = error.argument.name
         needed = name if error.argument.index is None else name.removeprefix("--").upper()
         return f"{needed} is missing; see `{command} --help`"
-    return f"{error.keyword} needs a value; see `{command} --help`"
+    count, _ = error.argument.token_count()
+    values = "a value" if count == 1 else f"{count} values"
+    return f"{error.keyword} needs {values}; see `{command} --help`"
 
 
 def _invalid(error: ValidationError) -> str | None:

@@ -288,6 +288,6 @@ def _report(diagnosis: Diagnosis) -> Group:
         version = Text(
             f"no: {tool.lack}" if tool.lack else tool.version or "yes", style="yellow" if tool.lack else "green"
         )
-        tools.add(tool.name, ", ".join(tool.kits), version, ", or ".join(tool.install))
+        tools.add(tool.name, ", ".join(tool.kits), version, ", or ".join(tool.install) if tool.lack else "")
     unmet = [Text(f"required: {line}", style="bold red") for line in diagnosis.unmet]
     return Group(Text(diagnosis.machine), layers, guarantees, tools, *([attacks] if attacks.rows else []), *unmet)

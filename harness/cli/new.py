@@ -46,10 +46,10 @@ def new_bot(
     if game is None:
         out.print(report.kits({lang: new.games(lang, kit) for lang, kit in new.kits().items()}))
         return PLAYED
+    played = typed_game(game)
     if lang is None:
         raise UsageError(f"new {game}: choose a language with --lang: {', '.join(new.kits())}")
     lang = ALIASES.get(lang.lower(), lang.lower())
-    played = typed_game(game)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
     has_workflow = new.write(played, lang, folder, referee, wasm=target == "wasm")
     toolchain = packages.toolchain(lang, target == "wasm")

@@ -10,6 +10,7 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
+from referee.games.contract import FaultKind
 from referee.harness.adapters.llm import transcripts
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
@@ -24,7 +25,7 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
-from referee.harness.rerun.repro import Reproduced, reproduce
+from referee.harness.rerun.repro import PATIENCE, Reproduced, reproduce
 from referee.harness.seats.seat import Seat
 
 
@@ -69,6 +70,9 @@ def repro(
             program = entrant(bot, details.game, Limits(isolation=options.isolated()), building)
         if debug:
             program = listening(program)
+        if details.fault.kind is FaultKind.TIMEOUT and not debug:
+            most_s = max(PATIENCE * details.fault.wall_s, PATIENCE)
+            err.print(f"waiting up to {most_s:.0f} s for the late answer; Ctrl-C ends this", style="dim")
         waits = partial(_wait, program) if debug else None
         reproduced = run(partial(reproduce, bundle, fault, program, isolation, waits))
     print_result(reproduced, _shown(details, reproduced), json)

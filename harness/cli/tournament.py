@@ -1,6 +1,7 @@
 """`referee tournament`: plays many games between many bots and shows the standings."""
 
 import gzip
+import os
 import shlex
 import sys
 import time
@@ -300,9 +301,13 @@ def _request(
             raise UsageError(f"{files[0]} names the game and the bots: give neither on the command line")
         return from_file(Path(files[0]), setup, before, seed)
     if game is None:
+        if len(bots) == 1 and not os.path.exists(bots[0]):
+            raise UsageError(f"{bots[0]}: there is no such tournament; name its file or its folder")
         raise UsageError(
             "`referee tournament run` needs --game and bots, a file such as tournament.toml, or a tournament's folder"
         )
+    if ledgers := [bot for bot in bots if (Path(bot) / PLAN).is_file()]:
+        raise UsageError(f"{ledgers[0]} is a tournament's folder: continue it with `referee tournament run FOLDER`")
     return from_options(typed_game(game), bots, setup, before, seed)
 
 

@@ -211,8 +211,8 @@ def _book(game: Game, book: _Openings, path: Path) -> Openings:
 
 def _read(path: Path) -> _File:
     try:
-        return msgspec.convert(toml.parsed(read_limited(path).decode("utf-8-sig")), _File)
-    except (OSError, ValueError, msgspec.ValidationError) as error:
+        return toml.read_as(read_limited(path).decode("utf-8-sig"), _File)
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 

@@ -108,7 +108,7 @@ class Begun(Struct, frozen=True):
 def read_settings(file: Path) -> Settings:
     """Reads the organiser's file. Raises UsageError."""
     try:
-        read = msgspec.convert(toml.parsed(file.read_text("utf-8")), Settings)
+        read = toml.read_as(file.read_text("utf-8"), Settings)
     except OSError as error:
         raise UsageError(f"--sign-in {file}: cannot be read: {error.strerror}") from error
     except ValueError as error:

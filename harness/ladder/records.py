@@ -382,6 +382,6 @@ def read_runner(content: bytes, path: str) -> Runner:
 
 def _toml(content: bytes, kind: type[T], path: str) -> T:
     try:
-        return msgspec.convert(toml.parsed(content.decode("utf-8")), kind)
-    except (ValueError, msgspec.ValidationError) as error:
+        return toml.read_as(content.decode("utf-8"), kind)
+    except ValueError as error:
         raise UsageError(f"{path}: {error}") from error

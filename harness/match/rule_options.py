@@ -9,6 +9,7 @@ import msgspec
 from referee.games.contract import Setup, State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
+from referee.harness.type_errors import in_words
 
 
 def option_names(game: Game) -> list[str]:
@@ -55,7 +56,8 @@ def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:
         value: Any = msgspec.convert(dict(given), game.options)
         game.new(Setup(0, tuple(map(str, range(seats))), value))  # a map that the game refuses is refused here
     except ValueError as error:  # msgspec's is one too
-        raise UsageError(f"options of {game.name}: {error}{_meaning(game, error)}") from error
+        why = in_words(error, game.options)
+        raise UsageError(f"options of {game.name}: {why}{_meaning(game, error)}") from error
     return value
 
 

@@ -112,7 +112,10 @@ class Built(Struct, frozen=True):
 
 def read_bot_file(folder: Path, spec: str) -> BotFile:
     """Reads the `bot.toml` of a folder. UsageError if it does not say what to run."""
-    missing = "is a folder without a bot.toml, which says how to build and run the bot"
+    missing = (
+        "is a folder without a bot.toml, which says how to build and run the bot; name the program itself, or write a "
+        'bot.toml with a line such as run = ["python3", "bot.py"]'
+    )
     bot, place = read_folder_toml(folder, spec, BOT_FILE, missing, BotFile, MAX_BYTES), f"{spec}/{BOT_FILE}"
     words = [*bot.run, bot.build or "", bot.bundle, bot.original or "", *(bot.wasm.run if bot.wasm else ())]
     if any("\0" in word for word in words):

@@ -71,8 +71,17 @@ def _meant(spec: str, game: str | None) -> str:
         return "; a name in front of = is not empty and has no /"
     if spec in registry.names():
         return f"; {spec} is a game, so use --game {spec}"
-    near = get_close_matches(spec, opponents(game), 1, 0.8)
-    return f"; did you mean @{near[0]}?" if near else ""
+    if near := get_close_matches(spec, opponents(game), 1, 0.8):
+        return f"; did you mean @{near[0]}?"
+    folder, name = os.path.split(os.path.expanduser(spec))
+    try:
+        names = [entry for entry in os.listdir(folder or ".") if not entry.startswith(".")]
+    except OSError:
+        return f"; there is no folder {folder}" if folder and not os.path.exists(folder) else ""
+    by_stem = [each for each in sorted(names) if os.path.splitext(each)[0] == name]
+    if near := by_stem or get_close_matches(name, names, 1):
+        return f"; did you mean {os.path.join(os.path.split(spec)[0], near[0])}?"
+    return "" if os.path.isabs(spec) else f"; paths start at the current folder, {Path.cwd()}"
 
 
 def _folder(folder: Path, spec: str, game: str | None) -> Parsed:

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from referee.harness import toml
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
@@ -25,6 +23,6 @@ def read_folder_toml(folder: Path, shown: str, name: str, missing: str, kind: ty
     if not is_inside(os.path.realpath(file), [os.path.realpath(folder)]):
         raise UsageError(f"{place} is a link that leads outside of the folder; include the file itself")
     try:
-        return msgspec.convert(toml.parsed(read_limited(file, most_bytes).decode("utf-8-sig")), kind)
-    except (OSError, ValueError) as error:  # msgspec's is a ValueError too
+        return toml.read_as(read_limited(file, most_bytes).decode("utf-8-sig"), kind)
+    except (OSError, ValueError) as error:
         raise UsageError(f"{place}: {error}") from error

@@ -49,4 +49,5 @@ def start_hint(program: str) -> str:
         return "" if is_binary else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
     interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
     exists = os.path.isfile(interpreter)
-    return "" if exists else f" (its first line names {interpreter!r}, which does not exist)"
+    ends = "; save it with line ends of Unix, as by dos2unix" if interpreter.endswith("\r") else ""
+    return "" if exists else f" (its first line names {interpreter!r}, which does not exist{ends})"

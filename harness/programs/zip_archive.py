@@ -193,5 +193,5 @@ def _no_bot_file(archive: Path) -> str:
     with zipfile.ZipFile(archive) as file:
         deep = sorted(name for name in file.namelist() if PurePosixPath(name).name == "bot.toml")
     if not deep:
-        return "has no bot.toml, which says how to build and run the bot"
+        return 'has no bot.toml, which says how to run the bot; add one: run = ["python3", "bot.py"]'
     return f"has {deep[0]}; bot.toml belongs at the top, or in the only folder"

@@ -255,6 +255,8 @@ class Bot(Seat):
         except BrokenPipeError:
             ended = now()
             answer = self.fault or await program.why_silent("input")
+            if answer.kind is FaultKind.CRASH:
+                answer = self._printed(decoder) or answer
         if program.state is CALLING:
             program.state = RUNNING
         self._received = received
@@ -276,6 +278,17 @@ class Bot(Seat):
         if self.limits.pause and self.fault is None:
             program.pause()
         return Reply(answer, cost)
+
+    def _printed(self, decoder: AnswerDecoder | None) -> Fault | None:
+        """Returns the fault in what a bot wrote that ended before it was asked; None if it wrote nothing wrong."""
+        try:
+            if data := self.transport.pending():
+                self._pieces.append(data)
+                self.wire.receive(data)
+                _ = self.wire.handshake() if decoder is None else self.wire.answer(decoder)
+        except RemoteProtocolError as error:
+            return Fault(FaultKind.PROTOCOL, str(error))
+        return None
 
     def _late(self, limit_s: float) -> Fault:
         """Returns the fault of a call whose time has run out."""

@@ -227,4 +227,4 @@ class OutOfTurnSeat(Seat):
 
 def no_answer(limit_s: float) -> Fault:
     """Returns the fault of a seat whose time has run out."""
-    return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
+    return Fault(FaultKind.TIMEOUT, f"no answer within {round(limit_s, 3):g} s")

@@ -457,10 +457,10 @@ def read_plan(path: Path) -> Plan:
         for part in ("time", "limits"):
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
         values.setdefault("bots", [])  # of an intake that accepted none
-        return msgspec.convert(values, Plan)
+        return toml.converted(values, Plan)
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error
-    except (OSError, ValueError, msgspec.ValidationError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 

@@ -298,7 +298,7 @@ UNION = {
         ({"name": "Small"}, "name is 'Small'; expected lower-case letters"),
         ({"name": "tictactoe"}, "which is the name of another game"),
         ({"seats": [0, 2]}, "seats is [0, 2]"),
-        ({"colour": "red"}, "unknown field `colour`"),
+        ({"colour": "red"}, "there is no key 'colour'; the keys are "),
         ({"painter": "../painter.js"}, "painter is '../painter.js', which leads out of the game's folder"),
         ({"rules_page": "rules.md"}, "which is not there"),
         ({"options": {"width": {"type": "integer"}}}, "options.width has no default"),

@@ -562,7 +562,7 @@ def test_a_zip_file_without_bot_toml_is_refused(command: Callable[..., tuple[int
     with zipfile.ZipFile("bot.zip", "w") as archive:
         archive.writestr("mine/bot.py", "print('hello')")
     code, out, _ = command("bot.zip")
-    assert code == 1 and "error builds: bot.zip: has no bot.toml, which says how to build and run the bot\n" in out
+    assert code == 1 and "error builds: bot.zip: has no bot.toml, which says how to run the bot; add one: run = " in out
     with zipfile.ZipFile("bot.zip", "a") as archive:
         archive.writestr("mine/inner/bot.toml", "")
     message = "error builds: bot.zip: has mine/inner/bot.toml; bot.toml belongs at the top, or in the only folder\n"

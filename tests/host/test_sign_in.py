@@ -415,13 +415,13 @@ def test_the_same_subject_at_another_issuer_is_somebody_else(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "missing required field `issuer`"),
+        ("", "the key 'issuer' is missing"),
         ('issuer = "http://id.example.org"\nclient_id = "cup"', "expected an address such as https"),
         ('issuer = "id.example.org"\nclient_id = "cup"', "expected an address such as https"),
         ('issuer = "https://id.example.org?a"\nclient_id = "cup"', "expected an address such as https"),
         ('issuer = "https://id.example.org"\nclient_id = ""', "client_id is empty"),
         ('issuer = "https://id.example.org"\nclient_id = 7', "client_id"),
-        ('issuer = "https://id.example.org"\nclient_id = "cup"\nsecret = "x"', "unknown field `secret`"),
+        ('issuer = "https://id.example.org"\nclient_id = "cup"\nsecret = "x"', "there is no key 'secret'"),
         ("\x00", "--sign-in"),
     ],
 )

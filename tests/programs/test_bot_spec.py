@@ -191,12 +191,15 @@ def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
-        ('run = ["./run"]\nbuidl = "make"', "unknown field `buidl`"),
+        ('run = ["./run"]\nbuidl = "make"', "there is no key 'buidl'; did you mean build?"),
         ('build = "make"', "run is empty"),
         ('run = ["./run"]\noriginal = "agent.py"', "run and original cannot be combined"),
-        ('run = "./run"', "Expected `array`, got `str` - at `$.run`"),
+        ('run = "./run"', "run: expected a list, got text"),
         ("run = []", "run is empty"),
-        ("run = [", "bot.toml: "),
+        ("run = [", "bot.toml: it is not TOML: "),
+        ("run = ./run", "; put text in quotation marks"),
+        ('[wasm]\nrun = ["a"]\nbild = "b"', "wasm: there is no key 'bild'; did you mean build?"),
+        ("[wasm]", "wasm: the key 'run' is missing"),
         ("a" + ".a" * 30_000 + " = 1", "line 1 has more than 500 dots"),
         ("\n[" + "a." * 30_000 + "a]", "line 2 has more than 500 dots"),
         ("x = " + "9" * 5_000, "a number has too many digits"),
@@ -428,7 +431,10 @@ def test_control_characters_in_a_name_are_escaped(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"#!/no/such/interpreter -u\n", "(its first line names '/no/such/interpreter', which does not exist)"),
-        (b"#!/bin/sh\r\nexit\r\n", "(its first line names '/bin/sh\\r', which does not exist)"),
+        (
+            b"#!/bin/sh\r\nexit\r\n",
+            "'/bin/sh\\r', which does not exist; save it with line ends of Unix, as by dos2unix)",
+        ),
         (b"", "(its first line names no interpreter, as #!/usr/bin/env python3 does)"),
     ],
     ids=["no interpreter", "CRLF", "empty"],

@@ -173,7 +173,7 @@ def test_a_submission_chooses_neither_its_kind_nor_settings(tmp_path: Path, runn
 @pytest.mark.parametrize("member", ["kind = 'language model'", "settings = {model = 'm', url = 'http://a'}"])
 def test_a_bot_toml_has_no_kind_and_no_settings(tmp_path: Path, member: str) -> None:
     (tmp_path / "bot.toml").write_text(f"run = ['sh']\n{member}\n")
-    with pytest.raises(UsageError, match="unknown field"):
+    with pytest.raises(UsageError, match="there is no key"):
         entrant(str(tmp_path), "tictactoe")
 
 

@@ -53,6 +53,13 @@ async def test_a_whole_answer_without_the_end_of_its_line_is_half_a_frame(arena:
     assert duel.fault.exit == "exit code 0"
 
 
+async def test_what_a_bot_printed_that_ended_before_it_was_asked_is_shown(arena: Arena) -> None:
+    """A program that only prints has often ended before a frame can be sent to it."""
+    bot = Entrant("bot", ("/bin/sh", "-c", "echo hello"), arena.folder)
+    verdict = await arena.play(arena.match(bot, arena.listener("greet(); call()")))
+    assert 'wrote "hello" to standard output; print debugging to standard error' in verdict.faults[0].detail
+
+
 # Bots that hang.
 
 

@@ -78,6 +78,25 @@ def test_a_hostile_file_is_refused_in_a_sentence(tmp_path: Path, text: str) -> N
             read(path)
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[[stages]]\nbot = 4", "stages[0]: there is no key 'bot'; did you mean bots?"),
+        ('games = "2"', "games: expected a whole number, got text"),
+        ('seating = "same"', "seating: there is no 'same'; expected 'seed-group' or "),
+        ("gmae = 1", "there is no key 'gmae'; did you mean game?"),
+        ("bots = [{ path = 3 }]", "expected text"),
+        ("games : 2", "it is not TOML: "),
+    ],
+)
+def test_a_wrong_key_of_a_file_is_named_with_what_was_expected(tmp_path: Path, line: str, words: str) -> None:
+    path = tmp_path / "cup.toml"
+    path.write_text(f'game = "tictactoe"\n{line}\n')
+    with pytest.raises(UsageError) as error:
+        from_file(path, SetupOptions(), None, None)
+    assert words in str(error.value)
+
+
 def test_a_map_of_a_plan_may_have_many_dots() -> None:
     assert toml.parsed(f'maps = {{ "" = ["{"." * 9_000}"] }}') == {"maps": {"": ["." * 9_000]}}
 

@@ -23,6 +23,7 @@ from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.zip_archive import USER_BYTES
+from referee.harness.type_errors import in_words
 
 
 def program(game: Game) -> RulesProgram:
@@ -137,7 +138,7 @@ def _options(file: GameFile, types: JsonTypes, place: str) -> type:
         try:
             made: Any = msgspec.convert({**given, **values}, options)
         except msgspec.ValidationError as error:
-            raise UsageError(f"{place}: {which} do not fit the options: {error}") from error
+            raise UsageError(f"{place}: {which} do not fit the options: {in_words(error, options)}") from error
         if msgspec.to_builtins(made) != msgspec.json.decode(msgspec.json.encode(made)):
             raise UsageError(f"{place}: {which} have a value that JSON does not have, such as nan")
     return options

@@ -100,6 +100,6 @@ class Sheet:
             elif line.plain.strip():
                 line.append(", ")
             line.append_text(item)
-        for part in line.wrap(console, width):
+        for part in line.wrap(console, width) if line.plain.strip() else ():
             part.rstrip()
             yield part

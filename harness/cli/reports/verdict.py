@@ -9,6 +9,7 @@ from rich.text import Text
 from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game, Stakes
+from referee.harness.cli.reports.advice import advice
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
@@ -21,8 +22,6 @@ from referee.harness.match.verdict import (
     machine_share,
     noise_report,
 )
-from referee.harness.process.limits import died_of_error
-from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 from referee.harness.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
 from referee.harness.tournament.statistics.score import mean_interval
@@ -113,8 +112,8 @@ def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
     if match.replay is not None and fault.turn > 0:
         show = ["referee", "replay", "show", match.replay, "--from", str(fault.turn - 1), "--to", str(fault.turn)]
         leads.append(f"show the turn: {shlex.join(show)}")
-    if died_of_error(fault.exit):
-        leads.append(f"advice: {crash_advice(match.seats[fault.player].command)}")
+    if what := advice(fault, match.seats[fault.player].command):
+        leads.append(f"advice: {printable(what)}")
     if fault.bundle is not None:
         repro = shlex.join(["referee", "repro", fault.bundle, *_typed_bot(match, fault.player)])
         leads.append(f"fault report: {fault.bundle} ({repro})")

@@ -13,6 +13,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness import installed
 from referee.harness.check import output
@@ -299,6 +300,8 @@ def reason(report: CheckReport, submission: Submission) -> str:
     text = first.text.removeprefix(f"{submission.source}: ")
     if not submission.is_git:
         text = text.replace(submission.source, submission.name)
+    if f"{FaultKind.CRASH}: " in text and first.last_words:
+        text += f": {first.last_words[-1]}"  # such as a module that is not there
     line = " ".join(text.split())
     return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
 

@@ -67,7 +67,8 @@ def running(run: Report, per_minute: float) -> str:
 
 def _fault(group: FaultGroup) -> str:
     """Returns, for example, `Faults| new: 45 × illegal 'that wall is …', first in game 3, referee repro …`."""
-    parts = [f"{group.bot}: {group.count:,} × {group.kind} {group.detail!r}"]
+    detail = group.detail.replace("\n", "; ")
+    parts = [f"{group.bot}: {group.count:,} × {group.kind} {detail!r}"]
     if group.slowed:
         parts.append(f"machine load slowed {group.slowed:,} of {group.count:,}")
     parts.append(f"first in game {group.first_game}")
