@@ -252,8 +252,7 @@ class Battle(Table):
     def refusal(self, player: Player, answer: Any, alias: bool = True) -> str | None:
         """Returns the reasons in the order of A4, joined with line feeds. `alias`: accept the flip's alias."""
         if not isinstance(answer, dict):
-            first = next(self._legal(player), {"action": FLIP})
-            return f"the answer is not an object; expected one with an action, such as {in_json(first)}"
+            return "the answer is not an object; wanted one with an action"
         if answer.get("action") in (_FLIPS if alias else (FLIP,)):
             return "You are not supposed to flip the table now" if self.pending is None else None
         malformed = self.malformed(answer)

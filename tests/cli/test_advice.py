@@ -18,6 +18,7 @@ PLAYS = "        return Action('putSymbol', 'C')\n"
 RUN = "\nrun(Mine)\n"
 MISTAKES = {
     "no run": (KIT + PLAYS, "with a kit, call run(…) at the end of the program"),
+    "no return": (KIT + "        Action('putSymbol', 'C')" + RUN, "a function without return gives null"),
     "no such module": ("import numpyy\n" + KIT + PLAYS + RUN, "put numpyy.py into the bot's folder"),
     "a module of Python's name": ("import random\n" + KIT + PLAYS + RUN, "rename random.py: it is loaded instead of"),
     "a log file": (KIT + "        open('/usr/log.txt', 'w')\n" + RUN, "writes to $HOME and $TMPDIR only"),

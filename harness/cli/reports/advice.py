@@ -30,6 +30,10 @@ def advice(fault: FaultReport, command: Sequence[str]) -> str | None:
         return "in a match, a bot reads its own folder and the system, and writes to $HOME and $TMPDIR only"
     if fault.kind is FaultKind.CRASH and fault.exit == exit_words(0):
         return "read standard input until `exit`; with a kit, call run(…) at the end of the program"
+    if fault.detail.startswith("the answer is not an object"):
+        return (
+            "return an Action of the kit, or an object with the member `action`; a function without return gives null"
+        )
     if fault.kind is FaultKind.TIMEOUT and not fault.host_noise and fault.wall_s > 0:
         return _late(fault)
     return None
