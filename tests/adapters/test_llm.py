@@ -919,7 +919,7 @@ def test_a_model_of_a_replay_is_asked_only_if_it_is_named(tmp_path: Path) -> Non
         ("llm:--effort LOW! stub", "--effort LOW!: expected a level"),
         ("llm:--body top_p stub", "--body top_p: expected NAME=VALUE"),
         ("llm:--body messages=[] stub", "none of model, messages, seed"),
-        ("llm:--frequency 1 stub", "there is no option --frequency; there are --url, --rethinks"),
+        ("llm:--frequency 1 stub", "there is no option --frequency; there are --url, --key-from"),
         ("llm:--key-from sk-0123 stub", "expected the name of an environment variable, not the key itself"),
         ("llm:--key-from NO_SUCH_KEY stub", "there is no such environment variable"),
         (f"llm:--url http://example.com/v1 --key-from {VARIABLE} stub", "--key-from needs https"),
