@@ -89,6 +89,17 @@ def test_the_workflows_call_commands_and_hold_no_logic(cup: Cup) -> None:
         assert "${{" not in line  # what a stranger writes, such as a title, must not become part of a script
 
 
+def test_the_pages_follow_what_a_workflow_merges(cup: Cup) -> None:
+    """GitHub starts no workflow for a push with the token of another one."""
+    publish = workflow(cup, ".github/workflows/publish.yml")
+    pushing = []
+    for name in ("submit", "play", "verify"):
+        jobs = workflow(cup, f".github/workflows/{name}.yml")["jobs"]
+        pushing += [name for job in jobs.values() if any("--merge" in line for line in steps(job))]
+    assert pushing and publish[True]["workflow_run"] == {"workflows": pushing, "types": ["completed"]}
+    assert publish["concurrency"]["cancel-in-progress"] is False  # or a busy ladder would never have new ones
+
+
 def test_a_pull_request_never_brings_its_own_workflow_and_bots_play_without_the_right_to_write(cup: Cup) -> None:
     submit = workflow(cup, ".github/workflows/submit.yml")
     assert [*submit[True]] == ["pull_request_target"]  # YAML reads the key `on` as true
