@@ -358,6 +358,29 @@ def test_a_replay_names_the_files_of_the_rules_and_never_where_they_are(
     assert "files differ" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_what_is_played_in_the_folder_of_a_game_does_not_change_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_game(tmp_path / "small", STEADY + SERVE)
+    monkeypatch.chdir(tmp_path / "small")
+    assert main(["--game", ".", "@random", "@random", "--seed", "7"]) == 0
+    assert main(["tournament", "run", "--game", ".", "@random", "@random", "--seed", "7"]) == 0
+    assert Path("replays/small.jsonl").exists() and list(Path("tournaments").iterdir())
+    SOURCE.forget()
+    assert main(["games", "install", "."]) == 0
+    assert main(["replay", "verify", "replays/small.jsonl"]) == 0
+    assert "whose files differ" not in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "data/referee/games/small").iterdir()} == {"game.toml", "rules.py"}
+
+
+def test_only_a_game_with_a_page_of_rules_is_said_to_have_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_game(tmp_path / "small", STEADY + SERVE)
+    assert main(["games", str(folder)]) == 0
+    assert "referee rules" not in capsys.readouterr().out
+
+
 def test_a_fork_goes_on_with_the_rules_that_the_user_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     countdown(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -18,6 +18,7 @@ from referee.harness.adapters.rules.program import RulesProgram
 from referee.harness.adapters.rules.source import GAME_FILE
 from referee.harness.adapters.rules.state import ProgramState
 from referee.harness.errors import UsageError
+from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.programs import bot_file
 from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
@@ -88,7 +89,7 @@ def load(folder: Path, shown: str) -> Game:
         opponents={each: str(folder / path) for each, path in file.opponents.items()},
         version=file.version,
         stderr_to=rules.stderr_to,
-        sha256=_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES).identity,
+        sha256=as_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES).identity,
     )
 
 
@@ -210,14 +211,15 @@ def _without_fields(words: str) -> str:
     return words.replace("{", "{{").replace("}", "}}").replace("\0", "{").replace("\1", "}")
 
 
-def _bot(file: GameFile) -> BotFile:
+def as_bot(file: GameFile) -> BotFile:
     """Returns how the program is built and run, as if it were a bot."""
     name = f"the rules of {file.name}"
-    return BotFile(run=file.run, name=name, build=file.build, bundle=file.bundle, exclude=file.exclude)
+    exclude = [*file.exclude, str(REPLAYS), str(TOURNAMENTS)]  # what is played in the game's own folder goes there
+    return BotFile(run=file.run, name=name, build=file.build, bundle=file.bundle, exclude=exclude)
 
 
 def entrant(file: GameFile, folder: Path, shown: str) -> Entrant:
     """Builds a rules program and returns what is started. RunError if that fails."""
-    bot = _bot(file)
+    bot = as_bot(file)
     built = bot_file.build_bot(bot, folder, shown, BuildContext(name=bot.name), GAME_FILE)
     return Entrant(bot.name or file.name, built.argv, built.cwd, built.kind, named=built.named)

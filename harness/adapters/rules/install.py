@@ -7,7 +7,7 @@ from pathlib import Path
 
 from referee.games.game import Game
 from referee.harness.adapters.rules.game_file import read_game_file
-from referee.harness.adapters.rules.games import load
+from referee.harness.adapters.rules.games import as_bot, load
 from referee.harness.adapters.rules.source import installed_folder
 from referee.harness.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
@@ -36,7 +36,7 @@ def _install(folder: Path, shown: str) -> tuple[Game, Path]:
         raise UsageError(f"{shown}: bundle is {file.bundle!r}; an installed game has no files outside of its folder")
     target = installed_folder() / file.name
     try:
-        files = archive.read(folder, file.exclude)
+        files = archive.read(folder, as_bot(file).exclude)
     except UsageError as error:
         raise UsageError(f"{shown}: {error}") from error
     for each in files.files:

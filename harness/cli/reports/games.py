@@ -14,6 +14,7 @@ from referee.harness import maps
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.languages import packages
 from referee.harness.match.rule_options import option_descriptions
+from referee.harness.rules import rules_page
 
 
 def games(all_games: Sequence[Game]) -> RenderableType:
@@ -66,7 +67,8 @@ def detailed(game: Game) -> RenderableType:
         parts += ["", Text.assemble(("maps", "bold"), f"  {' '.join(names)}, for --map, or the path of a file")]
     if game.presentation.frame:
         parts += ["", Text.assemble(("coordinates", "bold"), f"  {game.presentation.frame}")]
-    parts += ["", Text.assemble(("rules", "bold"), f"  referee rules {game.name} [SECTION]")]
+    if rules_page(game.name).is_file():
+        parts += ["", Text.assemble(("rules", "bold"), f"  referee rules {game.name} [SECTION]")]
     return Group(*parts)
 
 
