@@ -481,7 +481,8 @@ def test_a_zip_file_of_a_game_is_installed_with_all_that_it_brings(
     params = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
     methods = {"move": {"doc": "Move.", "params": params, "result": {"type": "integer"}}}
     program = STEADY.replace('"params": {}', '"params": {"left": position}') + SERVE
-    brought = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"last": "last.py"}}
+    brought: dict[str, Any] = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"last": "last.py"}}
+    brought["time"] = {"call": "20s"}  # also on a busy machine
     write_game(folder, program, methods=methods, **brought)
     files = {f"small/{path.name}": path.read_bytes() for path in folder.iterdir()}
     assert main(["games", "install", zipped(tmp_path / "small.zip", files)]) == 0
@@ -587,7 +588,8 @@ def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys:
 def test_a_folder_brings_opponents_a_painter_and_a_page_of_rules(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    brought = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"taker": "taker"}}
+    brought: dict[str, Any] = {"rules_page": "rules.md", "painter": "painter.js", "opponents": {"taker": "taker"}}
+    brought["time"] = {"call": "20s"}  # also on a busy machine
     folder = write_game(tmp_path / "small", "", name="before")
     (folder / "rules.md").write_text("# Small\n\n## 1. Moves\n\nMove what is asked.\n")
     (folder / "painter.js").write_text(

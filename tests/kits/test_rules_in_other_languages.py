@@ -64,6 +64,7 @@ def test_rules_in_another_language_agree_with_ours(language: str, game: str) -> 
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("game", ANSWERS)
 @pytest.mark.parametrize("language", SPOKEN)
 def test_they_agree_over_thousands_of_games(language: str, game: str) -> None:
