@@ -25,8 +25,8 @@ from referee.harness.host import final_pages as final
 from referee.harness.host import organiser_pages as organiser
 from referee.harness.host import practice_pages as practice
 from referee.harness.host import public_pages as public
+from referee.harness.host import room, uploads, versions
 from referee.harness.host import team_pages as team
-from referee.harness.host import uploads, versions
 from referee.harness.host.access import (
     HEADERS,
     Access,
@@ -233,7 +233,8 @@ class Application:
         except Exception:
             log.exception("the database does not answer")
             return PlainTextResponse("the database does not answer\n", 503)
-        return PlainTextResponse(f"{self.live.problem or 'ok'}\n", 503 if self.live.problem else 200)
+        problem = self.live.problem or room.problem(self.contest.store.folder)
+        return PlainTextResponse(f"{problem or 'ok'}\n", 503 if problem else 200)
 
     async def _version_events(self, request: Request) -> Response:
         """Streams the position, the build log and the verdict of a version."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.harness.host import practice, switches, versions
+from referee.harness.host import practice, room, switches, versions
 from referee.harness.host.practice import Practice
 from referee.harness.host.store import Store
 from referee.harness.tournament.plan import Entry
@@ -96,9 +96,10 @@ class DatabaseOrders(Orders):
         practice.wait_again(self.store)
 
     def look(self) -> State:
+        has_room = not room.problem(self.store.folder)
         return State(
-            switches.value_of(self.store, "rated") == "on",
-            switches.value_of(self.store, "practice"),
+            has_room and switches.value_of(self.store, "rated") == "on",
+            switches.value_of(self.store, "practice") if has_room else "off",
             float(self.store.setting(WATCHED) or 0) > time.time() - WATCHED_S,
         )
 

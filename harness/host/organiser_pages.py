@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.responses import Response
 
 from referee.harness.errors import UsageError
-from referee.harness.host import submissions, switches, teams, versions
+from referee.harness.host import room, submissions, switches, teams, versions
 from referee.harness.host.access import Asked, Denied, see
 from referee.harness.host.final_pages import formats_of
 from referee.harness.host.public_pages import announcements
@@ -39,7 +39,7 @@ def organiser_page(asked: Asked) -> Response:
 
 
 def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
-    store = asked.contest.store
+    store, problem = asked.contest.store, asked.contest.live.problem
     found = teams.teams(store)
     return asked.contest.render(
         "organiser.html",
@@ -52,7 +52,7 @@ def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
         ],
         announcements=announcements(store),
         formats=formats_of(asked.contest.live.whole.plan),
-        problem=asked.contest.live.problem,
+        problem=f"The table is not up to date: {problem}" if problem else room.problem(store.folder),
         link=link,
         whose=whose,
     )

@@ -17,7 +17,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.host import teams, versions
+from referee.harness.host import room, teams, versions
 from referee.harness.host.store import Store
 from referee.harness.host.versions import Quota, Version
 from referee.harness.isolation.removal import remove
@@ -190,7 +190,8 @@ class Queue:
         enter_missing(self.store)
         async with trio.open_nursery() as nursery:
             while True:
-                while self._free.available_tokens and (one := versions.next_to_check(self.store)):
+                has_room = not await trio.to_thread.run_sync(room.problem, self.store.folder)
+                while has_room and self._free.available_tokens and (one := versions.next_to_check(self.store)):
                     await nursery.start(self._one, one)
                 await trio.sleep(LOOK_S)
 

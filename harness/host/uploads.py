@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.host import submissions, switches, versions
+from referee.harness.host import room, submissions, switches, versions
 from referee.harness.host.access import (
     Access,
     Contest,
@@ -135,6 +135,8 @@ async def _received(request: Request, contest: Contest, person: Person, team: in
 
 
 def _check(contest: Contest, team: int) -> None:
+    if room.problem(contest.store.folder):
+        raise RunError("the contest's disk is nearly full; tell the organiser, and try again later")
     if switches.value_of(contest.store, "uploads") != "open":
         raise UsageError("uploads are closed")
     versions.check_quota(contest.store, team, contest.settings.quota)

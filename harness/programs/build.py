@@ -21,6 +21,7 @@ from referee.harness.programs.build_process import (
     BuildFailed,
     BuildTooLarge,
     Command,
+    NoRoom,
     run_build,
 )
 
@@ -60,7 +61,7 @@ def build_folder(bot: BotArchive, shell_command: str, inside: str, spec: str, na
                 command = Command(argv, tree / inside, spec, name, sources, authors, changed=tree, layers=layers)
                 try:
                     _build_in_work_folder(bot, command, tree, inside, context)
-                except BuildError:
+                except (BuildError, NoRoom):
                     build_cache.prune(None)  # a stranger's builds may all fail
                     raise
                 _publish(bot, tree, home, done)
@@ -83,7 +84,7 @@ def _build_in_work_folder(bot: BotArchive, command: Command, tree: Path, inside:
     except BuildFailed:
         unfinished.unlink()  # any other error may have left half a file
         raise
-    except BuildTooLarge:
+    except (BuildTooLarge, NoRoom):
         for folder in (tree, tree.with_name(LAYERS)):
             build_cache.discard(folder)
         raise
@@ -159,7 +160,7 @@ def _compiled_source(
                 made = Command(*(argv, source.parent, str(source), name, [source.name], authors, draft, source, layers))
                 try:
                     run_build(made, context)
-                except BuildTooLarge:
+                except (BuildTooLarge, NoRoom):
                     remove(draft)
                     raise
             inputs = {source, *_dependencies(draft / INPUTS, source.parent)}

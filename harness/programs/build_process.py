@@ -90,6 +90,10 @@ class BuildTooLarge(BuildError):
     """The build takes too much space on the disk. The caller removes all that it has written."""
 
 
+class NoRoom(RunError):
+    """The disk was nearly full during a build. The caller removes all that it has written."""
+
+
 class BuildFailed(BuildError):
     """The build command exited with an error code."""
 
@@ -162,7 +166,7 @@ def _checker(command: Command, context: BuildContext, group: Group | None, room:
     """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit."""
     limits, memory = context.limits, context.limits.build_memory_bytes
     name, language = printable(context.name or command.name), toolchains.language(command.sources)
-    label = f"{name} ({language})" if language else name
+    label, changed = f"{name} ({language})" if language else name, command.changed or command.cwd
     started = time.monotonic()
     meter: Meter | None = None
 
@@ -177,6 +181,9 @@ def _checker(command: Command, context: BuildContext, group: Group | None, room:
         if duration_s > limits.build_s:
             raise exceeded(f"did not finish within {limits.build_s:g} s", "--build time")
         _check_room(command, room.exceeded_now_and_then())
+        if shutil.disk_usage(changed).free < LOW_SPACE_BYTES:
+            left = mebibytes(LOW_SPACE_BYTES)
+            raise NoRoom(f"{command.spec}: the build was ended, since the disk of {changed} has less than {left} left")
         out_of_memory = group is not None and group.out_of_memory()
         if root:  # 0 = no process has started
             meter = meter or Meter(root, root, memory)

@@ -21,9 +21,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from referee.harness.errors import UsageError
-from referee.harness.host import readers, teams, versions
+from referee.harness.host import readers, room, teams, versions
 from referee.harness.host.access import Access, Asked, Page, answering, client_address
 from referee.harness.host.app import PAGES, Application
+from referee.harness.host.orders import DatabaseOrders, State
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.web_process import LIMITS, limits
 from referee.harness.web.server.connection import ClientConnection, Connections
@@ -137,6 +138,29 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path: Path) -> None:
 
 
 # Those who take and do not give back.
+
+
+def test_a_contest_waits_while_its_disk_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cup = Cup(tmp_path)
+    cup.listening.close()
+    assert DatabaseOrders(cup.store).look() == State()
+    monkeypatch.setattr(room, "LEAST_BYTES", 1 << 60)
+    assert DatabaseOrders(cup.store).look() == State(rated=False, practice="off")
+
+    async def asked() -> tuple[httpx.Response, httpx.Response, httpx.Response]:
+        transport = httpx.ASGITransport(Application(cup.store, WebSettings(ADDRESS)))
+        async with httpx.AsyncClient(transport=transport, base_url=ADDRESS) as client:
+            headers = cup.headers("program") | {"content-type": FORM}
+            return (
+                await client.get("/health"),
+                await client.get("/organiser", headers=cup.headers("organiser")),
+                await client.post("/team/versions", content=HEAD, headers=headers),
+            )
+
+    health, page, upload = in_a_loop(asked())
+    assert health.status_code == 503 and f"uploads wait: the disk of {cup.store.folder}" in health.text
+    assert "Games, checks and uploads wait" in page.text
+    assert upload.status_code == 503 and "nearly full" in upload.text
 
 
 def test_a_team_has_as_many_uploads_under_way_as_versions_may_wait(served: tuple[Cup, httpx.Client]) -> None:

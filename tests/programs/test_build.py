@@ -25,10 +25,10 @@ from referee.harness.isolation.probe import probe
 from referee.harness.languages import packages, toolchains
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, source_file
+from referee.harness.programs import archive, build_cache, build_process, source_file
 from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
-from referee.harness.programs.build_process import BuildContext, Command, run_build
+from referee.harness.programs.build_process import BuildContext, BuildError, Command, NoRoom, run_build
 from referee.harness.programs.entrant import Entrant
 
 pytestmark = pytest.mark.slow
@@ -222,6 +222,14 @@ def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
     assert not left
     if limits.build_disk_bytes == SMALL.build_disk_bytes:
         assert not list(build_cache.root().rglob("too_large"))
+
+
+def test_a_build_ends_before_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine has ended it, so that it is no fault of the bot."""
+    monkeypatch.setattr(build_process, "LOW_SPACE_BYTES", 1 << 60)
+    with pytest.raises(NoRoom, match=r"the build was ended, since the disk of .* has less than") as ended:
+        entrant(bot(tmp_path / "bot", "touch almost_full; sleep 77"))
+    assert not isinstance(ended.value, BuildError) and not list(build_cache.root().rglob("almost_full"))
 
 
 def _opened(pid: int) -> str:
