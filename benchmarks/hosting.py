@@ -3,7 +3,8 @@
 `python -m referee.benchmarks.hosting [--bots N] [--new N] [--jobs N]` lets the bots play without end in a play process,
 hands in new versions one after another, and prints the time from acceptance to the end of the first game. With
 `--uploads`, it runs the whole of `referee host` with one check at a time, uploads the versions as `referee submit`
-does, and prints the times from the upload to the verdict, and to the end of the first game.
+does, and prints the times from the upload to the verdict, and to the end of the first game. It also counts the games
+that the machine may have decided or slowed, before the first upload and from then on.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from referee.harness.tournament.plan import IDENT_DIGITS, Entry, write_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import finding
 from referee.harness.tournament.store.ledger import PLAN
-from referee.harness.tournament.store.reader import Book
+from referee.harness.tournament.store.reader import Book, Touch
 
 PLAY = "referee.harness.host.play_process"
 WITHIN_S = 120.0
@@ -104,8 +105,13 @@ def _first_game(cup: Path, entry: Entry, played: Callable[[str], int]) -> float:
     return time.monotonic() - began
 
 
-def uploads(folder: Path, count: int, new: int, jobs: int, environment: Mapping[str, str]) -> list[tuple[float, float]]:
-    """Returns the seconds from the upload to the verdict and to the end of the first game, for each new version."""
+def uploads(
+    folder: Path, count: int, new: int, jobs: int, environment: Mapping[str, str]
+) -> tuple[list[tuple[float, float]], list[str]]:
+    """Returns the seconds from the upload to the verdict and to the end of the first game, for each new version.
+
+    And lines with the games that the machine may have decided or slowed.
+    """
     cup, rules = folder / "cup", organise.Request("tictactoe", (), format="ladder", seed=1)
     store = opened(cup, organise.plan_without_bots(rules), ())
     hand_in(cup, Submit(bots(folder, range(count))))
@@ -125,7 +131,7 @@ def uploads(folder: Path, count: int, new: int, jobs: int, environment: Mapping[
             assert process.stdout is not None
             address = process.stdout.readline().split()[-1]
             time.sleep(START_S)
-            found = []
+            found, first_at = [], time.time()
             for number in range(new):
                 file = _zipped(folder, count + number)
                 client = Client(address, clients[number // AN_HOUR])
@@ -141,10 +147,17 @@ def uploads(folder: Path, count: int, new: int, jobs: int, environment: Mapping[
                 ident = _hash(cup, number // AN_HOUR + 1, one.version)[:IDENT_DIGITS]
                 _until(partial(played, ident))
                 found.append((verdict_s, time.monotonic() - began))
-            return found
+            return found, [_touched("before", book, 0.0, first_at), _touched("during", book, first_at, time.time())]
         finally:
             process.send_signal(signal.SIGINT)
             process.wait()
+
+
+def _touched(name: str, book: Book, after: float, until: float) -> str:
+    """Returns a line about the machine's effect on the games that ended between two moments."""
+    ended = [game for games in book.line_ups.values() for game in games.values() if after < game.at <= until]
+    decided, slowed = (sum(game.kind.touch >= touch for game in ended) for touch in (Touch.DECIDED, Touch.SLOWED))
+    return f"{name} the uploads: the machine may have decided {decided} of {len(ended)} games, and has slowed {slowed}"
 
 
 def _hash(cup: Path, team: int, version: int) -> str:
@@ -194,15 +207,18 @@ def main() -> None:
     parser.add_argument("--uploads", action="store_true", help="from the upload on, and not from acceptance")
     arguments = parser.parse_args()
     setting = arguments.bots, arguments.new, arguments.jobs
+    lines: list[str] = []
     with TemporaryDirectory() as folder:
         if arguments.uploads:
-            verdicts, games = zip(*uploads(Path(folder), *setting, os.environ), strict=True)
+            pairs, lines = uploads(Path(folder), *setting, os.environ)
+            verdicts, games = zip(*pairs, strict=True)
             found = {"verdict": [*verdicts], "first game": [*games]}
         else:
             found = {"first game": first_games(Path(folder), *setting, os.environ)}
     print(f"{arguments.bots} bots, {arguments.jobs} games at a time, {arguments.new} new versions:")
     for name, seconds in found.items():
         print(f"{name} after {median(seconds):.1f} s (p50), {p95(seconds):.1f} s (p95), {max(seconds):.1f} s (most)")
+    print(*lines, sep="\n", end="\n" if lines else "")
 
 
 if __name__ == "__main__":
