@@ -15,8 +15,8 @@ from referee.harness.ladder.chain import Chain
 from referee.harness.ladder.draw import due, is_of_modules
 from referee.harness.ladder.fetching import address_problem
 from referee.harness.ladder.keys import signature_is_right
-from referee.harness.ladder.objects import FILE, LINK, PROGRAM, Change, Repository, TreeEntry
-from referee.harness.ladder.reading import Ladder, Strike, bot_file, is_module, read_strike
+from referee.harness.ladder.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
+from referee.harness.ladder.reading import MOST_SMALL, Ladder, Strike, bot_file, is_module, read_strike
 from referee.harness.ladder.records import (
     BOTS,
     CLAIMS,
@@ -161,7 +161,7 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
     if len(changes) > 1:
         raise Refused(f"the pull request adds {counted(len(changes), 'file')} to {kind}; add one at a time")
     (change,) = changes
-    content = next(ladder.repository.read([change.id]))
+    content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == GAMES else MOST_SMALL))
     if ladder.repository.id_of(ladder.commit, change.path):
         raise Refused(f"{change.path} is in the ladder already; fetch it, then `referee ladder play` again")
     if kind == CLAIMS:

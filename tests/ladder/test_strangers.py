@@ -239,7 +239,9 @@ def test_a_file_that_is_no_record_is_named(cup: Cup, path: str, content: bytes) 
 
 def test_a_huge_or_linked_record_is_refused(cup: Cup) -> None:
     path = claim_path("laptop", 1)
-    assert "more than 1,048,576 bytes" in message(cup, cup.commit({path: b"0" * (2 << 20)}))
+    for each in (path, "strikes/x.json"):  # whitespace around a true strike would do
+        assert "more than 65,536 bytes" in message(cup, cup.commit({each: b" " * (64 << 10) + b"{}"}))
+    assert "more than 1,048,576 bytes" in message(cup, cup.commit({batch_path("laptop", 1): b"0" * (2 << 20)}))
     assert "expected a plain file" in message(cup, imported(cup, inline(path.encode(), b"x", b"120000")))
     for name in ("claims/x", "claims/laptop/1.json", "claims/laptop/000001.json/x"):
         assert message(cup, cup.commit({name: b"{}\n\n"})).startswith(name)
