@@ -171,6 +171,9 @@ class Program:
         return ProcessStatus()
 
 
+END_S = 2.0
+"""Time for the end of a process to become known after the end of its output. Runtimes such as Java's and Node's close
+that first, and a busy machine may then have no core for them."""
 SUPERVISOR_S = 0.5
 """Time that a supervisor has to end a process tree before we look after it."""
 MAX_WAKEUPS = 4
@@ -282,7 +285,7 @@ class BotProcess(Program):
                 kill(pid, signal.SIGCONT)
 
     async def why_silent(self, stream: str) -> Fault:
-        with trio.move_on_after(0.2):
+        with trio.move_on_after(END_S):
             await self._end_known.wait()
         passed = self.measure() or self._passed_limit()
         if passed is not None:

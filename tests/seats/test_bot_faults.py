@@ -18,6 +18,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
+from referee.harness.process import bot_process
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport
@@ -51,6 +52,15 @@ async def test_a_whole_answer_without_the_end_of_its_line_is_half_a_frame(arena:
     assert duel.fault.kind is FaultKind.PROTOCOL
     assert duel.fault.detail.startswith("standard output was closed in the middle of a frame: {")
     assert duel.fault.exit == "exit code 0"
+
+
+async def test_a_program_that_ends_slowly_after_its_output_has_exited(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Java and Node do on a busy machine."""
+    monkeypatch.setattr(bot_process, "END_S", 20.0)
+    duel = await arena.duel("greet(); put('NW'); call(); os.close(1); time.sleep(0.5); os._exit(7)")
+    assert (duel.fault.detail, duel.fault.exit) == ("exited with code 7 before answering", "exit code 7")
 
 
 async def test_what_a_bot_printed_that_ended_before_it_was_asked_is_shown(arena: Arena) -> None:

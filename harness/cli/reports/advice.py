@@ -13,6 +13,7 @@ BUSY_SHARE = 0.5
 """A late bot that used this share of its time as CPU time computed. It waited if it used `IDLE_SHARE` or less."""
 IDLE_SHARE = 0.1
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
+_NOT_INSTALLED = re.compile(r"\b(?:ERR_)?MODULE_NOT_FOUND\b")
 _SHADOWED = re.compile(r"partially initialized module '(\w+)'")
 _HIDDEN = re.compile(r"Read-only file system|Permission denied|\b(?:EROFS|EACCES)\b")
 
@@ -24,6 +25,8 @@ def advice(fault: FaultReport, command: Sequence[str]) -> str | None:
     text = "\n".join(fault.said or fault.last_words)
     if missing := _NO_MODULE.search(text):
         return _module(missing[1], command)
+    if _NOT_INSTALLED.search(text):
+        return "put the module into the bot's folder, for example with `npm install`; standard error names it"
     if own := _SHADOWED.search(text):
         return f"rename {own[1]}.py: it is loaded instead of the module {own[1]}, or the two import each other"
     if _HIDDEN.search(text):
