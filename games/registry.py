@@ -1,5 +1,7 @@
 """Finds the installed games by the entry-point groups `referee.games`, `.game_families` and `.game_sources`."""
 
+import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -32,9 +34,22 @@ class NotInstalled(Exception):
         self.name, self.family = name, family
 
 
+class BrokenGame(Exception):
+    """The game of a package cannot be loaded, because of a mistake in the package."""
+
+
 def names() -> list[str]:
     """Returns the names of all installed games, sorted."""
     return sorted({*packaged_names(), *(name for source in _sources() for name in source.names())})
+
+
+def loaded() -> list[Game]:
+    """Loads all installed games, in the order of their names, without those that are broken."""
+    found = []
+    for name in names():
+        with suppress(BrokenGame):
+            found.append(game(name))
+    return found
 
 
 def packaged_names() -> list[str]:
@@ -73,7 +88,7 @@ def family(name: str) -> Family:
 
 
 def game(name: str) -> Game:
-    """Loads a game. KeyError, with the known names, if there is none of that name.
+    """Loads a game. KeyError, with the known names, if there is none of that name; BrokenGame.
 
     `FAMILY:GAME` is a game of a family; NotInstalled without the family's package. A file may have the name wrong, or a
     stranger may have written it: a path is no name.
@@ -113,7 +128,12 @@ def _packaged(name: str) -> Game | None:
     if colon and prefix in families():
         return family(prefix).game(rest)
     for entry in entry_points(group="referee.games", name=name):
-        found = entry.load()
+        try:
+            found = entry.load()
+        except Exception as error:  # a package of a stranger may raise anything
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            see = f"`{sys.executable} -c 'import {entry.module}'` shows where"
+            raise BrokenGame(f"the game {name} cannot be loaded from its package: {why}; {see}") from error
         if not isinstance(found, Game):
             raise TypeError(
                 f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.game.Game"

@@ -21,9 +21,10 @@ def typed_environment(text: str) -> Game:
 
 
 def find_game(name: str, find: Callable[[str], Game] = registry.game) -> Game:
-    """Returns the game with this name, which a file may have wrong. RunError without its family's package.
+    """Returns the game with this name, which a file may have wrong.
 
-    The UsageError for an unknown name suggests one or lists all.
+    RunError without its family's package, and for a broken game. The UsageError for an unknown name suggests one or
+    lists all.
     """
     try:
         return find(name)
@@ -33,6 +34,8 @@ def find_game(name: str, find: Callable[[str], Game] = registry.game) -> Game:
         raise UsageError(hint) from error
     except registry.NotInstalled as error:
         raise _not_installed(error) from error
+    except registry.BrokenGame as error:
+        raise RunError(str(error)) from error
 
 
 def _near(name: str) -> str | None:

@@ -414,3 +414,25 @@ def test_it_has_the_properties_of_every_engine(reader: Reader) -> None:
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize(("source", "why"), [("GAME = \n", "SyntaxError: "), ("GAMES = 1\n", "AttributeError: ")])
+def test_a_broken_package_of_a_game_breaks_no_other_command(tmp_path: Path, source: str, why: str) -> None:
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[referee.games]\nbroken = broken_game:GAME\n")
+    (tmp_path / "broken_game.py").write_text(source)
+    env = os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "500"}
+
+    def said(*words: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "referee.harness.cli.main", *words]
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stderr
+
+    assert said("--game", "broken", "@random", "@random")[0] == 3
+    assert said("--game", "tictactoe", "@random", "@random", "--sed", "3")[0] == 2
+    assert said("new")[0] == 0
+    code, err = said("games")
+    assert code == 0 and err.startswith(f"the game broken cannot be loaded from its package: {why}")

@@ -325,7 +325,7 @@ def _unknown(error: UnknownOptionError, command: str) -> str:
     typed = (error.token.keyword or error.token.value).partition("=")[0]
     name = typed.lstrip("-").replace("-", "_")
     flags = {flag for argument in error.argument_collection for flag in argument.positives}
-    rules = {option for game in registry.names() for option in option_names(registry.game(game))}
+    rules = {option for game in registry.loaded() for option in option_names(game)}
     takers = {"--set": rules} | {flag: {each.name for each in limits} for flag, limits in NAMES.items()}
     takers["--build"] |= {f"build_{limit}" for limit in takers["--build"]}
     for flag, names in takers.items():

@@ -10,7 +10,8 @@ from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
-from referee.harness.cli.screen import out, paged
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import err, out, paged
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_family, typed_game
 from referee.harness.paths import expanded
@@ -35,7 +36,13 @@ def games(name: str | None = None, subject: str | None = None) -> int:
         with paged():
             out.print(reports.family(find_family(name)))
     elif name is None:
-        out.print(reports.games([*map(typed_game, registry.names())]))
+        games = registry.loaded()
+        out.print(reports.games(games))
+        for name in sorted({*registry.names()} - {game.name for game in games}):
+            try:
+                registry.game(name)
+            except registry.BrokenGame as error:
+                err.print(Text(printable(str(error)), style="yellow"))
         out.print(Text(f"and families of games: {', '.join(registry.families())} (referee games NAME)", style="dim"))
     else:
         game = typed_game(name)

@@ -98,10 +98,10 @@ def games(lang: str, kit: Kit) -> list[str]:
     folder = KITS / lang
     patterns = list(chain.from_iterable(kit.bot.values()))
     return [
-        name
-        for name in registry.names()
-        if _starter(registry.game(name), lang) is not None
-        or all(any(folder.glob(pattern.replace("@game@", name))) for pattern in patterns)
+        game.name
+        for game in registry.loaded()
+        if _starter(game, lang) is not None
+        or all(any(folder.glob(pattern.replace("@game@", game.name))) for pattern in patterns)
     ]
 
 

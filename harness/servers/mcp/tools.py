@@ -103,7 +103,7 @@ async def call(matches: MatchTable, name: str, arguments: Any) -> dict[str, Any]
 
 async def _list_games(matches: MatchTable, asked: ListGames) -> Games:
     if asked.game is None:
-        return Games([_line(registry.game(name)) for name in registry.names()], _families())
+        return Games([*map(_line, registry.loaded())], _families())
     if asked.game in registry.families():
         listed = find_family(asked.game).listed()
         return Games([GameLine(each.name, each.title, _traits(each), [*each.seats], []) for each in listed])
