@@ -30,8 +30,9 @@ def find_game(name: str, find: Callable[[str], Game] = registry.game) -> Game:
         return find(name)
     except KeyError as error:
         near = _near(name)
-        hint = f"unknown game {name!r}; did you mean {near}?" if near else error.args[0]
-        raise UsageError(hint) from error
+        if near:
+            raise UsageError(f"unknown game {name!r}; did you mean {near}?") from error
+        raise UsageError(f"{error.args[0]}; `referee games install FOLDER` adds another") from error
     except registry.NotInstalled as error:
         raise _not_installed(error) from error
     except registry.BrokenGame as error:

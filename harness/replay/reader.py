@@ -88,8 +88,8 @@ class Replay:
         except UsageError as error:
             if raw.game_sha256:
                 raise UsageError(
-                    f"{path}: the rules of {raw.game} are a program, which is not installed here; name its folder with "
-                    "--game, or install it: referee games install FOLDER"
+                    f"{path}: the rules of {raw.game} are a program, which is not installed here; install it with "
+                    "`referee games install FOLDER`, or name its folder with --game"
                 ) from error
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         except UNDECODABLE as error:

@@ -50,6 +50,24 @@ def test_the_types_of_a_new_game_are_those_of_its_schemas(lang: str, tmp_path: P
     assert all(f'"schemas/{name}.json"' in text for name in schemas)
 
 
+def test_the_readme_of_a_new_game_plays_and_verifies_a_match_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new_rules.write(GAME, "python", tmp_path / GAME)
+    monkeypatch.chdir(tmp_path / GAME)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    lines = [line for line in Path("README.md").read_text("utf-8").splitlines() if line.startswith("    referee ")]
+    try:
+        for words in [line.split()[1:] for line in lines if line.split()[1] not in ("view", "check")]:
+            assert main(words) == 0, capsys.readouterr()
+        assert "verified" in capsys.readouterr().out
+        SOURCE.forget()
+        assert main(["replay", "verify", f"replays/{GAME}.jsonl"]) == 2
+        assert "is not installed here; install it with" in capsys.readouterr().err
+    finally:
+        SOURCE.forget()
+
+
 def test_a_kit_without_a_rules_half_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "--rules", GAME, "--lang", "go"]) == 2
     assert "no rules half for 'go' in the starter kits; there are cpp, java" in capsys.readouterr().err
