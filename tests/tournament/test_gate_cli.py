@@ -121,10 +121,10 @@ def test_without_a_terminal_a_line_says_how_two_bots_stand(
     main((*command.split(), "A=@baseline", "B=@random", *TICTACTOE, *length, "--every", "8"))
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Games ")]
     found = re.match(
-        r"Games 8  W (\d) D (\d) L (\d)  Ptnml \[([\d, ]+)\]  Elo \S+ ± \S+  (LLR .* )?[\d,.]+ games/min", line
+        r"Games 8  W (\d) D (\d) L (\d)  Elo \S+ ± \S+  (LLR .*  )?Ptnml \[([\d, ]+)\]  [\d,.]+ games/min", line
     )
     assert found is not None and sum(map(int, found.groups()[:3])) == 8
-    assert sum(map(int, found[4].split(", "))) == 4 and (found[5] is not None) == (command == "gate")
+    assert sum(map(int, found[5].split(", "))) == 4 and (found[4] is not None) == (command == "gate")
     main((*command.split(), "A=@baseline", "B=@random", *TICTACTOE, *length, "--every", "0"))
     assert "Games 8" not in capsys.readouterr().err
 

@@ -8,14 +8,16 @@ from referee.harness.tournament.statistics.score import Sample, strength
 
 
 def running_line(played: tuple[int, int, int], pairs: Sequence[int], per_minute: float, evidence: str = "") -> str:
-    """Returns, for example, `Games 240  W 102 D 60 L 78  Ptnml [5, 20, 60, 25, 10]  Elo +34.9 ± 31.2  812 games/min`.
+    """Returns, for example, `Games 240  W 102 D 60 L 78  Elo +34.9 ± 31.2  Ptnml [5, 20, 60, 25, 10]  812 games/min`.
+
+    A narrow terminal shows only the beginning, so the evidence comes before the pairs.
 
     `played`: games won, drawn and lost by the first bot. `pairs`: game pairs that gave it 0, ½, 1, 1½ and 2 points.
     `evidence`: of a gate, such as the likelihood ratio.
     """
     wins, draws, losses = played
-    parts = [f"Games {sum(played):,}", f"W {wins:,} D {draws:,} L {losses:,}", f"Ptnml {list(pairs)}", _elo(pairs)]
-    return "  ".join([*parts, *filter(None, [evidence]), rate(per_minute)])
+    parts = [f"Games {sum(played):,}", f"W {wins:,} D {draws:,} L {losses:,}", _elo(pairs)]
+    return "  ".join([*parts, *filter(None, [evidence]), f"Ptnml {list(pairs)}", rate(per_minute)])
 
 
 def line_of_two(result: Standings, first: str, per_minute: float) -> str:
