@@ -11,7 +11,7 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,8 @@ async def _opened(document: str, cut: Cut) -> AsyncIterator[Page]:
                 await page.set_content(document)
                 yield page
             finally:
-                await browser.close()
+                with suppress(Error):  # Ctrl-C in a terminal ends the browser too
+                    await browser.close()
     finally:
         await asyncio.to_thread(wait_for_adopted, CLOSING_S)
 
