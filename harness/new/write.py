@@ -4,6 +4,7 @@ Nothing here knows a language or a game. The `new.toml` of a kit lists the files
 that all kits share, have files with markers such as `@game@`, which are filled in.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ from referee.games.game import Game
 from referee.harness.adapters.wasm.build import wasm_bot_file
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed, origin, pinned, requirements, version
+from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.languages import packages
 from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
@@ -107,8 +109,15 @@ def games(lang: str, kit: Kit) -> list[str]:
 
 def _starter(game: Game, lang: str) -> Path | None:
     """Returns the folder of the first bot in that language that the game's own package brings; None if it has none."""
+    if not game.starters:
+        return None
     folder = game_file(game, game.starters) / lang
-    return folder if game.starters and folder.is_dir() else None
+    return folder if folder.is_dir() and _is_within(folder, folder.parent) else None
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Returns whether a path leads to something below a folder: a link of a stranger may lead anywhere."""
+    return is_inside(os.path.realpath(path), [os.path.realpath(folder)])
 
 
 def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm: bool = False) -> bool:
@@ -188,6 +197,8 @@ def _program(game: Game, lang: str, kit: Kit) -> tuple[list[tuple[Path, Path]], 
         sources, places = list(find_files(lang, kit.bot, game.name)), [kit.kit, kit.also.get(game.name, {})]
     else:
         files = sorted(path for path in starter.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        if outside := [path for path in files if not _is_within(path, starter)]:
+            raise UsageError(f"{outside[0]} is a link that leads outside of {starter}; include the file itself")
         sources = sorted([(path, path.relative_to(starter)) for path in files], key=lambda each: len(each[1].parts))
         places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
     return list(chain.from_iterable(find_files(lang, each, game.name) for each in places)), sources

@@ -170,3 +170,21 @@ def test_every_painter_is_a_script_of_its_own_so_that_a_broken_one_stops_no_othe
     assert "}}})(((" in small and "}}})(((" not in tall and "refereePainters.tall" in tall
     assert client.get("/painters/chess.js").status_code == 404
     assert "/painters/" not in bytes(document("screen").body).decode()
+
+
+@pytest.mark.parametrize("link", ["starters/python", "starters/python/notes.txt"])
+def test_a_first_bot_holds_no_file_of_this_machine(
+    tmp_path: Path, link: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who hands the bot in would hand in that file too."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "secret.txt").write_text("the key")
+    folder = write_game(tmp_path / "small", STEADY + SERVE, starters="starters", exclude=["starters"])
+    place = folder / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "own" if place.name == "python" else tmp_path / "own" / "secret.txt")
+    if place.name != "python":
+        (place.parent / "bot.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "./small", "bot", "--lang", "python"]) == 2
+    assert not (tmp_path / "bot").exists()
