@@ -45,6 +45,11 @@ class Begun:
 
         threading.Thread(target=think_and_act, daemon=True).start()
 
+    @property
+    def stood_s(self) -> float:
+        """How long the players' clock has stood so far, because the machine stopped the web process."""
+        return self.game.seats["team1"].link.clock.offset_s
+
     async def is_out(self) -> bool:
         """Waits until the second player is on the move, and tells whether the first is out."""
         with trio.fail_after(20):
@@ -73,18 +78,20 @@ async def begun() -> AsyncIterator[Begun]:
 
 
 async def test_an_action_in_time_counts_although_the_matches_were_busy_meanwhile(begun: Begun) -> None:
-    """The machine may hold the client up for more than two seconds."""
+    """The machine may hold the client up for two seconds more. When it stops the web process, the clock stands."""
+    stood_before_s = begun.stood_s
     begun.act(after_s=0.5)
     time.sleep(LIMIT_S + 0.5)  # nothing runs in this loop
     assert not await begun.is_out(), "the action came in time"
-    used_s = begun.game.seats["team1"].totals.wall_s
-    assert 0.4 < used_s <= LIMIT_S, "the player was charged for our stop"
+    least_s = 0.4 - (begun.stood_s - stood_before_s)
+    assert least_s < begun.game.seats["team1"].totals.wall_s <= LIMIT_S, "the player was charged for our stop"
 
 
 async def test_a_late_action_is_late_although_the_matches_were_busy_meanwhile(begun: Begun) -> None:
-    begun.act(after_s=LIMIT_S + 0.2)
-    time.sleep(LIMIT_S + 0.5)
-    assert await begun.is_out()
+    stood_before_s = begun.stood_s
+    begun.act(after_s=LIMIT_S + 0.5)
+    time.sleep(LIMIT_S + 1)
+    assert await begun.is_out() or begun.stood_s - stood_before_s > 0.4, "only a clock that stood lets it count"
 
 
 async def test_a_player_may_act_after_the_web_process_was_gone_for_longer_than_the_limit(begun: Begun) -> None:
