@@ -24,7 +24,7 @@ from referee.harness.programs.debuggers import backtrace, dump, dumped, dumping,
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
-from referee.harness.replay.lines import Turn, plain
+from referee.harness.replay.lines import Turn, detail_of, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.harness.seats.random_seat import RandomSeat
@@ -292,7 +292,7 @@ class _Reproduction:
             calls=self.calls,
             differs=self.differs,
             recorded=f"{fault.kind}: {fault.detail}",
-            now=f"{now.kind}: {now.detail}" if at_fault else msgspec.json.encode(plain(now)).decode(),
+            now=f"{now.kind}: {detail_of(now, last.method)}" if at_fault else msgspec.json.encode(plain(now)).decode(),
             same=same,
             at_fault=at_fault,
             wall_s=self.driver.costs[fault.player].wall_s,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.games.contract import FaultKind
+from referee.harness.process.core_wait import own_thread
 from referee.harness.process.limits import died_of_error, exit_words
 from referee.harness.programs.debuggers import crash_advice
 from referee.harness.replay.lines import FaultReport
@@ -53,5 +54,7 @@ def _late(fault: FaultReport) -> str | None:
     if share >= BUSY_SHARE:
         return f"{used}, so it computed: look for a loop without end, and at `clock`; `referee repro` shows its stack"
     if share <= IDLE_SHARE and "did you flush" not in fault.detail:
-        return f"{used}, so it waited: for input, a lock, a sleep or another program; `referee repro` shows its stack"
+        machine = "" if own_thread().ran_ns > 0 else ", or for a core, which this machine does not count"
+        what = f"for input, a lock, a sleep or another program{machine}"
+        return f"{used}, so it waited: {what}; `referee repro` shows its stack"
     return None
