@@ -26,7 +26,7 @@ LISTED = 40
 DRAWN = 3
 """How many random answers are shown as examples if there are too many to list."""
 HELP = (
-    "Type words of an answer, or its number, as in 3 or #3. `? e4` lists answers with e4, `*` plays any answer, "
+    "Type words of an answer, or its number, as in 3 or #3. `? WORD` lists answers with a word, `*` plays any answer, "
     "`help` shows this line, `quit` leaves the match and loses it."
 )
 _NUMBER = re.compile(r"\d+")
@@ -71,7 +71,7 @@ class Hands:
                 try:
                     answer = self._numbered(text, answers) if self._is_number(text, answers) else answers.read(text)
                 except Unclear as error:
-                    err.print(printable(str(error)), style="yellow")
+                    err.print(f"{printable(str(error))}; `?` lists answers", style="yellow")
                     continue
                 if self._must_hide(state, player) and err.is_terminal:
                     err.print(CLEAN, end="")

@@ -48,7 +48,7 @@ def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
     match, shown = play(tmp_path, lines, "--game", "tictactoe", "Ada=human", "@random")
     assert (match["seats"][0]["name"], match["seats"][0]["human"], match["faults"]) == ("Ada", True, [])
     assert "  #1 O to NW  #2 O to N   #3 O to NE\n" in shown, "words narrow the list"
-    assert "'nope' names no legal answer" in shown
+    assert "'nope' names no legal answer; `?` lists answers" in shown
     assert "#99: the answers are #1 to #8" in shown or "#99: the answers are #1 to #7" in shown
     assert "cells as on a map, N at the top; seat 0 is O" in shown
     first, second = [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers][:2]
