@@ -113,7 +113,7 @@ class Client:
             raise UsageError(f"{self.address}: {why}")
         try:
             return msgspec.json.decode(content, type=State)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise RunError(f"{self.address} is no contest of `referee host`: it answers something else") from error
 
     def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:

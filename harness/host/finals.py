@@ -207,7 +207,7 @@ def finals(cup: Path) -> list[Final]:
         if not file.parent.name.startswith("."):
             try:
                 found.append(msgspec.json.decode(file.read_bytes(), type=Final))
-            except (OSError, msgspec.MsgspecError) as error:
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise RunError(f"{file} is damaged: {error}") from error
     return sorted(found, key=lambda final: final.made_at)
 
@@ -232,7 +232,7 @@ def check_seed(folder: Path, plan: Plan) -> str | None:
         return None
     try:
         final = msgspec.json.decode((folder / FACTS).read_bytes(), type=Final)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise RunError(f"{folder / FACTS} is damaged: {error}") from error
     expected = seed_of(final.secret, final.name, (entry.hash for entry in plan.bots))
     if plan.seed != expected:

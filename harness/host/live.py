@@ -149,6 +149,7 @@ class Live:
         self._finals: dict[str, tuple[float, object, LiveSite]] = {}
         """By name: when it was looked at, what it was then, and its pages."""
         self._viewing = threading.Lock()
+        self._opening = threading.Lock()
         self.refresh()
 
     def refresh(self) -> bool:
@@ -197,7 +198,7 @@ class Live:
         if not any(each.name == name for each in finals.finals(self.folder)):
             return None
         folder, now = self.folder / finals.FINALS / name, time.monotonic()
-        with self._viewing:
+        with self._opening:
             at, seen, site = self._finals.get(name, (-FINAL_S, None, None))
             if site is None or (now > at + FINAL_S and _signature(folder) != seen):
                 seen = _signature(folder)

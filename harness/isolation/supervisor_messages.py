@@ -51,7 +51,7 @@ def decode(line: bytes) -> Message | None:
     """Decodes one line; None for what no supervisor sends."""
     try:
         return msgspec.json.decode(line, type=Message)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -173,7 +173,7 @@ def _wrong_replay(
         if verify(replay) is None:
             return "its replay breaks off before the end of the match"
         shown = line_of_game(replay.lines, replay.game, hash, [bot.is_module for bot in bots])
-    except (Difference, UsageError, msgspec.MsgspecError, OverflowError) as error:
+    except (Difference, UsageError, msgspec.MsgspecError, OverflowError, RecursionError) as error:
         return f"its replay is wrong: {error}"
     if (shown.ranks, shown.course) != (said.ranks, said.course):
         return f"its replay ends with the ranks {shown.ranks}; the batch says {said.ranks}"

@@ -136,7 +136,7 @@ def read(folder: Path) -> FaultDetails:
         details: FaultDetails = msgspec.json.decode(read_limited(folder / DETAILS, MAX_BYTES), type=FaultDetails)
     except OSError as error:
         raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: {DETAILS}") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{folder / DETAILS} is not that of a fault report: {error}") from error
     if details.bundle != REPORT_VERSION:
         raise UsageError(f"{folder} is a fault report of version {details.bundle}; this is version {REPORT_VERSION}")

@@ -48,7 +48,7 @@ class Answers:
         if text[:1] in ("{", "[", '"'):
             try:
                 return msgspec.json.decode(text)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise Unclear(f"not valid JSON: {error}") from error
         typed, matches = _plain(text), self.matching(text)
         exact = [index for index in matches if typed and self._plain[index].endswith(typed)]

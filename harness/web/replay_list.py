@@ -198,7 +198,7 @@ class FileList(ReplayList):
             if numbered := IN_SERIES.fullmatch(path.name):
                 folder = self._folders.setdefault(path.parent, len(self._folders))
                 entry = msgspec.structs.replace(entry, series=f"{folder}/{numbered[1]}")
-        except (OSError, msgspec.MsgspecError, ValueError):
+        except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
             return None
         self._known[path] = state, entry
         return entry
@@ -262,7 +262,7 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
     ending, turns = None, 0
     for line in reversed(tail):
         if ending is None and line.startswith(b'{"result":'):
-            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 ending = msgspec.json.decode(line, type=Ending)
         elif line.startswith(b'{"turn":'):
             turns = int(line[8:].partition(b",")[0])
@@ -274,7 +274,7 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         reason = reason_of(header.game, result, header.setup.names)
     return Entry(
         number=number,
-        title=path.name,
+        title=_title(path),
         game=header.game,
         names=header.setup.names,
         at=at,
@@ -288,6 +288,11 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         more_faults=sum(more_faults(ending.seats, ending.faults)),
         people=header.people,
     )
+
+
+def _title(path: Path) -> str:
+    """Returns the name of a file, with escapes for bytes that are not UTF-8."""
+    return path.name.encode("utf-8", "backslashreplace").decode()
 
 
 def reason_of(game: str, result: Result, names: Sequence[str]) -> str:
@@ -305,7 +310,7 @@ def _original_entry(path: Path, number: int, at: float, form: Format, first: byt
     left, scores = next(filter(None, map(form.standing, reversed(tail))), (reader.total, ()))
     return Entry(
         number=number,
-        title=path.name,
+        title=_title(path),
         game=form.game,
         names=reader.names,
         at=at,

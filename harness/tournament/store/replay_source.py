@@ -12,6 +12,9 @@ from referee.harness.errors import RunError
 from referee.harness.tournament.store import ledger, reader
 from referee.harness.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource, reason_of
 
+DAMAGED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""The exceptions for a damaged line."""
+
 
 class PackedSource(ReplaySource):
     """A replay in a pack."""
@@ -67,7 +70,7 @@ class LedgerShelf(ReplayList):
             with file.open("rb") as lines:
                 lines.seek(self._line_starts[number])
                 line = msgspec.json.decode(lines.readline(), type=ledger.Line)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, *DAMAGED):
             return None
         return PackedSource(self.folder, file, line)
 
@@ -84,14 +87,18 @@ class LedgerShelf(ReplayList):
 
     def _head(self, text: bytes) -> None:
         """Takes the bots' names from the head of a file: lines have only idents."""
-        plan = msgspec.json.decode(text, type=ledger.Head).plan
+        try:
+            plan = msgspec.json.decode(text, type=ledger.Head).plan
+            names = {str(bot["ident"]): str(bot["name"]) for bot in plan.get("bots", ())}
+        except (*DAMAGED, KeyError, TypeError):
+            return  # `tournament show` reports the damaged head
         self._game = str(plan.get("game", ""))
-        self._names |= {str(bot["ident"]): str(bot["name"]) for bot in plan.get("bots", ())}
+        self._names |= names
 
     def _add(self, file: Path, start: int, text: bytes) -> None:
         try:
             line = msgspec.json.decode(text, type=ledger.Line)
-        except msgspec.MsgspecError:
+        except DAMAGED:
             return  # `tournament show` reports the damaged line
         if line.z is None or line.void:
             return
