@@ -114,7 +114,7 @@ def test_the_last_value_of_a_limit_counts() -> None:
         (LimitOptions(limit=("startup=x",)), "--limit startup=x: expected a time above zero"),
         (LimitOptions(limit=("pause=yes",)), "--limit pause=yes: expected true or false"),
         (LimitOptions(limit=("on_noise=x",)), "--limit on_noise=x: expected charge, forgive, replay"),
-        (LimitOptions(build=("zzz=1",)), "expected NAME=VALUE with one of time, memory, processes, offline"),
+        (LimitOptions(build=("zzz=1",)), "expected NAME=VALUE with one of time, memory, processes, disk, offline"),
         (
             LimitOptions(build=("time=none",)),
             "--build time=none: expected a value, since this limit cannot be switched off",
