@@ -117,9 +117,10 @@ def host(
         port = listening.getsockname()[1]
         reached = msgspec.structs.replace(reached, address=f"http://{bind.rpartition(':')[0]}:{port}")
     store = contest.opened(folder, plan, options)
-    _announce(folder, reached, contest.organisers_link(store, reached))
     at_a_time = checks or max(1, where_to_play.spare_cores)
-    run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
+    with contest.hosted(store):  # before the link, which ends the one before
+        _announce(folder, reached, contest.organisers_link(store, reached))
+        run(contest.run, store, listening, reached, where_to_play, at_a_time, write_report, _note)
     return PLAYED
 
 

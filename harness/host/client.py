@@ -109,6 +109,10 @@ class Client:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise RunError(f"{self.address} cannot be reached: {getattr(error, 'strerror', None) or error}") from error
         if sent.status not in (200, 201):
+            if sent.status == 401:
+                raise UsageError(
+                    f"{self.address} does not know the token in REFEREE_TOKEN; a new one is made at {self.address}/team"
+                )
             why = " ".join(content[:500].decode("utf-8", "replace").split()) or sent.reason
             raise UsageError(f"{self.address}: {why}")
         try:

@@ -7,6 +7,7 @@ process, or killing it, loses nothing.
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
@@ -65,6 +66,11 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
     return store
 
 
+def hosted(store: Store) -> AbstractContextManager[None]:
+    """Keeps other hosts away from the contest. UsageError if one runs it already."""
+    return claimed(store.folder, HOST_LOCK, "host")
+
+
 def organisers_link(store: Store, settings: WebSettings) -> str:
     """Returns a new link for the organiser. One that was not opened ends."""
     return f"{settings.address}/join/{teams.new_link(store, None, 'invitation', 'the referee')}"
@@ -79,7 +85,7 @@ async def run(
     write: Written,
     note: Note,
 ) -> None:
-    """Runs a contest until it is cancelled.
+    """Runs a contest, which is `hosted` here, until it is cancelled.
 
     `games`: where it plays. `checks`: at a time. `write`: writes a check for its author. `note` receives lines for the
     organiser.
@@ -95,7 +101,7 @@ async def run(
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
     play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]
     queue = Queue(store, checks, write, decided, games.spare_cores)
-    with claimed(store.folder, HOST_LOCK, "host"), listening, ungrouped():
+    with listening, ungrouped():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
             nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)

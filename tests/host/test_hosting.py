@@ -4,6 +4,8 @@ import gzip
 import os
 import re
 import signal
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -166,6 +168,15 @@ def test_a_team_sees_its_own_standard_error_and_no_other(tmp_path: Path) -> None
         green = contest.team(organiser, "Green")
         green.get(f"/team/games/{own}.jsonl.gz", 404)
         green.get(f"/team/games/{own}.html", 404)
+
+
+def test_a_second_host_is_refused_and_the_organisers_link_still_opens(tmp_path: Path) -> None:
+    with hosted(tmp_path / "cup", "--game", "tictactoe") as contest:
+        command = [sys.executable, "-m", "referee.harness.cli.main", "host", str(tmp_path / "cup")]
+        done = subprocess.run([*command, "--bind", "127.0.0.1:0"], capture_output=True, text=True, timeout=120)
+        assert done.returncode != 0 and "another host is using this folder" in done.stderr
+        assert "/join/" not in done.stdout
+        contest.organiser()
 
 
 def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

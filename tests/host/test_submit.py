@@ -47,7 +47,7 @@ def test_a_folder_is_handed_in_from_the_command_line(tmp_path: Path) -> None:
         code, text = submit(tmp_path, "https://evil.example/bot.git", *to, token=token)
         assert code == 2 and "a repository may be at https://github.com" in text
         code, text = submit(tmp_path, good, *to, token="wrong")
-        assert code == 2 and "sign in first" in text
+        assert code == 2 and "does not know the token" in text
         assert submit(tmp_path, good, *to, token="")[0] == 2
         assert submit(tmp_path, tmp_path / "nowhere", *to, token=token)[0] == 2
         (uploaded,) = [file for file in (tmp_path / "cup" / "uploads").rglob("good.zip")]
