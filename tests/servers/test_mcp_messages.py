@@ -11,6 +11,7 @@ from referee.harness.servers.mcp.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    MOST_OF_BATCH,
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     Cancelled,
@@ -150,6 +151,14 @@ def test_notifications_and_responses_are_not_answered() -> None:
         assert connection.read(json.dumps(message).encode()) == ([], False)
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}}
     assert read(connection, cancelled) == Cancelled("a")
+
+
+def test_a_batch_has_a_limit() -> None:
+    """A short request may have a long answer."""
+    for count, expected in ((MOST_OF_BATCH, MOST_OF_BATCH), (MOST_OF_BATCH + 1, 1)):
+        found, is_batch = greeted().read(json.dumps([request("tools/list", id) for id in range(count)]).encode())
+        assert len(found) == expected and is_batch == (expected > 1)
+    assert "a batch of 101 messages; expected at most 100" in str(found[0])
 
 
 def test_a_batch_is_read_message_by_message() -> None:

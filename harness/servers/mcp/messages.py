@@ -24,6 +24,8 @@ INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
 KEPT_MS = 3_600_000
 """How long a client may keep the list of tools, which never changes."""
+MOST_OF_BATCH = 100
+"""The longest batch. One line of 1 MiB could ask for 400 MiB of answers."""
 INSTRUCTIONS = (
     "Referee plays board and card games between bots. list_games and rules explain a game. new_match starts a match in "
     "which you have a seat and built-in bots or the user's bots have the others. Then, until the match is over: "
@@ -80,6 +82,9 @@ class Connection:
         if content == []:
             return [failure(None, Refused(INVALID_REQUEST, "an empty batch"))], False
         is_batch = isinstance(content, list)
+        if is_batch and len(content) > MOST_OF_BATCH:
+            long = f"a batch of {len(content):,} messages; expected at most {MOST_OF_BATCH}"
+            return [failure(None, Refused(INVALID_REQUEST, long))], False
         return [each for message in (content if is_batch else [content]) for each in self._read(message)], is_batch
 
     def _read(self, message: Any) -> Iterator[Request | Cancelled | Message]:
