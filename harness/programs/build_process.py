@@ -15,9 +15,11 @@ from referee.harness.isolation import job, plan
 from referee.harness.isolation.build_plan import build_sandbox
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.languages import packages, toolchains
+from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import Limits, exit_words
 from referee.harness.process.usage import Meter
 from referee.harness.programs import build_files
+from referee.harness.programs.build_cores import CoreLack
 from referee.harness.programs.build_room import Room
 from referee.protocol.text import mebibytes, printable
 
@@ -94,6 +96,10 @@ class NoRoom(RunError):
     """The disk was nearly full during a build. The caller removes all that it has written."""
 
 
+class NoCore(RunError):
+    """The time of a build ran out, and the machine may have caused that: no core was free for it."""
+
+
 class BuildFailed(BuildError):
     """The build command exited with an error code."""
 
@@ -163,11 +169,14 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
 
 
 def _checker(command: Command, context: BuildContext, group: Group | None, room: Room) -> Callable[[int], None]:
-    """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit."""
+    """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit.
+
+    NoCore and NoRoom if the machine has caused the end, or may have.
+    """
     limits, memory = context.limits, context.limits.build_memory_bytes
     name, language = printable(context.name or command.name), toolchains.language(command.sources)
     label, changed = f"{name} ({language})" if language else name, command.changed or command.cwd
-    started = time.monotonic()
+    started, lack = time.monotonic(), CoreLack()
     meter: Meter | None = None
 
     def exceeded(what: str, option: str) -> BuildError:
@@ -178,7 +187,13 @@ def _checker(command: Command, context: BuildContext, group: Group | None, room:
         duration_s = time.monotonic() - started
         if context.progress is not None:
             context.progress(label, duration_s)
+        lack.look(root)
         if duration_s > limits.build_s:
+            if lacked_time(limits.build_s, lack.lacked_s):
+                raise NoCore(
+                    f"{command.spec}: the build did not finish within {limits.build_s:g} s, but no core was free for "
+                    f"{lack.lacked_s:.1f} s of these; build it again when less runs, or raise --build time"
+                )
             raise exceeded(f"did not finish within {limits.build_s:g} s", "--build time")
         _check_room(command, room.exceeded_now_and_then())
         if shutil.disk_usage(changed).free < LOW_SPACE_BYTES:

@@ -10,6 +10,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, build_process, source_file
 from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
-from referee.harness.programs.build_process import BuildContext, BuildError, Command, NoRoom, run_build
+from referee.harness.programs.build_process import BuildContext, BuildError, Command, NoCore, NoRoom, run_build
 from referee.harness.programs.entrant import Entrant
 
 pytestmark = pytest.mark.slow
@@ -222,6 +223,28 @@ def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
     assert not left
     if limits.build_disk_bytes == SMALL.build_disk_bytes:
         assert not list(build_cache.root().rglob("too_large"))
+
+
+@pytest.mark.parametrize(
+    ("build", "is_the_machines"),
+    [("while :; do :; done", True), ("nice while :; do :; done", False), ("sleep 77", False)],
+    ids=["works", "steps back", "sleeps"],
+)
+def test_a_build_that_gets_no_core_is_not_the_bots_fault(tmp_path: Path, build: str, is_the_machines: bool) -> None:
+    """A build that works or would work on a busy machine may have needed its cores; one that waits did not."""
+    build = build if build.startswith("sleep") else f"{build.split('while')[0]}sh -c 'while :; do :; done'"
+    core = min(os.sched_getaffinity(0))
+    busy = f"import os\nos.sched_setaffinity(0, [{core}])\nprint(flush=True)\nwhile True: pass"
+    with ExitStack() as stack:
+        for _ in range(4):
+            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE))
+            stack.callback(other.kill)
+            assert other.stdout is not None and other.stdout.readline()
+        with pytest.raises(RunError, match=r"the build did not finish within 1\.5 s") as ended:
+            entrant(bot(tmp_path / "bot", f"exec taskset -c {core} {build}"), limits=Limits(build_s=1.5))
+    assert isinstance(ended.value, NoCore) == is_the_machines != isinstance(ended.value, BuildError)
+    if is_the_machines:
+        assert "but no core was free for" in str(ended.value)
 
 
 def test_a_build_ends_before_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
