@@ -60,7 +60,10 @@ def replay_verify(
     name_folder(game)
     replay = Replay(file)
     if bots and not play:
-        raise UsageError(f"{bots[0]}: programs are needed for --play alone")
+        raise UsageError(
+            f"{bots[0]}: expected one replay, and programs with --play alone; to verify several: "
+            'for file in replays/*.jsonl; do referee replay verify "$file"; done'
+        )
     check_engine(engine, play)
     origin = replay.header.origin
     forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
