@@ -93,7 +93,7 @@ def files_of(game: Game) -> GameFiles | None:
         return None
     found: GameFiles = import_module(game.files).FILES
     if find_spec(found.package) is None:
-        raise RunError(f"{found.format} needs {found.package}: {extra_command(found.extra)}")
+        raise RunError(f"{found.format} needs {found.package}; to install it: {extra_command(found.extra)}")
     return found
 
 

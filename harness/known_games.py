@@ -58,4 +58,4 @@ def find_family(name: str) -> Family:
 
 
 def _not_installed(error: registry.NotInstalled) -> RunError:
-    return RunError(f"{error.name} needs {error.family.package}: {extra_command(error.family.extra)}")
+    return RunError(f"{error.name} needs {error.family.package}; to install it: {extra_command(error.family.extra)}")

@@ -307,7 +307,9 @@ def _request(
             "`referee tournament run` needs --game and bots, a file such as tournament.toml, or a tournament's folder"
         )
     if ledgers := [bot for bot in bots if (Path(bot) / PLAN).is_file()]:
-        raise UsageError(f"{ledgers[0]} is a tournament's folder: continue it with `referee tournament run FOLDER`")
+        raise UsageError(
+            f"{ledgers[0]} is a tournament's folder; to continue it: referee tournament run {shlex.quote(ledgers[0])}"
+        )
     return from_options(typed_game(game), bots, setup, before, seed)
 
 

@@ -95,4 +95,6 @@ def _need_library() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError as error:
-        raise UsageError(f"a ladder needs the extra `cluster` for signatures: {extra_command('cluster')}") from error
+        raise UsageError(
+            f"a ladder needs the extra `cluster` for signatures; to install it: {extra_command('cluster')}"
+        ) from error

@@ -152,7 +152,7 @@ def test_a_game_without_books_says_which_have_some(tmp_path: Path) -> None:
 
 def test_without_the_extra_one_line_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_files, "find_spec", lambda name: None)
-    with pytest.raises(RunError, match=r"pgn needs chess: .*pip install .*\[engines\]"):
+    with pytest.raises(RunError, match=r"pgn needs chess; to install it: .*pip install .*\[engines\]"):
         book(EPD, tmp_path)
 
 

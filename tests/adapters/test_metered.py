@@ -312,7 +312,7 @@ def test_without_wasmtime_a_line_says_what_to_install(tmp_path: Path) -> None:
     command = [sys.executable, "-c", hidden, "--game", "connectfour", str(file), "@random"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 3
-    assert done.stderr.strip() == f"referee: mine.wasm needs wasmtime: {installed.extra_command('wasm')}"
+    assert done.stderr.strip() == f"referee: mine.wasm needs wasmtime; to install it: {installed.extra_command('wasm')}"
 
 
 @pytest.mark.trio

@@ -312,10 +312,13 @@ def test_without_openspiel_a_line_says_what_to_install(tmp_path: Path) -> None:
             [sys.executable, "-c", HIDDEN + main, *words], capture_output=True, text=True, cwd=tmp_path
         )
         assert done.returncode == 3, done.stderr
-        assert done.stderr.strip() == f"referee: openspiel needs pyspiel: {installed.extra_command('openspiel')}"
+        assert (
+            done.stderr.strip()
+            == f"referee: openspiel needs pyspiel; to install it: {installed.extra_command('openspiel')}"
+        )
     api = "import referee\ntry: referee.game('openspiel:chess')\nexcept referee.RunError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", HIDDEN + api], capture_output=True, text=True)
-    assert done.stdout.startswith("openspiel needs pyspiel: "), done.stderr
+    assert done.stdout.startswith("openspiel needs pyspiel; to install it: "), done.stderr
 
 
 def test_importing_the_referee_loads_no_openspiel() -> None:

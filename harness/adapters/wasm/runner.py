@@ -51,7 +51,7 @@ def engine(name: str) -> str:
     try:
         return f"wasmtime {metadata.version('wasmtime')}"
     except metadata.PackageNotFoundError:
-        raise RunError(f"{name} needs wasmtime: {installed.extra_command('wasm')}") from None
+        raise RunError(f"{name} needs wasmtime; to install it: {installed.extra_command('wasm')}") from None
 
 
 def is_metered(argv: Sequence[str]) -> bool:
