@@ -3,6 +3,7 @@
 A build runs code of the bot's author, as a match does. Unlike a bot, it may use the network and caches of downloads.
 """
 
+import errno
 import os
 import stat
 import tempfile
@@ -224,6 +225,16 @@ def _given(files: BuildFiles, uid: str | None) -> Iterator[None]:
 def _give(folders: Sequence[str], uid: int) -> None:
     for top in folders:
         os.lchown(top, uid, uid)
-        for folder, names, files in os.walk(top):
-            for name in (*names, *files):
-                os.lchown(os.path.join(folder, name), uid, uid)
+    waiting = [*folders]
+    while waiting:  # not by recursion: a build may nest folders deeply
+        entries = list[os.DirEntry[str]]()
+        with suppress(OSError), os.scandir(waiting.pop()) as listed:
+            entries += listed
+        for entry in entries:
+            try:
+                os.lchown(entry.path, uid, uid)
+            except OSError as error:
+                if error.errno != errno.ENAMETOOLONG:  # so deep a build is refused
+                    raise
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
