@@ -212,7 +212,7 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, mo
 
 
 @pytest.mark.skipif(probe().namespaces is None, reason="this machine has no namespaces")
-@pytest.mark.parametrize("options", [(), ("--build", "offline=false")])
+@pytest.mark.parametrize("options", [(), pytest.param(("--build", "offline=false"), marks=pytest.mark.nightly)])
 def test_builds_have_no_network_unless_the_organiser_allows_it(options: tuple[str, ...], tmp_path: Path) -> None:
     with hosted(tmp_path / "cup", "--game", "tictactoe", *options) as contest:
         blue = contest.team(contest.organiser(), "Blue")
