@@ -579,7 +579,7 @@ def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys:
     assert main(["games"]) == 0
     assert main(["games", "tictactoe"]) == 0
     assert main(["games", "broken"]) == 2
-    assert "Expected `str`, got `int` - at `$.name`" in capsys.readouterr().err
+    assert "name: expected text, got a whole number" in capsys.readouterr().err
 
 
 # What else a folder brings.
