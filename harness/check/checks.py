@@ -27,7 +27,7 @@ from referee.harness.check.request import Check, Origin
 from referee.harness.check.rules import RULE_FUNCTIONS
 from referee.harness.check.source_lines import places
 from referee.harness.check.trial import PLAIN, Skip, Trial
-from referee.harness.programs.build_process import BuildError
+from referee.harness.programs.build_process import BuildError, Halted
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster
 
@@ -49,8 +49,19 @@ def not_built(game: Game, seed: int, name: str, error: BuildError, origin: Origi
         command=origin.check_command(seed, "builds"),
     )
     failed = RuleResult("builds", Status.FAILED, build_s, "", (finding,))
-    others = [RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) for rule in RULES if rule != "builds"]
-    return CheckReport(game.name, seed, name, None, False, (failed, *others), None)
+    return _after_build(game, seed, name, failed, NOT_TRIED)
+
+
+def halted(game: Game, seed: int, name: str, error: Halted, origin: Origin, build_s: float) -> CheckReport:
+    """Returns the report of a bot whose build the machine has ended, or may have: nothing is decided."""
+    finding = Finding("builds", Level.WARNING, str(error), command=origin.check_command(seed, "builds"))
+    undecided = RuleResult("builds", Status.UNDECIDED, build_s, UNDECIDED_NOTE, (finding,))
+    return _after_build(game, seed, name, undecided, UNDECIDED)
+
+
+def _after_build(game: Game, seed: int, name: str, built: RuleResult, note: str) -> CheckReport:
+    others = [RuleResult(rule, Status.SKIPPED, 0.0, note) for rule in RULES if rule != "builds"]
+    return CheckReport(game.name, seed, name, None, False, (built, *others), None)
 
 
 async def check(request: Check, progress: Progress | None = None) -> CheckReport:

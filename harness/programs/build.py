@@ -21,7 +21,7 @@ from referee.harness.programs.build_process import (
     BuildFailed,
     BuildTooLarge,
     Command,
-    NoCore,
+    Halted,
     NoRoom,
     run_build,
 )
@@ -62,7 +62,7 @@ def build_folder(bot: BotArchive, shell_command: str, inside: str, spec: str, na
                 command = Command(argv, tree / inside, spec, name, sources, authors, changed=tree, layers=layers)
                 try:
                     _build_in_work_folder(bot, command, tree, inside, context)
-                except (BuildError, NoCore, NoRoom):
+                except (BuildError, Halted):
                     build_cache.prune(None)  # a stranger's builds may all fail
                     raise
                 _publish(bot, tree, home, done)

@@ -92,12 +92,16 @@ class BuildTooLarge(BuildError):
     """The build takes too much space on the disk. The caller removes all that it has written."""
 
 
-class NoRoom(RunError):
+class Halted(RunError):
+    """The machine has ended a build, or may have: nobody knows whether the bot is at fault."""
+
+
+class NoRoom(Halted):
     """The disk was nearly full during a build. The caller removes all that it has written."""
 
 
-class NoCore(RunError):
-    """The time of a build ran out, and the machine may have caused that: no core was free for it."""
+class NoCore(Halted):
+    """The time of a build ran out, and no core was free for much of it."""
 
 
 class BuildFailed(BuildError):
@@ -171,7 +175,7 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
 def _checker(command: Command, context: BuildContext, group: Group | None, room: Room) -> Callable[[int], None]:
     """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit.
 
-    NoCore and NoRoom if the machine has caused the end, or may have.
+    Halted if the machine has caused the end, or may have.
     """
     limits, memory = context.limits, context.limits.build_memory_bytes
     name, language = printable(context.name or command.name), toolchains.language(command.sources)

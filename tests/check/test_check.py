@@ -22,6 +22,7 @@ import msgspec
 import pytest
 import xmlschema
 import yaml
+from busy_core import busy_core
 from defects import DEFECTS, bot
 from needs import needs, skip_without
 from scripted import Arena
@@ -450,6 +451,16 @@ def test_a_failed_or_slow_build_refuses_the_bot(command: Callable[..., tuple[int
     code, out, _ = command("broken", "--build", "time=200ms")
     assert code == 1
     assert "error builds: the build did not finish within 0.2 s" in out
+
+
+def test_a_build_that_gets_no_core_is_not_decided(command: Callable[..., tuple[int, str, str]]) -> None:
+    Path("slow").mkdir()
+    with busy_core() as core:
+        build = f"exec taskset -c {core} sh -c 'while :; do :; done'"
+        Path("slow/bot.toml").write_text(f'run = ["./bot"]\nbuild = "{build}"\n')
+        code, out, _ = command("slow", "--build", "time=1500ms")
+    assert code == 4
+    assert "but no core was free for" in out and "not decided: the machine was busy" in out
 
 
 # A zip file.

@@ -10,12 +10,12 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
+from busy_core import busy_core
 from needs import needs
 from unchanged import CORE
 
@@ -227,21 +227,13 @@ def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
 
 @pytest.mark.parametrize(
     ("build", "is_the_machines"),
-    [("while :; do :; done", True), ("nice while :; do :; done", False), ("sleep 77", False)],
+    [("sh -c 'while :; do :; done'", True), ("nice sh -c 'while :; do :; done'", False), ("sleep 77", False)],
     ids=["works", "steps back", "sleeps"],
 )
 def test_a_build_that_gets_no_core_is_not_the_bots_fault(tmp_path: Path, build: str, is_the_machines: bool) -> None:
     """A build that works or would work on a busy machine may have needed its cores; one that waits did not."""
-    build = build if build.startswith("sleep") else f"{build.split('while')[0]}sh -c 'while :; do :; done'"
-    core = min(os.sched_getaffinity(0))
-    busy = f"import os\nos.sched_setaffinity(0, [{core}])\nprint(flush=True)\nwhile True: pass"
-    with ExitStack() as stack:
-        for _ in range(4):
-            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE))
-            stack.callback(other.kill)
-            assert other.stdout is not None and other.stdout.readline()
-        with pytest.raises(RunError, match=r"the build did not finish within 1\.5 s") as ended:
-            entrant(bot(tmp_path / "bot", f"exec taskset -c {core} {build}"), limits=Limits(build_s=1.5))
+    with busy_core() as core, pytest.raises(RunError, match=r"the build did not finish within 1\.5 s") as ended:
+        entrant(bot(tmp_path / "bot", f"exec taskset -c {core} {build}"), limits=Limits(build_s=1.5))
     assert isinstance(ended.value, NoCore) == is_the_machines != isinstance(ended.value, BuildError)
     if is_the_machines:
         assert "but no core was free for" in str(ended.value)
