@@ -276,7 +276,10 @@ class HostGames(TournamentGames):
         return [*(known | self.practice.bots()).values()]
 
     async def _enter(self, pool: WorkerPool) -> None:
+        is_new = bool(self._ready.keys() - self._entered)  # also of a practice game that came first
         await pool.enter(self.contest(self.plan), self.bots_for_workers(self.plan))
+        if is_new:
+            self.begin_anew()
 
     async def _keep_ready(self, pool: WorkerPool) -> None:
         """Builds bots one after another, the newest first, while others play."""
@@ -287,7 +290,6 @@ class HostGames(TournamentGames):
             if self._ready.keys() - self._entered:
                 async with self._changing:
                     await self._enter(pool)
-                    self.begin_anew()
             else:
                 await trio.sleep(WAIT_S)
 
