@@ -125,8 +125,12 @@ def test_every_kind_is_handed_in_followed_and_played(served: tuple[Hosted, GitSe
         )
 
     wait_for(played, 120.0)
-    table = teams["zip"].get("/")
-    assert all(f">{name}<" in table for name in teams)
+
+    def all_shown() -> bool:  # a moment after the game is in the ledger
+        table = teams["zip"].get("/")
+        return all(f">{name}<" in table for name in teams)
+
+    wait_for(all_shown)
 
 
 def many_files(path: Path, count: int) -> Path:
