@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from referee.games.game import Game
 from referee.harness.check import output
-from referee.harness.check.checks import check, halted, not_built
+from referee.harness.check.checks import check, not_built, slowed_build
 from referee.harness.check.findings import GAME_RULES, RULES, CheckReport, Level, RuleResult
 from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
@@ -25,7 +25,7 @@ from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import NoRoom, RunError, UsageError, writing
 from referee.harness.known_games import typed_game
 from referee.harness.process.limits import Limits
-from referee.harness.programs.build_process import BuildError, Halted
+from referee.harness.programs.build_process import BuildError, NoCore
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import split_name
@@ -136,8 +136,8 @@ def checked(
             if Path(scratch) in path_of(spec).parents:
                 failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
             return not_built(game, seed, _name(spec, game), failed, _origin(bot, spec, command), monotonic() - started)
-        except Halted as error:
-            return halted(game, seed, _name(spec, game), error, origin, monotonic() - started)
+        except NoCore as error:
+            return slowed_build(game, seed, _name(spec, game), error, origin, monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
         return run(_check, request, log)
 

@@ -171,7 +171,7 @@ class Program:
         return ProcessStatus()
 
 
-END_S = 2.0
+END_S = 1.0
 """Time for the end of a process to become known after the end of its output. Runtimes such as Java's and Node's close
 that first, and a busy machine may then have no core for them."""
 SUPERVISOR_S = 0.5

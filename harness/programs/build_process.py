@@ -201,8 +201,8 @@ def _checker(command: Command, context: BuildContext, group: Group | None, room:
             raise exceeded(f"did not finish within {limits.build_s:g} s", "--build time")
         _check_room(command, room.exceeded_now_and_then())
         if shutil.disk_usage(changed).free < LOW_SPACE_BYTES:
-            left = mebibytes(LOW_SPACE_BYTES)
-            raise NoRoom(f"{command.spec}: the build was ended, since the disk of {changed} has less than {left} left")
+            left = f"less than {mebibytes(LOW_SPACE_BYTES)} left; make room"
+            raise NoRoom(f"{command.spec}: the build was ended, since the disk of {changed} has {left}")
         out_of_memory = group is not None and group.out_of_memory()
         if root:  # 0 = no process has started
             meter = meter or Meter(root, root, memory)
