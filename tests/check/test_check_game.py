@@ -160,7 +160,7 @@ def test_a_heap_that_is_not_full_in_time_is_refused_by_nobody(
 
     monkeypatch.setattr(game_trial, "own_thread", own_thread)
     monkeypatch.setattr(game_trial, "busiest_thread", lambda pid: Thread(0, 0))
-    monkeypatch.setattr(game_trial, "LEAK_S", 0.5)
+    monkeypatch.setattr(game_trial, "LEAK_S", 0.1)
     monkeypatch.setattr(game_trial, "LEAK_BYTES", 1 << 40)
     monkeypatch.setattr(game_trial, "GROWTH_BYTES", 1 << 10)
     program = HEAP.replace("HEAP", "900") + STEP + "    touch()\n    return turn"
