@@ -21,6 +21,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
+from referee.harness.replay.lines import UNDECODABLE
 from referee.harness.tournament.store.bot_archives import pack
 
 TIMEOUT_S = 60.0
@@ -117,7 +118,7 @@ class Client:
             raise UsageError(f"{self.address}: {why}")
         try:
             return msgspec.json.decode(content, type=State)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             raise RunError(f"{self.address} is no contest of `referee host`: it answers something else") from error
 
     def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:

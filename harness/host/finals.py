@@ -22,6 +22,7 @@ from referee.harness.host import switches
 from referee.harness.host.store import Store, audit
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import replace_file
+from referee.harness.replay.lines import UNDECODABLE
 from referee.harness.tournament.formats.games import PAIRING
 from referee.harness.tournament.formats.schedules import default_seating
 from referee.harness.tournament.plan import (
@@ -207,7 +208,7 @@ def finals(cup: Path) -> list[Final]:
         if not file.parent.name.startswith("."):
             try:
                 found.append(msgspec.json.decode(file.read_bytes(), type=Final))
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            except (OSError, *UNDECODABLE) as error:
                 raise RunError(f"{file} is damaged: {error}") from error
     return sorted(found, key=lambda final: final.made_at)
 
@@ -232,7 +233,7 @@ def check_seed(folder: Path, plan: Plan) -> str | None:
         return None
     try:
         final = msgspec.json.decode((folder / FACTS).read_bytes(), type=Final)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise RunError(f"{folder / FACTS} is damaged: {error}") from error
     expected = seed_of(final.secret, final.name, (entry.hash for entry in plan.bots))
     if plan.seed != expected:

@@ -17,7 +17,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
-from referee.harness.replay.lines import Ending, Header, more_faults
+from referee.harness.replay.lines import UNDECODABLE, Ending, Header, more_faults
 from referee.harness.replay.reader import open_replay
 from referee.harness.replay.writer import is_being_written
 
@@ -262,7 +262,7 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
     ending, turns = None, 0
     for line in reversed(tail):
         if ending is None and line.startswith(b'{"result":'):
-            with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            with suppress(*UNDECODABLE):
                 ending = msgspec.json.decode(line, type=Ending)
         elif line.startswith(b'{"turn":'):
             turns = int(line[8:].partition(b",")[0])

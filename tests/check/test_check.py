@@ -50,7 +50,7 @@ ACTION = (
     *("action.yml", "docs/how-to/check-a-bot.md", "pyproject.toml", "setup.py"),
     *("harness/adapters", "harness/opponents", "harness/tournament", "tools"),
 )
-"""What the tests of the examples and of the action need too."""
+"""More inputs, of the tests of the examples and of the action."""
 
 pytestmark = pytest.mark.slow
 

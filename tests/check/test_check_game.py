@@ -125,7 +125,7 @@ def touch():
 
 
 def memory_flat(folder: Path, program: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> Any:
-    """What a check says about the memory of a program, and its exit code."""
+    """Checks the memory of a program, and returns the result. `code`: the expected exit code."""
     write_game(folder / "small", STEADY + program + SERVE)
     words = ["check", "--game", "./small", "--only", "game-memory-flat", "--seed", "5", "--json"]
     assert main(words) == code

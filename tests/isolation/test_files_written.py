@@ -128,7 +128,7 @@ def test_files_count_by_their_space_on_disk_and_links_not_at_all(tmp_path_factor
 
 
 def test_counting_pauses_after_every_64_files(tmp_path: Path) -> None:
-    """Then the other tasks have their turn."""
+    """Other tasks go on in between."""
     for number in range(200):
         (tmp_path / str(number)).touch()
     assert [*scratch.count(tmp_path)] == [False] * 3
