@@ -152,6 +152,7 @@ class HostGames(TournamentGames):
         return plan.replaced(bots=tuple(bots))
 
     def assignments(self) -> Iterator[Assignment | None]:
+        self.practice.take_back({game.key for game in self.given()})  # an earlier queue may have had some
         rated = super().assignments()
         while True:
             game = self.practice.next_if_due(sum(1 for _ in self.given()))

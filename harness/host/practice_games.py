@@ -63,7 +63,7 @@ class PracticeGames:
         self._open: dict[str, PracticeGame] = {}
         """By key, those that wait or are played."""
         self._given: set[str] = set()
-        """Keys of those that are played."""
+        """Keys of those that were taken to be played."""
         self._reports: deque[Callable[[Orders], None]] = deque()
         self._known: dict[str, Entry] = {}
         """By ident, the bots of practice games so far."""
@@ -93,6 +93,13 @@ class PracticeGames:
         self._given.add(game.assignment.key)
         self._owe(-self._mean_s)
         return game.assignment
+
+    def take_back(self, given: set[str]) -> None:
+        """Lets games that were taken and have reached no worker wait again. `given`: the keys that workers have."""
+        back = [key for key in self._open if key in self._given - given]
+        self._waiting.extendleft(self._open[key] for key in reversed(back))
+        self._given.difference_update(back)
+        self._owe(len(back) * self._mean_s)
 
     def rated_s(self, seconds: float) -> None:
         """Counts the length of a rated game."""

@@ -32,6 +32,8 @@ from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Fault, Ledger, Line, claimed
 
+pytestmark = pytest.mark.slow
+
 ON = State()
 
 
@@ -281,6 +283,16 @@ def test_practice_games_get_a_fifth_of_the_machine_and_all_if_nothing_else_is_pl
     assert shares[1] > 0 and not hall.rated(930.0)
     assert sum(map(hall.length_s, hall.practised(930.0))) > 0.9 * 2 * (1200.0 - 940.0)
     assert len(desk.played) > 100 and not desk.failed
+
+
+def test_no_practice_game_is_lost_when_the_contest_changes_at_any_time(tmp_path: Path) -> None:
+    desk = Desk(*(asked(number) for number in range(1, 31)))
+    hall = Hall(cup(tmp_path / "cup", *map(version, "abcd")), desk)
+    for number in range(200):
+        hall.then.append((0.7 * number, lambda n=number: hand_in(hall.folder, Submit((version("d", 2 + n),)))))  # type: ignore[misc]
+    hall.play(900.0)
+    assert desk.played.keys() == {*range(1, 31)}
+    assert max(Counter(game.key for game in hall.practised()).values()) == 1, "and none is played twice"
 
 
 def test_practice_games_are_in_no_table_and_each_has_a_replay_folder_of_its_own(tmp_path: Path) -> None:
