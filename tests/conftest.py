@@ -97,10 +97,17 @@ def _lacking(report: pytest.TestReport | pytest.CollectReport) -> list[str]:
     return named_in(report.longrepr[2]) if isinstance(report.longrepr, tuple | list) else []
 
 
-def _reruns(config: pytest.Config) -> list[str]:
-    """Returns the name of the test for each rerun so far; empty in an xdist worker."""
+def _reruns(config: pytest.Config) -> list[tuple[str, str]]:
+    """Returns the name of the test and its failure for each rerun so far; empty in an xdist worker."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
-    return [report.nodeid for report in terminal.stats.get("rerun", ())] if terminal else []
+    reports = terminal.stats.get("rerun", ()) if terminal else ()
+    return [(report.nodeid, _failure(report)) for report in reports]
+
+
+def _failure(report: pytest.TestReport) -> str:
+    """Returns the first line of what failed."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return "" if crash is None else f"{crash.path}:{crash.lineno}: {crash.message.partition(chr(10))[0]}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -108,12 +115,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     lacking = Counter(name for report in terminalreporter.stats.get("skipped", ()) for name in _lacking(report))
     for name, count in lacking.items():
         terminalreporter.write_line(f"MISSING {name}: {count} skipped")
-    names = _reruns(terminalreporter.config)
-    for name in dict.fromkeys(names):
-        terminalreporter.write_line(f"RERUN {name}: {names.count(name)}x")
-    if len(names) > MAX_RERUNS:
+    reruns = _reruns(terminalreporter.config)
+    for name, failure in reruns:
+        terminalreporter.write_line(f"RERUN {name}: {failure}")
+    if len(reruns) > MAX_RERUNS:
         terminalreporter.write_line(
-            f"ERROR: {len(names)} reruns, at most {MAX_RERUNS} are allowed: make the tests above reliable", red=True
+            f"ERROR: {len(reruns)} reruns, at most {MAX_RERUNS} are allowed: make the tests above reliable", red=True
         )
 
 

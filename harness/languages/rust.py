@@ -48,7 +48,8 @@ RUST = Language(
     debugger=Debugger(
         attach="gdb -p {pid}",
         crash="build it without `--release`, and play again: a debug build has line numbers and finds overflows",
-        marks=(b"/rustc/",),  # the paths of the standard library's sources
+        # The paths of the standard library's sources, which differ in Debian's Rust, and the variable that it reads.
+        marks=(b"/rustc/", b"RUST_BACKTRACE"),
         uses_gdb=True,
         dump_signal=SIGQUIT,
     ),

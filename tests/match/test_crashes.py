@@ -118,6 +118,9 @@ def test_the_language_of_a_program_is_read_from_its_binary(
     subprocess.run(command, check=True)
     known = {"go": GO.debugger, "rust": RUST.debugger, "native": NATIVE}
     assert debugger(None, [str(tmp_path / "program")]) is known[name]
+    content = (tmp_path / "program").read_bytes()
+    (tmp_path / "program").write_bytes(content.replace(b"/rustc/", b"/build/"))
+    assert debugger(None, [str(tmp_path / "program")]) is known[name], "Rust's sources lie elsewhere, as in Debian"
 
 
 def test_node_is_not_run_under_gdb() -> None:

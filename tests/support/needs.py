@@ -2,11 +2,14 @@
 
 import os
 import re
+import subprocess
 from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
 
+from referee.harness.paths import KITS
 from referee.tools.toolchains import CORE, TOOLCHAINS, missing, works
 
 LACKING = "missing on this machine: "
@@ -14,12 +17,19 @@ ROOT = "root"
 """Stands for what the kernel gives to root alone, as most control groups. A run of an ordinary account does without."""
 
 
+@cache
+def _has_crates() -> bool:
+    """Returns whether cargo has the Rust kit's crates, or can fetch them. An old cargo asks GitHub for the index."""
+    fetch = ["cargo", "fetch", "--quiet", "--locked", "--manifest-path", str(KITS / "rust" / "Cargo.toml")]
+    return any(subprocess.run([*fetch, *more], capture_output=True).returncode == 0 for more in (["--offline"], []))
+
+
 def lacks(name: str) -> bool:
     """Returns whether this machine lacks a toolchain of `make test`, or a program or Python library of that name."""
     if name == ROOT:
         return os.geteuid() != 0
     if name in TOOLCHAINS:
-        return bool(missing(name, tests=True))
+        return bool(missing(name, tests=True)) or (name.startswith("rust") and not _has_crates())
     return not works(name) and (not name.isidentifier() or find_spec(name) is None)
 
 
