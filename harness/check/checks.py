@@ -27,7 +27,7 @@ from referee.harness.check.request import Check, Origin
 from referee.harness.check.rules import RULE_FUNCTIONS
 from referee.harness.check.source_lines import places
 from referee.harness.check.trial import PLAIN, Skip, Trial
-from referee.harness.programs.build_process import BuildError, NoCore
+from referee.harness.programs.build_process import BuildError
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster
 
@@ -52,10 +52,10 @@ def not_built(game: Game, seed: int, name: str, error: BuildError, origin: Origi
     return _after_build(game, seed, name, failed, NOT_TRIED)
 
 
-def slowed_build(game: Game, seed: int, name: str, error: NoCore, origin: Origin, build_s: float) -> CheckReport:
-    """Returns the report of a bot whose build had no core for much of its time: nothing is decided."""
-    finding = Finding("builds", Level.WARNING, str(error), command=origin.check_command(seed, "builds"))
-    undecided = RuleResult("builds", Status.UNDECIDED, build_s, UNDECIDED_NOTE, (finding,))
+def slowed(game: Game, seed: int, name: str, why: str, origin: Origin, spent_s: float) -> CheckReport:
+    """Returns the report of a bot whose build or check had no core for much of its time: nothing is decided."""
+    finding = Finding("builds", Level.WARNING, why, command=origin.check_command(seed, "builds"))
+    undecided = RuleResult("builds", Status.UNDECIDED, spent_s, UNDECIDED_NOTE, (finding,))
     return _after_build(game, seed, name, undecided, UNDECIDED)
 
 

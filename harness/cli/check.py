@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from referee.games.game import Game
 from referee.harness.check import output
-from referee.harness.check.checks import check, not_built, slowed_build
+from referee.harness.check.checks import check, not_built, slowed
 from referee.harness.check.findings import GAME_RULES, RULES, CheckReport, Level, RuleResult
 from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
@@ -137,7 +137,7 @@ def checked(
                 failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
             return not_built(game, seed, _name(spec, game), failed, _origin(bot, spec, command), monotonic() - started)
         except NoCore as error:
-            return slowed_build(game, seed, _name(spec, game), error, origin, monotonic() - started)
+            return slowed(game, seed, _name(spec, game), str(error), origin, monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
         return run(_check, request, log)
 

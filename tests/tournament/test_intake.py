@@ -1,5 +1,6 @@
 """Submissions, sound and broken, become a tournament."""
 
+import json
 import os
 import re
 import signal
@@ -15,14 +16,18 @@ from xml.etree import ElementTree
 
 import images
 import pytest
+from busy_core import busy_core
 from contests import DRAWS, INPUTS, PLAYER, environment, games, table, tournament
 from defects import bot
 from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
+from referee.games import registry
+from referee.harness.cli.prepare import write_report
 from referee.harness.errors import UsageError
-from referee.harness.tournament.intake import snapshot
+from referee.harness.process.limits import Limits
+from referee.harness.tournament.intake import intake, snapshot
 from referee.harness.tournament.intake.git import fetch
-from referee.harness.tournament.intake.submissions import check_folder, submissions
+from referee.harness.tournament.intake.submissions import Submission, check_folder, submissions
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store.bot_archives import finding, store
 
@@ -111,6 +116,27 @@ def tree(repository: Path, entries: Iterable[str]) -> str:
     lines = "".join(f"{entry}\n" for entry in entries)
     made = subprocess.run(["git", "mktree"], cwd=repository, input=lines, capture_output=True, text=True, check=True)
     return made.stdout.strip()
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("program", "is_the_machines"),
+    [("sh -c 'while :; do :; done'", True), ("sleep 77", False)],
+    ids=["works", "sleeps"],
+)
+async def test_a_check_that_gets_no_core_until_its_end_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, is_the_machines: bool
+) -> None:
+    monkeypatch.setattr(intake, "CHECK_S", 3.0)
+    with busy_core() as core:
+        words = json.dumps(["sh", "-c", f"exec taskset -c {core} {program}"])
+        source = str(folder_of(tmp_path / "slow", toml=f"run = {words}\n"))
+        terms = intake.Intake(registry.game("tictactoe"), tmp_path, Limits(build_s=0.0), (), 1)
+        outcome = await intake.checked(terms, Submission("slow", source), None, "slow", write_report)
+    assert (outcome.accepted, outcome.undecided) == (False, is_the_machines)
+    assert outcome.reason.startswith("not decided: the machine" if is_the_machines else "the check did not end within")
+    report = (tmp_path / "reports" / "slow.txt").read_text()
+    assert ("but no core was free for" in report) == is_the_machines
 
 
 @pytest.mark.trio

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,13 +18,16 @@ from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness import installed
 from referee.harness.check import output
-from referee.harness.check.checks import not_built
+from referee.harness.check.checks import not_built, slowed
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.removal import remove
+from referee.harness.nurseries import ungrouped
+from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
+from referee.harness.programs.build_cores import CoreLack
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
@@ -42,6 +46,8 @@ RULES = (*BASIC_RULES, "exit")
 """The rules that a submission must keep. The whole check plays many games, which would take longer than most builds."""
 CHECK_S = 300.0
 """How long a check may take, without its build."""
+LOOK_S = 1.0
+"""How often to look whether a check has the cores that it could use."""
 REASON = 120
 """The most characters of a reason."""
 SAVED_SHARE = 20
@@ -258,16 +264,16 @@ async def _check(intake: Intake, submission: Submission, path: Path, log: Path |
     command = [*PROGRAM, intake.beside, submission.spec(path), "--game", intake.game.name, *intake.options, "--json"]
     command += [] if log is None else ["--log", str(log)]
     command += ["--seed", str(intake.seed), *(word for rule in intake.rules for word in ("--only", rule))]
-    started, (ours, alive) = time.monotonic(), os.pipe()
-    try:
-        with trio.move_on_after(CHECK_S + intake.limits.build_s) as scope:
-            done = await trio.run_process(command, stdin=ours, capture_stdout=True, capture_stderr=True, check=False)
-    finally:
-        os.close(ours)
-        os.close(alive)  # so does a kill of this process
+    started, lack = time.monotonic(), CoreLack()
+    done = await _ended(command, CHECK_S + intake.limits.build_s, lack)
     spent_s = time.monotonic() - started
-    if scope.cancelled_caught:
-        return _refusal(intake, submission, f"the check did not end within {spent_s:.0f} s", spent_s)
+    if done is None:
+        why = f"the check did not end within {spent_s:.0f} s"
+        if not lacked_time(spent_s, lack.lacked_s):
+            return _refusal(intake, submission, why, spent_s)
+        why += f", but no core was free for {lack.lacked_s:.0f} s of these"
+        origin = Origin(submission.source, Path(submission.source))
+        return slowed(intake.game, intake.seed, submission.name, why, origin, spent_s)
     try:
         report = msgspec.json.decode(done.stdout, type=CheckReport)
     except msgspec.DecodeError:
@@ -275,6 +281,32 @@ async def _check(intake: Intake, submission: Submission, path: Path, log: Path |
         why = lines[-1] if lines else f"exit code {done.returncode}"
         return _refusal(intake, submission, f"it cannot be checked on this machine: {why}", spent_s)
     return for_author(report, (path, Path(submission.source)), submission.file)
+
+
+async def _ended(command: Sequence[str], most_s: float, lack: CoreLack) -> subprocess.CompletedProcess[bytes] | None:
+    """Returns how a program ended that also ends with its standard input; None if its time ran out."""
+    done, (ours, alive) = None, os.pipe()
+
+    async def run(task_status: trio.TaskStatus[trio.Process]) -> None:
+        nonlocal done
+        done = await trio.run_process(
+            command, stdin=ours, capture_stdout=True, capture_stderr=True, check=False, task_status=task_status
+        )
+        nursery.cancel_scope.cancel()
+
+    try:
+        with ungrouped():
+            async with trio.open_nursery() as nursery:
+                process = await nursery.start(run)
+                with trio.move_on_after(most_s):
+                    while True:
+                        lack.look(process.pid)
+                        await trio.sleep(LOOK_S)
+                nursery.cancel_scope.cancel()
+    finally:
+        os.close(ours)
+        os.close(alive)  # so does a kill of this process
+    return done
 
 
 def _refusal(intake: Intake, submission: Submission, why: str, spent_s: float) -> CheckReport:
