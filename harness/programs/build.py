@@ -21,8 +21,8 @@ from referee.harness.programs.build_process import (
     BuildFailed,
     BuildTooLarge,
     Command,
+    DiskFull,
     Halted,
-    NoRoom,
     run_build,
 )
 
@@ -85,7 +85,7 @@ def _build_in_work_folder(bot: BotArchive, command: Command, tree: Path, inside:
     except BuildFailed:
         unfinished.unlink()  # any other error may have left half a file
         raise
-    except (BuildTooLarge, NoRoom):
+    except (BuildTooLarge, DiskFull):
         for folder in (tree, tree.with_name(LAYERS)):
             build_cache.discard(folder)
         raise
@@ -161,7 +161,7 @@ def _compiled_source(
                 made = Command(*(argv, source.parent, str(source), name, [source.name], authors, draft, source, layers))
                 try:
                     run_build(made, context)
-                except (BuildTooLarge, NoRoom):
+                except (BuildTooLarge, DiskFull):
                     remove(draft)
                     raise
             inputs = {source, *_dependencies(draft / INPUTS, source.parent)}

@@ -96,7 +96,7 @@ class Halted(RunError):
     """The machine has ended a build, or may have: nobody knows whether the bot is at fault."""
 
 
-class NoRoom(Halted):
+class DiskFull(Halted):
     """The disk was nearly full during a build. The caller removes all that it has written."""
 
 
@@ -202,7 +202,7 @@ def _checker(command: Command, context: BuildContext, group: Group | None, room:
         _check_room(command, room.exceeded_now_and_then())
         if shutil.disk_usage(changed).free < LOW_SPACE_BYTES:
             left = f"less than {mebibytes(LOW_SPACE_BYTES)} left; make room"
-            raise NoRoom(f"{command.spec}: the build was ended, since the disk of {changed} has {left}")
+            raise DiskFull(f"{command.spec}: the build was ended, since the disk of {changed} has {left}")
         out_of_memory = group is not None and group.out_of_memory()
         if root:  # 0 = no process has started
             meter = meter or Meter(root, root, memory)

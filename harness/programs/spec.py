@@ -82,6 +82,8 @@ def _built(parsed: Parsed, context: BuildContext) -> Entrant:
 
 
 def _parse(spec: str, game: str | None, people: bool) -> Parsed:
+    if "\0" in spec:
+        raise UsageError(f"{spec!r}: there is a NUL, which no command and no path can hold")
     name, rest = split_name(spec)
     if not people:
         refuse_people(rest)

@@ -29,7 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, build_process, source_file
 from referee.harness.programs import spec as specs
 from referee.harness.programs.build import build_source
-from referee.harness.programs.build_process import BuildContext, BuildError, Command, NoCore, NoRoom, run_build
+from referee.harness.programs.build_process import BuildContext, BuildError, Command, DiskFull, NoCore, run_build
 from referee.harness.programs.entrant import Entrant
 
 pytestmark = pytest.mark.slow
@@ -242,7 +242,7 @@ def test_a_build_that_gets_no_core_is_not_the_bots_fault(tmp_path: Path, build: 
 def test_a_build_ends_before_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine has ended it, so that it is no fault of the bot."""
     monkeypatch.setattr(build_process, "LOW_SPACE_BYTES", 1 << 60)
-    with pytest.raises(NoRoom, match=r"the build was ended, since the disk of .* has less than") as ended:
+    with pytest.raises(DiskFull, match=r"the build was ended, since the disk of .* has less than") as ended:
         entrant(bot(tmp_path / "bot", "touch almost_full; sleep 77"))
     assert not isinstance(ended.value, BuildError) and not list(build_cache.root().rglob("almost_full"))
 

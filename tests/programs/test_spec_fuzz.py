@@ -18,6 +18,8 @@ from referee.harness.programs.adapter_options import split
 from referee.harness.programs.kinds import prefixes
 from referee.harness.programs.spec import entrants
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = sorted({*engine_spec.VALUED, *kaggle_spec.OPTIONS, *llm_spec.OPTIONS, *original_spec.OPTIONS})
 PARTS = ["'", '"', "\\", " ", "=", "a", "bot.py", "1", "-", "~", "~nobody/", "/", "..", "\0", "\n", "é", "\udc80", "#"]
 PARTS += [f"{option} " for option in OPTIONS] + ["9" * 5000, "x" * 5000, "nan", "1e999", "http://[", "@", ":"]
@@ -41,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @example("llm:", ["--key-from ", "A\\ B m"])
 @example("llm:", ["--url ", '"x m'])
 @example("kaggle:", ["--python ", "'x y sub.py"])
+@example("", ["\0", "~nobody/"])
 @given(st.sampled_from([*prefixes(), "", "name="]), st.lists(st.sampled_from(PARTS), max_size=8))
 def test_every_text_is_a_bot_or_a_line_for_the_user(prefix: str, parts: list[str]) -> None:
     try:
