@@ -6,6 +6,9 @@ import msgspec
 
 from referee.protocol.text import quote
 
+UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes that are not what was expected."""
+
 
 class LocalProtocolError(Exception):
     """We broke the protocol, for example with a call while another is open. A bug."""

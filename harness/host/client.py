@@ -21,8 +21,8 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.replay.lines import UNDECODABLE
 from referee.harness.tournament.store.bot_archives import pack
+from referee.protocol.errors import UNDECODABLE
 
 TIMEOUT_S = 60.0
 LOOK_S = 0.5

@@ -22,7 +22,6 @@ from referee.harness.host import switches
 from referee.harness.host.store import Store, audit
 from referee.harness.isolation.removal import remove
 from referee.harness.paths import replace_file
-from referee.harness.replay.lines import UNDECODABLE
 from referee.harness.tournament.formats.games import PAIRING
 from referee.harness.tournament.formats.schedules import default_seating
 from referee.harness.tournament.plan import (
@@ -41,6 +40,7 @@ from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import archive_path
 from referee.harness.tournament.store.ledger import BOTS, PLAN
 from referee.harness.tournament.ties import default_ties
+from referee.protocol.errors import UNDECODABLE
 
 FINALS = "finals"
 """The folder of finals in a contest's folder."""

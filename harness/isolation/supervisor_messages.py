@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 
 from referee.harness.isolation.plan import Sandbox
 from referee.harness.isolation.supervisor import PORTABLE, REQUEST, Request
+from referee.protocol.errors import UNDECODABLE
 
 NO_RLIMITS: Mapping[str, int] = {}
 
@@ -51,7 +52,7 @@ def decode(line: bytes) -> Message | None:
     """Decodes one line; None for what no supervisor sends."""
     try:
         return msgspec.json.decode(line, type=Message)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return None
 
 

@@ -35,6 +35,7 @@ from referee.harness.ladder.records import (
 )
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
+from referee.protocol.errors import UNDECODABLE
 
 ADDED = "A"
 """The status of a file that a merge has added."""
@@ -266,7 +267,7 @@ def read_strike(content: bytes, path: str) -> Strike:
     """Reads a strike. UsageError if it is none."""
     try:
         strike = msgspec.json.decode(content, type=Strike)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise UsageError(f"{path}: {error}; write it with `referee ladder verify --play`") from error
     if not HASH.fullmatch(strike.claim) or path != strike_path(strike.claim) or strike.game < 0:
         raise UsageError(f"{path}: expected {STRIKES}/HASH.json with the hash of a claim")

@@ -19,6 +19,7 @@ from referee.games.game import TimeControl
 from referee.harness import toml
 from referee.harness.errors import UsageError
 from referee.harness.process.limits import Limits
+from referee.protocol.errors import UNDECODABLE
 
 SETTINGS, BOTS, RUNNERS, CLAIMS, GAMES, STRIKES = "ladder.toml", "bots", "runners", "claims", "games", "strikes"
 """The files and folders of a ladder."""
@@ -280,7 +281,7 @@ def parted(content: bytes, path: str) -> tuple[bytes, bytes]:
 def _record(line: bytes, kind: type[T], path: str) -> T:
     try:
         value = msgspec.json.decode(line, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise UsageError(f"{path}: {error}; hand in what `referee ladder play` writes, unchanged") from error
     if msgspec.json.encode(value) != line:
         raise UsageError(f"{path}: its first line is not in its one form; hand in what `referee ladder play` writes")

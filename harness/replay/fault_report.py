@@ -29,6 +29,7 @@ from referee.harness.paths import read_limited
 from referee.harness.records import Moment
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import MAX_BYTES, Replay
+from referee.protocol.errors import UNDECODABLE
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
 from referee.protocol.text import escaped_json, mebibytes, printable
 
@@ -136,7 +137,7 @@ def read(folder: Path) -> FaultDetails:
         details: FaultDetails = msgspec.json.decode(read_limited(folder / DETAILS, MAX_BYTES), type=FaultDetails)
     except OSError as error:
         raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: {DETAILS}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise UsageError(f"{folder / DETAILS} is not that of a fault report: {error}") from error
     if details.bundle != REPORT_VERSION:
         raise UsageError(f"{folder} is a fault report of version {details.bundle}; this is version {REPORT_VERSION}")

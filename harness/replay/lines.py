@@ -22,8 +22,6 @@ from referee.protocol.messages import Encoding
 from referee.protocol.text import printable
 
 REPLAY_VERSION = 1
-UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for bytes that are not what was expected."""
 
 
 class Origin(Struct, frozen=True):

@@ -14,7 +14,8 @@ from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
 from referee.harness.paths import open_file
-from referee.harness.replay.lines import REPLAY_VERSION, UNDECODABLE, Ending, Header
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
+from referee.protocol.errors import UNDECODABLE
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""

@@ -11,7 +11,6 @@ from referee.games.contract import Result, Ruling, State
 from referee.harness.replay.lines import (
     FULL_REPORTS,
     GAME_OVER,
-    UNDECODABLE,
     Ending,
     Forfeit,
     Injection,
@@ -24,6 +23,7 @@ from referee.harness.replay.lines import (
     state_hash,
 )
 from referee.harness.replay.reader import Replay
+from referee.protocol.errors import UNDECODABLE
 
 Kind = TypeVar("Kind")
 NO_END = "missing: the match has no end"

@@ -22,6 +22,7 @@ from referee.harness.tournament.plan_changes import entered, keeping_places, set
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
 from referee.harness.tournament.store.reader import idents_of, played_line_ups
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
+from referee.protocol.errors import UNDECODABLE
 
 INBOX = "inbox"
 """The folder of changes in a tournament's folder."""
@@ -164,7 +165,7 @@ def _waiting(folder: Path, plan: Plan) -> list[tuple[str, Change | UsageError]]:
                 found.append((file.name, _decode(file.read_bytes())))
             except FileNotFoundError:
                 pass  # a run has applied it meanwhile
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            except (OSError, *UNDECODABLE) as error:
                 found.append((file.name, UsageError(f"{file} is no change of a tournament: {error}")))
     return found
 

@@ -17,9 +17,10 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
-from referee.harness.replay.lines import UNDECODABLE, Ending, Header, more_faults
+from referee.harness.replay.lines import Ending, Header, more_faults
 from referee.harness.replay.reader import open_replay
 from referee.harness.replay.writer import is_being_written
+from referee.protocol.errors import UNDECODABLE
 
 PIECE_BYTES = 64 << 20
 """How much of a replay is read at a time."""

@@ -25,6 +25,7 @@ from referee.harness.web.page import encoded
 from referee.harness.web.replay_list import Entry, FileList
 from referee.harness.web.server.link import open_link
 from referee.harness.web.server.start import Started
+from referee.protocol.errors import UNDECODABLE
 
 DRAIN_S = 8.0
 """How long open pages have to read the end."""
@@ -227,7 +228,7 @@ class WatchServer(Viewer):
 async def _body(request: Request) -> dict[str, Any]:
     try:
         body = msgspec.json.decode(await request.body())
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise HTTPException(400, f"{error}\n") from error
     if not isinstance(body, dict):
         raise HTTPException(400, "expected a JSON object\n")

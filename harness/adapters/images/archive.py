@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from referee.harness.adapters.images.tree import MAX_STREAM_BYTES, Tree
 from referee.harness.programs.tar_stream import BROKEN, GZIP, HEADER_BYTES, Refused, Source, TarStream
+from referee.protocol.errors import UNDECODABLE
 
 T = TypeVar("T")
 MAX_JSON_BYTES = 4 << 20
@@ -239,7 +240,7 @@ def opened(path: Path) -> Iterator[ImageArchive]:
 def _decoded(data: bytes, kind: type[T], name: str) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise Refused(f"{name}: {error}") from error
 
 

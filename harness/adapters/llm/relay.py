@@ -22,6 +22,7 @@ from msgspec import Raw, Struct
 
 from referee.harness.adapters.llm.completions import Completion
 from referee.harness.records import ModelSettings
+from referee.protocol.errors import UNDECODABLE
 from referee.protocol.text import printable
 
 MAX_BYTES = 8 << 20
@@ -218,7 +219,7 @@ class Relay:
         try:
             response = msgspec.json.decode(content, type=_Response)
             choice = response.choices[0]
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError) as error:
+        except (*UNDECODABLE, IndexError) as error:
             raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
         message, usage, finish = choice.message, _parsed(response.usage), _text(choice.finish_reason)
         completion = Completion(
@@ -253,14 +254,14 @@ def _without(text: str, key: str) -> str:
 
 def _parsed(usage: Raw) -> Any:
     """Returns what a service counted as plain values; None if that cannot be read."""
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    with suppress(*UNDECODABLE):
         return msgspec.json.decode(usage) if len(bytes(usage)) <= USAGE_BYTES else None
     return None
 
 
 def _text(member: Raw) -> str | None:
     """Returns a text, and None for anything else."""
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    with suppress(*UNDECODABLE):
         return msgspec.json.decode(member, type=str)
     return None
 
@@ -301,7 +302,7 @@ def _message(content: bytes) -> str:
     beginning = content[:ERROR_BYTES]
     try:
         answer = msgspec.json.decode(beginning)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return beginning.decode("utf-8", "replace")
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = error.get("message", error) if isinstance(error, dict) else error

@@ -43,7 +43,7 @@ _MANY_DIGITS = b"0" * 19
 """A number with fewer digits is no integer beyond 64 bits, which msgspec would make a float."""
 _NO_BRACKETS = bytes(each for each in range(256) if each not in b"[]{}")
 T = TypeVar("T")
-UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError)
+NOT_JSON = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError)
 """What encoding and decoding raise for values that JSON, or a type, does not have."""
 
 
@@ -89,7 +89,7 @@ class Position(Struct):
         if self._value is UNSET:
             try:
                 self._value = msgspec.json.decode(self.canonical)
-            except UNDECODABLE as error:
+            except NOT_JSON as error:
                 raise RunError(f"the rules sent a position that is no value of JSON: {error}") from error
         return self._value
 
@@ -167,7 +167,7 @@ class Conversation:
             elif not frame.isascii():
                 str(frame, "utf-8")  # the position is not decoded here
             reply = _decoder(self.encoding, kind)(frame)
-        except UNDECODABLE as error:
+        except NOT_JSON as error:
             codec(self.encoding).decode(frame)  # says what is wrong with a frame that no reader understands
             raise Wrong(f"{error}: {printable(bytes(frame[:200]).decode(errors='replace'))}") from error
         if reply.id != number:
@@ -256,7 +256,7 @@ class RulesProgram:
             try:
                 value = msgspec.json.decode(canonical)
                 canonical = _canonical(value)
-            except UNDECODABLE as error:
+            except NOT_JSON as error:
                 raise self._failed(method, Wrong(f"the position is no value of JSON: {error}")) from error
             if turn.canonical and canonical != sent:
                 raise self._failed(method, Wrong("the position is not in canonical form, and the turn says that it is"))

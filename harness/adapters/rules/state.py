@@ -20,7 +20,7 @@ from referee.games.contract import (
 from referee.games.dice import Dice
 from referee.harness.adapters.rules.messages import ANSWER_BYTES, ANSWER_DEPTH, Turn
 from referee.harness.adapters.rules.position import ProgramPosition
-from referee.harness.adapters.rules.program import UNDECODABLE, depth_within, is_doubtful, luck_of
+from referee.harness.adapters.rules.program import NOT_JSON, depth_within, is_doubtful, luck_of
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -86,7 +86,7 @@ class ProgramState(ProgramPosition):
             encoded = msgspec.json.encode(judged)
             if is_doubtful(encoded):
                 JSON.decode(encoded)
-        except (RemoteProtocolError, *UNDECODABLE) as error:
+        except (RemoteProtocolError, *NOT_JSON) as error:
             return Fault(FaultKind.ILLEGAL, str(error), answer)
         if len(encoded) > ANSWER_BYTES:
             return Fault(FaultKind.ILLEGAL, f"the answer has more than {ANSWER_BYTES:,} bytes", answer)
@@ -185,6 +185,6 @@ def _bounded(answer: Any) -> Any:
     """Returns a refused answer, or None if it is too large or deep for the rules."""
     try:
         encoded = msgspec.json.encode(answer)
-    except UNDECODABLE:
+    except NOT_JSON:
         return None
     return answer if len(encoded) <= ANSWER_BYTES and depth_within(encoded, ANSWER_DEPTH) else None

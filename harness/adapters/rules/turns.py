@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from referee.games.contract import Call, Event, Fault, FaultKind, Method, Notice, Player, Result, Ruling, in_json
 from referee.harness.adapters.rules.messages import Asked, Ruled, Turn
-from referee.harness.adapters.rules.program import UNDECODABLE, RulesProgram
+from referee.harness.adapters.rules.program import NOT_JSON, RulesProgram
 from referee.harness.errors import RunError
 from referee.protocol.text import printable
 
@@ -54,7 +54,7 @@ class Reading(Struct, frozen=True, gc=False):
         """Returns a value in its type. `what` with a verb: `params of play do`."""
         try:
             return msgspec.convert(value, kind)
-        except UNDECODABLE as error:
+        except NOT_JSON as error:
             raise self.broken(f"{what} not fit the schema: {error}") from error
 
     def result(self, result: Result | None, before: Result | None) -> Result | None:

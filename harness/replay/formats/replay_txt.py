@@ -25,8 +25,9 @@ from referee.games.aiarena21 import (
 )
 from referee.games.aiarena21.board import Fruit, drawn
 from referee.games.contract import Event, Notice, State
-from referee.harness.replay.lines import UNDECODABLE, Opening, Step
+from referee.harness.replay.lines import Opening, Step
 from referee.harness.replay.simulate import Difference
+from referee.protocol.errors import UNDECODABLE
 
 FIRST_BYTES = b"[Replay]"
 """The beginning of every line. The original writes no blank after it, its document shows one."""

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.installed import version
+from referee.protocol.errors import UNDECODABLE
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions with a handshake, the latest last."""
@@ -77,7 +78,7 @@ class Connection:
         """Returns the messages of a line, with an error response for each faulty one, and whether they are a batch."""
         try:
             content = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             return [failure(None, Refused(PARSE_ERROR, f"not JSON: {error}"))], False
         if content == []:
             return [failure(None, Refused(INVALID_REQUEST, "an empty batch"))], False

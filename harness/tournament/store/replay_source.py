@@ -11,9 +11,7 @@ from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.tournament.store import ledger, reader
 from referee.harness.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource, reason_of
-
-DAMAGED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""The exceptions for a damaged line."""
+from referee.protocol.errors import UNDECODABLE
 
 
 class PackedSource(ReplaySource):
@@ -70,7 +68,7 @@ class LedgerShelf(ReplayList):
             with file.open("rb") as lines:
                 lines.seek(self._line_starts[number])
                 line = msgspec.json.decode(lines.readline(), type=ledger.Line)
-        except (OSError, *DAMAGED):
+        except (OSError, *UNDECODABLE):
             return None
         return PackedSource(self.folder, file, line)
 
@@ -90,7 +88,7 @@ class LedgerShelf(ReplayList):
         try:
             plan = msgspec.json.decode(text, type=ledger.Head).plan
             names = {str(bot["ident"]): str(bot["name"]) for bot in plan.get("bots", ())}
-        except (*DAMAGED, KeyError, TypeError):
+        except (*UNDECODABLE, KeyError, TypeError):
             return  # `tournament show` reports the damaged head
         self._game = str(plan.get("game", ""))
         self._names |= names
@@ -98,7 +96,7 @@ class LedgerShelf(ReplayList):
     def _add(self, file: Path, start: int, text: bytes) -> None:
         try:
             line = msgspec.json.decode(text, type=ledger.Line)
-        except DAMAGED:
+        except UNDECODABLE:
             return  # `tournament show` reports the damaged line
         if line.z is None or line.void:
             return

@@ -8,6 +8,8 @@ from zlib import crc32
 
 import msgspec
 
+from referee.protocol.errors import UNDECODABLE
+
 RUN = "runId"
 """The member of a posted object by which requests are spread that name no match."""
 _IDENT = re.compile(r".*/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/?", re.DOTALL)
@@ -57,7 +59,7 @@ def _key(body: bytes) -> bytes:
     """Returns what is the same whenever the same run is ordered."""
     try:
         value = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return body
     run = value.get(RUN) if isinstance(value, dict) else None
     return run.encode("utf-8", "surrogatepass") if isinstance(run, str) else body
