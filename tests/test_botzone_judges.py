@@ -11,6 +11,8 @@ import pytest
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "botzone-judges.md").read_text("utf-8")
 FILES = dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 COMMANDS = re.findall(r"^referee (.*)$", PAGE, re.MULTILINE)

@@ -18,6 +18,8 @@ from referee.harness.adapters.llm.prompts import CHARACTERS
 from referee.harness.adapters.llm.questions import members
 from referee.tools.prompted import turns
 
+pytestmark = pytest.mark.slow
+
 TEXTS = st.lists(st.text(min_size=9, max_size=12) | st.sampled_from(["..#..#..#..", '"........."', " .........."]))
 SCALARS = (
     st.none()

@@ -16,7 +16,10 @@ from referee.harness.adapters.llm.prompts import CHARACTERS, SENTENCE, Prompts, 
 from referee.harness.adapters.llm.questions import match_variables
 from referee.tools.prompted import turns
 
-pytestmark = pytest.mark.depends_on("games/", "harness/adapters/llm/", "harness/rules.py", "tools/prompted.py")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on("games/", "harness/adapters/llm/", "harness/rules.py", "tools/prompted.py"),
+]
 
 LEFT_OUT = "more characters are left out, since the question would be too long"
 LARGE = 10**18

@@ -9,9 +9,12 @@ import pytest
 from referee.tools import model_costs
 from referee.tools.generated import ROOT
 
-pytestmark = pytest.mark.depends_on(
-    "games/", "harness/adapters/llm/", "docs/reference/rules/", "docs/reference/model-costs.md", "tools/", "maps/"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        "games/", "harness/adapters/llm/", "docs/reference/rules/", "docs/reference/model-costs.md", "tools/", "maps/"
+    ),
+]
 
 
 FIGURE = re.compile(r"\d[\d,.]*")

@@ -9,6 +9,8 @@ from referee.games import registry
 from referee.games.contract import Setup
 from referee.tools.prompted import turns
 
+pytestmark = pytest.mark.slow
+
 LONGER: dict[str, dict[str, Any]] = {"aiarena21": {"turns": 45}, "reantics": {"draw_after": 400}}
 SHORTER: dict[str, dict[str, Any]] = {"aiarena21": {"turns": 27}, "aibg5": {"rounds": 18}}
 

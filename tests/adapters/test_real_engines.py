@@ -19,7 +19,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = [needs("engines"), pytest.mark.depends_on(*CORE, "harness/adapters/engines")]
+pytestmark = [pytest.mark.slow, needs("engines"), pytest.mark.depends_on(*CORE, "harness/adapters/engines")]
 
 CHESS, GO = "openspiel:chess", "openspiel:go"
 NODES = 1500

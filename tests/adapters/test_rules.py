@@ -37,6 +37,8 @@ from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding
 from referee.tools.schemas import dump
 
+pytestmark = pytest.mark.slow
+
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 
 

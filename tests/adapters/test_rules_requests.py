@@ -13,6 +13,8 @@ from referee.games.dice import Dice
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.errors import RunError
 
+pytestmark = pytest.mark.slow
+
 CRASH = Fault(FaultKind.CRASH, "gone")
 
 

@@ -17,6 +17,8 @@ from referee.harness.check.findings import GAME_RULES
 from referee.harness.cli.main import main
 from referee.harness.process.core_wait import Thread
 
+pytestmark = pytest.mark.slow
+
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 STEP = """
 steady = step

@@ -18,6 +18,8 @@ import referee
 from referee.harness.cli.full_screen import KEYS, Viewer, read
 from referee.harness.replay.simulate import positions
 
+pytestmark = pytest.mark.slow
+
 Steered = Callable[[Viewer, Any], Awaitable[None]]
 
 

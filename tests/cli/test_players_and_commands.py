@@ -9,6 +9,8 @@ from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.programs.kinds import prefixes
 
+pytestmark = pytest.mark.slow
+
 CLIENTS = {"human": "people", "script:moves.txt": "scripts", "http://127.0.0.1:9": "web services"}
 COMMANDS = {
     "check": ("check", "BOT", "--game", "tictactoe"),

@@ -21,6 +21,8 @@ from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.slow
 def test_what_was_accepted_or_played_before_a_backup_is_there_after_a_kill_and_its_restoring(tmp_path: Path) -> None:

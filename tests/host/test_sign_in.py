@@ -23,6 +23,8 @@ from referee.harness.host.settings import ACCOUNT, BEGUN, SESSION
 from referee.harness.host.store import Store
 from referee.harness.host.teams import Account
 
+pytestmark = pytest.mark.slow
+
 CONTEST = "https://cup.example.org"
 
 

@@ -22,6 +22,8 @@ from referee.harness.ladder.table import table_of
 from referee.harness.ladder.verifying import problems
 from referee.harness.ladder.workshop import fetch_all, unpacked
 
+pytestmark = pytest.mark.slow
+
 MODULE = bot(json.dumps({"action": "putToken", "column": "C"}))
 
 

@@ -22,6 +22,8 @@ from referee.harness.ladder.records import Part, batch_path, claim_path, line_of
 from referee.harness.ladder.table import table_of
 from referee.harness.ladder.verifying import problems
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:

@@ -20,6 +20,8 @@ from referee.harness.ladder.records import are_lines, batch_path, claim_path, re
 from referee.harness.ladder.replays import pack_name
 from referee.harness.ladder.table import table_of
 
+pytestmark = pytest.mark.slow
+
 TOML = b'owner = ["eve"]\nrun = ["bot.wasm"]\n'
 
 

@@ -19,6 +19,8 @@ from referee.harness.ladder.draw import BotVersion, DrawnGame
 from referee.harness.ladder.rows import encoded
 from referee.harness.ladder.table import cached_table, table_of
 
+pytestmark = pytest.mark.slow
+
 SHOW = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 

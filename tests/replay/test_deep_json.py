@@ -22,6 +22,8 @@ from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.tournament.store.replay_source import LedgerShelf
 from referee.harness.web.replay_list import FolderList
 
+pytestmark = pytest.mark.slow
+
 DEEP = b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 WRONG = {"deep": DEEP, "no UTF-8": b'{"x":"\xff"}', "no object": b"[]"}
 

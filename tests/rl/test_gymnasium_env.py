@@ -12,6 +12,8 @@ import pytest
 
 import referee
 
+pytestmark = pytest.mark.slow
+
 BOT = """
 import os, sys, time
 from referee_kit.tictactoe import CELLS, Action, TicTacToeBot, run

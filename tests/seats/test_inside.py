@@ -21,6 +21,8 @@ from referee.harness.replay.simulate import verify
 from referee.harness.seats.inside import script_of
 from referee.protocol.messages import Encoding
 
+pytestmark = pytest.mark.slow
+
 RANDOM_PLAYER = """
 import random
 from referee_kit.cardgame import BOARD_SIZE, Action, ActionType, CardGameBot, Minion, run

@@ -12,6 +12,8 @@ from referee.harness.tournament.formats.games import Field, Outcome, ScheduledGa
 from referee.harness.tournament.formats.schedules import FORMATS
 from referee.harness.tournament.plan import read_plan
 
+pytestmark = pytest.mark.slow
+
 Played = dict[ScheduledGame, Outcome]
 WON, DRAWN, LOST = (1, 2), (1, 1), (2, 1)
 FORMAT = {False: "knockout", True: "double-elimination"}

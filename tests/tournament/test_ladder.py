@@ -25,6 +25,8 @@ from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 
+pytestmark = pytest.mark.slow
+
 
 class Course:
     """A ladder in which the lower number always wins, with one game at a time."""

@@ -28,7 +28,7 @@ from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
 
-pytestmark = pytest.mark.depends_on(*INPUTS)
+pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 
 DRAW, FIRST, SECOND = (1, 1), (1, 2), (2, 1)
 

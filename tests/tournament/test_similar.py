@@ -12,6 +12,8 @@ from submissions import prepared, zipped
 from referee.harness.paths import KITS
 from referee.harness.tournament.intake.similar import _of_kits, fingerprints, similar, tokens
 
+pytestmark = pytest.mark.slow
+
 OWN = '''
 WEIGHTS = {"centre": 7, "corner": 4, "edge": 2}
 

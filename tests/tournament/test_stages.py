@@ -21,6 +21,8 @@ from referee.harness.tournament.stages import begun, scheduled_games, stage_plan
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.reader import Book, LedgerResults
 
+pytestmark = pytest.mark.slow
+
 
 def plan(format: str, bots: int, *stages: Stage, **more: object) -> Plan:
     entries = identified([Entry(f"bot {n}", "", f"{n:02}" * 32, "@random") for n in range(bots)])

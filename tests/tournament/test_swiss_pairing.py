@@ -17,6 +17,8 @@ from referee.harness.tournament.formats.matching import Situation, Standing, has
 from referee.harness.tournament.formats.swiss import swiss, swiss_so_far
 from referee.harness.tournament.plan import Entry, Plan, checked, identified
 
+pytestmark = pytest.mark.slow
+
 Pair = tuple[int, int]
 
 

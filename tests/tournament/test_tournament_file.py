@@ -19,6 +19,8 @@ from referee.harness.tournament import organise
 from referee.harness.tournament.plan import Entry, read_plan
 from referee.harness.tournament.store import bot_archives
 
+pytestmark = pytest.mark.slow
+
 AGENT = "def agent(observation, configuration):\n    return 0\n"
 SHELL = "#!/bin/sh\n"
 ANT = "class AIPlayer:\n    pass\n"
