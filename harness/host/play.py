@@ -25,6 +25,7 @@ from referee.harness.host.finals import FINALS, Final
 from referee.harness.host.orders import Orders, Request, State
 from referee.harness.host.practice_games import PracticeGames
 from referee.harness.nurseries import ungrouped
+from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
@@ -55,6 +56,10 @@ ENOUGH_GAMES = 100
 PACE_S = 0.2
 ENTER_S = 0.5
 """How long bots that were built may wait for others. Workers get news of many at once."""
+TRIES = 3
+"""How often a build is tried that the machine ends, or may have ended."""
+AGAIN_S = 5.0
+"""How long to wait after such a build."""
 T = TypeVar("T")
 
 
@@ -301,15 +306,21 @@ class HostGames(TournamentGames):
 
     async def _build(self, entry: Entry) -> None:
         folder, plan = self.ledger.folder, self.plan
-        try:
-            made = partial(program, entry, folder, plan.game, plan.limits)
-            found = await threads.run(lambda: core_locks.done_aside(made, self._spare), abandon=True)
-        except NotIsolated:
-            raise  # the machine lacks something, and no bot
-        except (RunError, UsageError) as error:
-            self.failures.failing[entry.ident] = f"it cannot be started here: {error}"
-        else:
-            self._ready[entry.ident] = found
+        made = partial(program, entry, folder, plan.game, plan.limits)
+        for tries in range(1, TRIES + 1):
+            try:
+                found = await threads.run(lambda: core_locks.done_aside(made, self._spare), abandon=True)
+            except NotIsolated:
+                raise  # the machine lacks something, and no bot
+            except (RunError, UsageError) as error:
+                if tries == TRIES or isinstance(error, BuildError | UsageError):
+                    self.failures.failing[entry.ident] = f"it cannot be started here: {error}"
+                    return
+                self.on_note(f"{error}; that may be no fault of the bot, so it is built again")
+                await trio.sleep(AGAIN_S)
+            else:
+                self._ready[entry.ident] = found
+                return
 
     # Practice.
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+from clusters import folder_bot
 from contests import environment
 from hosting import ENTRY, Cup, serving
 from trio.testing import MockClock
@@ -26,10 +27,12 @@ from referee.harness.host.failures import FAILURES
 from referee.harness.host.orders import DatabaseOrders, Orders, Request, State
 from referee.harness.host.play import ENOUGH_GAMES, HostGames
 from referee.harness.host.practice_games import PracticeGames, checked_options
+from referee.harness.programs import build_process
 from referee.harness.tournament.execution.worker_messages import Assignment, PlayedGame
 from referee.harness.tournament.inbox import Enter, Submit, Withdraw, hand_in
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.bot_archives import finding, store
 from referee.harness.tournament.store.ledger import PLAN, Fault, Ledger, Line, claimed
 
 pytestmark = pytest.mark.slow
@@ -261,6 +264,33 @@ def test_a_team_reads_why_its_version_was_set_aside(tmp_path: Path) -> None:
     with serving(made) as client:
         for page in ("/team", "/team/versions/1"):
             assert "at fault in 5 games in a row" in client.get(page, headers=made.headers("member")).text
+
+
+@pytest.mark.parametrize("is_ours", [False, True], ids=["a full disk", "a wrong build"])
+def test_a_build_that_the_machine_ends_sets_no_version_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_ours: bool
+) -> None:
+    folder, bot, notes = cup(tmp_path / "cup"), folder_bot(tmp_path / "bots", "ann", 1), list[str]()
+    if is_ours:
+        (bot / "bot.toml").write_text((bot / "bot.toml").read_text().replace("mkdir -p", "exit 1; mkdir -p"))
+    else:
+        monkeypatch.setattr(build_process, "LOW_SPACE_BYTES", 1 << 60)
+    with finding([str(bot)], "tictactoe") as (found,):
+        entry = msgspec.structs.replace(found.entry, ident=found.entry.hash[:10])
+        store(found, folder)
+    write_plan(read_plan(folder / PLAN).replaced(bots=(entry,)), folder / PLAN)
+    with closing(Ledger(folder, {})) as ledger:
+        games = HostGames(read_plan(folder / PLAN), ledger, reader.read(folder), Desk())
+
+        def on_note(line: str) -> None:
+            notes.append(line)
+            monkeypatch.undo()  # there is room again
+
+        games.on_note = on_note
+        trio.run(games._build, entry, clock=MockClock(autojump_threshold=1.0))
+        assert (entry.ident in games.failures.failing) == is_ours == (entry.ident not in games._ready)
+    assert [line for line in notes if "has less than" in line and "no fault of the bot" in line] == notes
+    assert len(notes) == (0 if is_ours else 1)
 
 
 # Practice games.

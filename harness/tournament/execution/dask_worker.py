@@ -7,7 +7,7 @@ built once per machine.
 import platform
 import subprocess
 import threading
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +17,10 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness import installed
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation.plan import unmet
+from referee.harness.programs.build_process import BuildError
+from referee.harness.programs.entrant import Entrant
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import PROGRAM
 from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Played, Report
@@ -87,7 +89,7 @@ class _Process:
             return _reply(unable="; ".join(failures))
         for entry in entries:
             try:
-                order.bots[entry.ident] = bot_archives.program(entry, None, order.game, order.limits)
+                order.bots[entry.ident] = _program(entry, order)
             except (RunError, UsageError) as error:
                 self.broken[entry.ident] = f"{entry.name}: {error}"
         if self.process is None:
@@ -140,6 +142,17 @@ class _Process:
 
 
 _process = _Process()
+
+
+def _program(entry: Entry, order: Contest) -> Entrant:
+    """Builds a bot. If that fails through no fault of the bot, such as a kill, it is built once more."""
+    made = partial(bot_archives.program, entry, None, order.game, order.limits)
+    try:
+        return made()
+    except (BuildError, NotIsolated):
+        raise
+    except RunError:
+        return made()
 
 
 def _reply(**fields: Any) -> Reply:
