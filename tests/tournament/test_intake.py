@@ -127,11 +127,11 @@ def tree(repository: Path, entries: Iterable[str]) -> str:
 async def test_a_check_that_gets_no_core_until_its_end_decides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, is_the_machines: bool
 ) -> None:
-    monkeypatch.setattr(intake, "CHECK_S", 3.0)
+    monkeypatch.setattr(intake, "CHECK_S", 10.0)
     with busy_core() as core:
         words = json.dumps(["sh", "-c", f"exec taskset -c {core} {program}"])
         source = str(folder_of(tmp_path / "slow", toml=f"run = {words}\n"))
-        terms = intake.Intake(registry.game("tictactoe"), tmp_path, Limits(build_s=0.0), (), 1)
+        terms = intake.Intake(registry.game("tictactoe"), tmp_path, Limits(build_s=0.0), ("--limit", "startup=60s"), 1)
         outcome = await intake.checked(terms, Submission("slow", source), None, "slow", write_report)
     assert (outcome.accepted, outcome.undecided) == (False, is_the_machines)
     assert outcome.reason.startswith("not decided: the machine" if is_the_machines else "the check did not end within")
