@@ -123,4 +123,4 @@ def test_a_fingerprint_is_of_the_test_and_all_that_it_depends_on(
 @pytest.mark.parametrize("name", unchanged.recorded(ROOT))
 def test_a_recorded_test_exists(name: str) -> None:
     file, test = name.split("::")
-    assert re.search(rf"^(async )?def {test}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+    assert re.search(rf"^ *(async )?def {test}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
