@@ -137,6 +137,8 @@ async def test_a_check_that_gets_no_core_until_its_end_decides_nothing(
     assert outcome.reason.startswith("not decided: the machine" if is_the_machines else "the check did not end within")
     report = (tmp_path / "reports" / "slow.txt").read_text()
     assert ("but no core was free for" in report) == is_the_machines
+    report += (tmp_path / "reports" / "slow.xml").read_text()
+    assert str(tmp_path) not in report, "authors read no path of the organiser"
 
 
 @pytest.mark.trio

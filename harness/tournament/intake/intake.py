@@ -272,8 +272,9 @@ async def _check(intake: Intake, submission: Submission, path: Path, log: Path |
         if not lacked_time(spent_s, lack.lacked_s):
             return _refusal(intake, submission, why, spent_s)
         why += f", but no core was free for {lack.lacked_s:.0f} s of these"
-        origin = Origin(submission.source, Path(submission.source))
-        return slowed(intake.game, intake.seed, submission.name, why, origin, spent_s)
+        source = Path(submission.source)
+        report = slowed(intake.game, intake.seed, submission.name, why, Origin(submission.source, source), spent_s)
+        return for_author(report, (source,), submission.file)
     try:
         report = msgspec.json.decode(done.stdout, type=CheckReport)
     except msgspec.DecodeError:
