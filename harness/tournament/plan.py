@@ -25,7 +25,7 @@ from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
-from referee.harness.tournament.formats.swiss import size_of_swiss
+from referee.harness.tournament.formats.swiss import rounds_of
 from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 
@@ -423,7 +423,7 @@ def number_of_games(plan: Plan) -> int | None:
     """Returns the number of games, without a play-off; None if it depends on results."""
     field = plan.field
     if plan.format == "swiss":
-        return size_of_swiss(field)
+        return rounds_of(field) * (len(field.present) // 2) * field.games if field.pairing < 2 else None
     if plan.format == "ladder":
         return field.games or None
     if plan.format == "series" or plan.format in BRACKETS or plan.stages:

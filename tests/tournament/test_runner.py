@@ -300,21 +300,6 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
     assert len(games(folder)) == 6
 
 
-@pytest.mark.parametrize(
-    ("format", "tables", "sentence"),
-    [
-        ("swiss", "6", "3 rounds are played, not 6: after that, 3 bots have all met"),
-        ("swiss", "3", None),
-    ],
-)
-def test_rounds_that_cannot_be_played_get_a_remark(
-    bots: list[str], tmp_path: Path, format: str, tables: str, sentence: str | None
-) -> None:
-    start = command("--game", "tictactoe", *bots, "--format", format, "--rounds", tables)
-    done = subprocess.run(start, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines() == ([] if sentence is None else [sentence])
-
-
 def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: list[str], tmp_path: Path) -> None:
     for format in ("round-robin", "gauntlet"):
         start = ["--game", "tictactoe", "--format", format, "--seed", "3", "--ledger", tmp_path / format]

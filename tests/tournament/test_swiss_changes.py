@@ -1,5 +1,6 @@
 """Late bots, new versions and withdrawals in a Swiss: rounds that were played stay as they were paired."""
 
+import itertools
 import random
 import shutil
 import subprocess
@@ -17,9 +18,9 @@ from test_stages import add, plan
 from test_swiss_pairing import Beats, rounds
 
 from referee.harness.tournament.formats.games import PAIRING, Field, ScheduledGame
-from referee.harness.tournament.formats.swiss import swiss_so_far
+from referee.harness.tournament.formats.swiss import swiss_so_far, swiss_state
 from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.plan import Entry, Plan, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -53,6 +54,57 @@ def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int
         playing = {bot for game in each for bot in game.seats}
         assert playing.isdisjoint(absent)
         assert len(set(range(bots + new)) - {*absent} - playing) <= 1
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data(), bots=st.integers(2, 9), asked=st.integers(1, 30), seed=st.integers(0, 100))
+def test_a_swiss_goes_on_until_all_have_met_whenever_bots_come_and_leave(
+    data: st.DataObject, bots: int, asked: int, seed: int
+) -> None:
+    changes, absent, results = [()] * bots, set[int](), Beats()
+    for _ in range(data.draw(st.integers(0, 4)) + 1):
+        field = Field(len(changes), 2, 2, seed, rounds=asked, absent=tuple(absent), changes=tuple(changes))
+        while (state := swiss_state(field, results)).rounds_left() and data.draw(st.integers(0, 9)):
+            play_round(field, results)
+        left, number = state.rounds_left(), len(state.rounds)
+        present = set(range(len(changes))) - absent
+        met = {pair for each in state.rounds for game in each.games for pair in (game.seats, game.seats[::-1])}
+        unmet = {pair for pair in itertools.permutations(present, 2) if pair not in met}
+        assert (left > 0) == bool(unmet and number < asked) and number + left <= asked
+        assert state.too_late() == [bot for bot in sorted(present) if not left and changes[bot] == (number,)]
+        assert state.size(set()) == sum(len(each.games) for each in state.rounds) + left * (len(present) // 2) * 2
+        if data.draw(st.booleans()) or len(present) == 2:
+            changes.append((number,) if number else ())
+        else:
+            gone = data.draw(st.sampled_from(sorted(present)))
+            absent.add(gone)
+            changes[gone] = (*(changes[gone] or (0,)), number) if number else ()
+
+
+def play_round(field: Field, results: Beats) -> None:
+    for game in swiss_state(field, results).rounds[-1].games:
+        if results.get(game) is None:
+            results.play(game)
+
+
+@pytest.mark.parametrize("bots", [3, 5, 6, 9])
+def test_a_bot_that_comes_after_the_last_round_is_named_and_plays_with_more_rounds(bots: int) -> None:
+    cup, book = plan("swiss", bots, rounds=30, pairing=PAIRING), Book()
+    assert play(cup, book)
+    number = len(swiss_so_far(cup.field, LedgerResults(Keys(cup), book)))
+    assert f"{number} rounds, not 30: then all bots have met" in all_standings(cup, book).notes
+    late = msgspec.structs.replace(Entry("Late", "", "f" * 64, "@random"), ident="ffffff", changes=(number,))
+    cup = cup.replaced(bots=(*cup.bots, late), rounds=number)
+    notes = all_standings(cup, book).notes
+    assert any(f"Late came after the last round, and will not play; `{RUN} {number + 1}`" in note for note in notes)
+    cup = cup.replaced(rounds=number + bots)
+    assert play(cup, book)
+    found = all_standings(cup, book)
+    (row,) = (row for row in found.rows if row.name == "Late")
+    assert row.games and found.due == found.played and not any("came after" in note for note in found.notes)
+
+
+RUN = "referee tournament run DIR --rounds"
 
 
 def test_a_swiss_that_is_a_later_stage_has_only_the_bots_that_went_on() -> None:

@@ -21,11 +21,6 @@ from referee.harness.tournament.formats.games import (
 )
 
 
-def swiss_rounds(bots: int, rounds: int | None) -> int:
-    """Returns the number of rounds: ⌈log2 n⌉ + 2 by default, and never more than there are opponents."""
-    return min(rounds or math.ceil(math.log2(bots)) + 2, bots - 1 + bots % 2)
-
-
 def swiss(field: Field, results: Results) -> ScheduledGames:
     """Rounds of game pairs between bots of about equal score that have not met.
 
@@ -33,7 +28,7 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
     bot leaves during a round, its opponent wins the games that are left. A rematch, where it cannot be avoided, has
     further games.
     """
-    return _Swiss(field).games(results) if field.pairing > 1 else _first_swiss(field, results)
+    return Swiss(field).games(results) if field.pairing > 1 else _first_swiss(field, results)
 
 
 class SwissRound(Struct):
@@ -66,7 +61,7 @@ class _Player(Struct):
         return matching.Standing(self.score, self.byes, matching.wish(self.seats), tuple(self.floats[:-3:-1]))
 
 
-class _Swiss:
+class Swiss:
     """The state of a tournament between two rounds."""
 
     def __init__(self, field: Field) -> None:
@@ -82,10 +77,9 @@ class _Swiss:
         self.rounds: list[SwissRound] = []
 
     def games(self, results: Results) -> ScheduledGames:
-        for number in range(rounds_of(self.field)):
+        while self.rounds_left():
+            number = len(self.rounds)
             bots = self.field.bots_of_round(number)
-            if len(bots) < 2:
-                return
             missed = {bot: self._missed(self.players[player], number) for player, bot in bots.items()}
             this = SwissRound([], {bot: points for bot, points in missed.items() if points})
             self.rounds.append(this)
@@ -109,6 +103,31 @@ class _Swiss:
             self._decide_unplayed(this, number, results)
             yield from this.games
             self._count(this.games, (yield from finished(this.games, results)))
+
+    def rounds_left(self) -> int:
+        """Returns how many rounds come at least: no more than were asked for, and none once all bots have met."""
+        players = self.field.bots_of_round(len(self.rounds))
+        if len(players) < 2:
+            return 0
+        unmet = dict.fromkeys(players, len(players) - 1)
+        for one, two in self.met:
+            if one in unmet and two in unmet:
+                unmet[one] -= 1
+                unmet[two] -= 1
+        seats = len(players) - len(players) % 2
+        needed = max(*unmet.values(), math.ceil(sum(unmet.values()) / seats))
+        return max(0, min(needed, rounds_of(self.field) - len(self.rounds)))
+
+    def size(self, void: Set[int]) -> int:
+        """Returns the number of games, without those of void bots."""
+        games = sum(void.isdisjoint(game.seats) for each in self.rounds for game in each.games)
+        pairs = len(self.field.bots_of_round(len(self.rounds))) // 2
+        return games + self.rounds_left() * pairs * self.field.games
+
+    def too_late(self) -> list[int]:
+        """Returns the bots that came after the last round."""
+        bots = {} if self.rounds_left() else self.field.bots_of_round(len(self.rounds))
+        return [bot for player, bot in bots.items() if not self.players[player].seen]
 
     def _missed(self, player: _Player, number: int) -> float:
         """Counts the rounds in which a player was not there. Returns their points."""
@@ -167,39 +186,30 @@ class _Swiss:
 
 
 def rounds_of(field: Field) -> int:
-    """Returns the number of rounds. Bots that have left count: a round that was played stays."""
+    """Returns the most rounds: ⌈log2 n⌉ + 2 by default. Bots that have left count: a round that was played stays."""
     if field.pairing < 2:
-        return swiss_rounds(len(field.present), field.rounds)
+        bots = len(field.present)
+        return min(field.rounds or _default_rounds(bots), bots - 1 + bots % 2)
     count = len({field.players_of_bots[bot] for bot in range(field.bots) if field.takes_part(bot)})
-    return swiss_rounds(count, field.rounds) if count > 1 else 0
+    return (field.rounds or _default_rounds(count)) if count > 1 else 0
 
 
-def size_of_swiss(field: Field) -> int:
-    """Returns the number of games."""
-    if field.pairing < 2:
-        return rounds_of(field) * (len(field.present) // 2) * field.games
-    return sum(len(field.bots_of_round(number)) // 2 for number in range(rounds_of(field))) * field.games
+def _default_rounds(bots: int) -> int:
+    return math.ceil(math.log2(bots)) + 2
 
 
-def size_with_changes(field: Field, so_far: Sequence[SwissRound], void: Set[int]) -> int:
-    """Returns the number of games of a Swiss that bots have left, without those of void bots.
-
-    A bot that leaves during a round does not play all of its games. `so_far`: the rounds that were scheduled.
-    """
-    games = sum(void.isdisjoint(game.seats) for each in so_far for game in each.games)
-    left = range(len(so_far), rounds_of(field))
-    return games + sum(len(field.bots_of_round(number)) // 2 for number in left) * field.games
+def swiss_state(field: Field, results: Results) -> Swiss:
+    """Returns a tournament of the present pairing after the rounds that were scheduled so far."""
+    tournament = Swiss(field)
+    for game in tournament.games(results):
+        if game is None:
+            break
+    return tournament
 
 
 def swiss_so_far(field: Field, results: Results) -> list[SwissRound]:
     """Returns the rounds that were scheduled so far."""
-    if field.pairing < 2:
-        return _first_swiss_so_far(field, results)
-    tournament = _Swiss(field)
-    for game in tournament.games(results):
-        if game is None:
-            break
-    return tournament.rounds
+    return swiss_state(field, results).rounds if field.pairing > 1 else _first_swiss_so_far(field, results)
 
 
 # Tournaments with the first pairing.

@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from referee.harness.tournament.formats.games import PAIRING
+from referee.harness.tournament.formats.swiss import swiss_state
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports import figures
 from referee.harness.tournament.reports.counted_games import bots_of, of_plan
 from referee.harness.tournament.reports.order import RULES, is_uneven, taking_part
 from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
 from referee.harness.tournament.statistics.score import FEW, Sample, strength
-from referee.harness.tournament.store.reader import Book
+from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.harness.tournament.ties import SCORE, Tie, used_ties
 from referee.protocol.text import counted
 
@@ -85,6 +87,20 @@ def _listed(names: Sequence[str]) -> str:
     """Returns the first names with commas, and the number of the others."""
     more = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:
+    """Says why a Swiss has fewer rounds than were asked for, and who came too late to play."""
+    if plan.format != "swiss" or plan.pairing < PAIRING or (state := swiss_state(plan.field, results)).rounds_left():
+        return
+    played = len(state.rounds)
+    if plan.rounds is not None and played < plan.rounds:
+        yield f"{counted(played, 'round')}, not {plan.rounds}: then all bots have met"
+    if late := [plan.bots[bot].name for bot in state.too_late()]:
+        yield (
+            f"{_listed(late)} came after the last round, and will not play; "
+            f"`referee tournament run DIR --rounds {played + 1}` plays another round"
+        )
 
 
 def games_without_value(plan: Plan, book: Book) -> Iterator[str]:

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Protocol
 
 from referee.harness.tournament.formats.schedules import BRACKETS
-from referee.harness.tournament.formats.swiss import size_with_changes, swiss_so_far
+from referee.harness.tournament.formats.swiss import swiss_state
 from referee.harness.tournament.plan import Plan, number_of_games, same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
@@ -24,6 +24,7 @@ from referee.harness.tournament.reports.notes import (
     general_notes,
     leaders_at_fault,
     ranking_rule,
+    rounds_played,
     superiority,
 )
 from referee.harness.tournament.reports.order import UNEQUAL, ordered
@@ -103,6 +104,7 @@ def standings(
             *leaders_at_fault(ranked),
             *play_off.notes(),
             *same_programs(plan),
+            *rounds_played(plan, play_off.results),
             *([] if different < DISTINCT * total else superiority(plan, ranked, cross)),
             *general_notes(plan, total, different, ranked, surplus),
             *past,
@@ -118,10 +120,10 @@ def _due(plan: Plan, book: Book, results: LedgerResults) -> int | None:
 
     `results` also has the games of void bots.
     """
-    due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
-    if absent and plan.format == "swiss" and plan.pairing > 1:
+    if plan.format == "swiss" and plan.pairing > 1:
         void = {place for place, entry in enumerate(plan.bots) if entry.ident in plan.void}
-        return size_with_changes(plan.field, swiss_so_far(plan.field, results), void)
+        return swiss_state(plan.field, results).size(void)
+    due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}
     if due is not None and absent and plan.format not in ("ladder", "groups"):
         due += sum(len(games) for each, games in book.line_ups.items() if not absent.isdisjoint(bots_of(each)))
     return due
