@@ -63,7 +63,7 @@ def _with_state(entry: Entry, before: Entry | None) -> Entry:
 
 
 def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> Plan:
-    """Returns the plan with added bots; an absent one then takes part. All other games stay the same.
+    """Returns the plan with added bots; an absent one of that name and content then takes part. Other games stay.
 
     A bot with the name of another is its newer version: the other then takes no further part. `back`: names of
     withdrawn bots that take part again.
@@ -71,9 +71,9 @@ def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> P
     if plan.format in CLOSED and entries:
         raise UsageError(f"{plan.format} takes no further bots; start another tournament")
     guests = [entry for entry in plan.bots if entry.guest]
-    added = {entry.hash for entry in entries}
-    absent = {entry.hash for entry in plan.bots if entry.absent}
-    stay = {entry.ident for entry in plan.bots if entry.hash in added}
+    added = {(shown_name(entry.name), entry.hash) for entry in entries}
+    absent = {(entry.name, entry.hash) for entry in plan.bots if entry.absent}
+    stay = {entry.ident for entry in plan.bots if (entry.name, entry.hash) in added}
     stay |= {plan.bots[place].ident for place in _current(plan, back)}
     names = {shown_name(entry.name) for entry in entries}
     names |= {entry.name for entry in plan.bots if entry.absent and entry.ident in stay}
@@ -87,7 +87,7 @@ def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> P
         for entry in plan.bots
         if not entry.guest
     ]
-    new = identified([entry for entry in entries if entry.hash not in absent], entered=bots)
+    new = identified([entry for entry in entries if (shown_name(entry.name), entry.hash) not in absent], entered=bots)
     return _checked(plan.replaced(bots=(*bots, *new, *guests)))
 
 

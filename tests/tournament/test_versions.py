@@ -10,6 +10,7 @@ from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.formats.schedules import FORMATS
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified, read_plan
+from referee.harness.tournament.plan_changes import entered
 from referee.harness.tournament.reports import standings
 from referee.harness.tournament.reports.rows import Standings
 from referee.harness.tournament.store import ledger
@@ -39,6 +40,17 @@ def test_a_resubmitted_bot_replaces_its_older_version_and_can_come_back(tmp_path
     back = table(folder)
     assert (back["rows"], back["cross"]) == (first["rows"], first["cross"])
     assert [entry.absent for entry in read_plan(folder / PLAN).bots] == [False, False, True]
+
+
+@pytest.mark.parametrize("gone", [{"withdrawn": True, "void": True}, {"withdrawn": True}, {}])
+def test_a_bot_with_the_files_of_one_that_plays_no_more_is_another_bot(gone: dict[str, bool]) -> None:
+    """Whether that one was disqualified, has withdrawn, or is an older version."""
+    first = identified([Entry(name, "", name[0] * 64, "") for name in ("ann", "bob", "cid")])
+    before = Plan("tictactoe", "round-robin", 1, (*first[:2], msgspec.structs.replace(first[2], absent=True, **gone)))
+    after = entered(before, [Entry("dan", "", "c" * 64, "")])
+    assert after.bots[:3] == before.bots and (after.bots[3].name, after.bots[3].absent) == ("dan", False)
+    assert len({entry.ident for entry in after.bots}) == 4
+    assert entered(before, [Entry("cid", "", "c" * 64, "")]).bots == first
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "swiss", "series", "ladder", "list-order"])
