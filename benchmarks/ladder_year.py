@@ -19,11 +19,14 @@ from typing import IO
 
 import msgspec
 
+from referee.harness import git
 from referee.harness.known_games import find_game
 from referee.harness.ladder.chain import Chain, Nature, Result
+from referee.harness.ladder.commits import NEW
 from referee.harness.ladder.draw import DrawnGame, due, new_games, sampled
 from referee.harness.ladder.keys import SigningKey
 from referee.harness.ladder.new import write_ladder
+from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.playing import runner_file
 from referee.harness.ladder.records import (
     Claim,
@@ -146,8 +149,10 @@ def bot(number: int, version: int) -> dict[str, bytes]:
 def write_year(folder: Path, games: int) -> None:
     """Writes a year with so many games."""
     write_ladder(folder, find_game("connectfour"), "A year", SETTINGS, "referee")
-    command = ["git", "-C", str(folder), "fast-import", "--quiet", "--force"]
-    importer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 20)
+    command = [git.program(), "-C", str(folder), "fast-import", "--quiet", "--force"]
+    importer = subprocess.Popen(
+        command, env=git.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 20
+    )
     assert importer.stdin is not None and importer.stdout is not None
     year = Year(importer.stdin, importer.stdout)
     files = {path: data for number in range(BOTS) for path, data in bot(number, 0).items()}
@@ -186,8 +191,9 @@ def main(folder: Path, games: int) -> None:
     if not folder.exists():
         started = time.monotonic()
         write_year(folder, games)
-        subprocess.run(["git", "-C", str(folder), "repack", "-adq", "--window=2"], check=True)
-        subprocess.run(["git", "-C", str(folder), "update-ref", "-d", "refs/referee/new"], check=False)
+        with Repository(folder) as repository:
+            repository.run("repack", "-adq", "--window=2")
+            repository.run("update-ref", "-d", NEW)
         print(f"written in {time.monotonic() - started:.0f} s")
     size = sum(file.stat().st_size for file in (folder / ".git").rglob("*") if file.is_file())
     print(f"repository {size / 2**20:,.0f} MiB, {size / games:.1f} bytes a game")

@@ -3,14 +3,13 @@
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.errors import UsageError, writing
 from referee.harness.installed import installed
-from referee.harness.ladder.commits import identity
+from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.records import BOTS, NAME, SETTINGS
 from referee.harness.new.write import requirement
@@ -18,7 +17,7 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 
 TEMPLATES = Path(__file__).parent / "templates"
-BRANCH, ROLES = "main", ("AUTHOR", "COMMITTER")
+BRANCH = "main"
 PLACES = {
     "README.md": "README.md",
     "gitlab-ci.yml": ".gitlab-ci.yml",
@@ -34,28 +33,13 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
     lines = [f"game = {json.dumps(game.name)}", f"title = {json.dumps(title, ensure_ascii=False)}"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
     words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": install or installation()}
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / SETTINGS).write_text("\n".join([*lines, ""]), "utf-8")
-        for name, place in PLACES.items():
-            text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
-            (folder / place).parent.mkdir(parents=True, exist_ok=True)
-            (folder / place).write_text(text, "utf-8")
-    done = subprocess.run(["git", "init", "--quiet", f"--initial-branch={BRANCH}", str(folder)], capture_output=True)
-    if done.returncode != 0:
-        raise RunError(f"{folder}: git init: {done.stderr.decode(errors='replace').strip()}")
-    repository = Repository(folder)
-    commit_all(repository, ["."], f"A ladder of {game.title}")
-
-
-def commit_all(repository: Repository, paths: list[str], message: str) -> None:
-    """Commits these paths of the work tree. UsageError if nothing has changed."""
-    repository.run("add", "--all", "--force", "--", *paths)
-    if not repository.text("status", "--porcelain", "--untracked-files=no", "--", *paths):
-        raise UsageError(f"{repository.folder}: {', '.join(paths)} has not changed")
-    name, _, email = identity(repository).removesuffix(">").partition(" <")
-    who = {f"GIT_{role}_{part}": text for role in ROLES for part, text in (("NAME", name), ("EMAIL", email))}
-    repository.run("commit", "--quiet", "--no-verify", "-m", message, "--", *paths, more=who)
+    files = {SETTINGS: "\n".join([*lines, ""]).encode()}
+    for name, place in PLACES.items():
+        text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
+        files[place] = text.encode()
+    with Repository.made(folder, branch=BRANCH) as repository:
+        repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}"))
+        repository.run("reset", "--quiet", "--hard")
 
 
 def installation() -> str:
@@ -92,10 +76,23 @@ def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
 
 
 def commit_bot(repository: Repository, bot: Path) -> None:
-    """Puts a staged bot into `bots/NAME` of the work tree and commits it. UsageError if nothing has changed."""
-    to = Path(repository.text("rev-parse", "--show-toplevel")) / BOTS / bot.name
-    with writing(to):
-        if to.exists():
-            shutil.rmtree(to)
-        shutil.copytree(bot, to)
-    commit_all(repository, [str(to)], f"Bot {bot.name}")
+    """Commits a staged bot as `bots/NAME`, with the bytes that were checked. UsageError if nothing has changed."""
+    head, home = repository.commit("HEAD"), f"{BOTS}/{bot.name}"
+    paths = {f"{home}/{file.relative_to(bot).as_posix()}": file for file in bot.rglob("*") if file.is_file()}
+    programs = {path for path, file in paths.items() if file.stat().st_mode & 0o100}
+    files = {path: file.read_bytes() for path, file in paths.items()}
+    commit = commit_files(repository, head, files, f"Bot {bot.name}", folder=(home, ""), programs=programs)
+    if repository.id_of(commit, home) == repository.id_of(head, home):
+        raise UsageError(f"{repository.folder}: {home} has not changed")
+    repository.run("update-ref", "HEAD", commit, head)
+    if repository.top is None:
+        return
+    gone = [each.path for each in repository.entries(head, f"{home}/")]
+    with writing(repository.top / home):
+        for path in gone:
+            (repository.top / path).unlink(missing_ok=True)
+        shutil.copytree(bot, repository.top / home, dirs_exist_ok=True)
+    # The index, without the filters that `git add` would run.
+    lines = [f"0 {'0' * len(head)}\t{path}\0".encode() for path in gone]
+    lines.append(repository.run("ls-tree", "-r", "-z", commit, "--", f"{home}/"))
+    repository.run("update-index", "-z", "--index-info", given=b"".join(lines))

@@ -5,7 +5,7 @@ Nothing of a commit is run or checked out: no filter, no hook and no attribute o
 
 import os
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -40,7 +40,10 @@ STRANGER_LIMIT = 'ulimit -v 2097152 2>/dev/null; ulimit -f {blocks} && exec "$0"
 BLOCK = 512
 TOO_LARGE = "index-pack"
 """What git names when it was killed because a pack became too large."""
-SETTINGS = (*git.SETTINGS, "core.quotePath=false", "log.showSignature=false", "commit.gpgSign=false")
+SETTINGS = (*git.SETTINGS, "core.quotePath=false", "log.showSignature=false")
+TO_FORGES = ("fetch", "push", "var")
+"""The commands that follow the user's settings: those that reach a forge, and that which knows the author."""
+UNSAFE = re.compile("dubious ownership in repository at '(.*)'")
 FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "040000"
 """The modes of entries."""
 MODE = re.compile(rb"0?[1-7][0-7]{4,5}")
@@ -71,27 +74,33 @@ class Repository:
     """A git repository."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        """UsageError if there is none, or if git is missing. `environment`: None = with the user's settings."""
-        program = shutil.which("git")
-        if program is None:
-            raise UsageError("a ladder needs git, which is not installed")
+        """UsageError with git's reason if there is none. `environment`: None = see `git`; else for every command."""
         self._environment = git.environment() if environment is None else environment
+        self._users_environment = git.users_environment() if environment is None else environment
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.folder, self._command = folder, [program, "-C", str(folder), *git.options(*SETTINGS)]
-        self._git = ["/bin/sh", "-c", MEMORY_LIMIT, *self._command]
-        try:
-            self.run("rev-parse", "--git-dir")
+        self.folder = folder
+        self.top: Path | None = None
+        """The top of the work tree; None without one."""
+        self._command = [git.program(), "-C", str(folder), *git.options(*SETTINGS)]
+        try:  # as the user, who may have said that somebody else's folder is safe
+            found = self.run("rev-parse", "--absolute-git-dir", "--show-cdup", more=self._users_environment)
         except RunError as error:
-            raise UsageError(
-                f"{folder} is no git repository; clone the ladder, or make one: referee ladder new"
-            ) from error
+            raise UsageError(_no_repository(folder, str(error))) from error
+        place, *up = os.fsdecode(found).removesuffix("\n").split("\n")
+        if up:
+            self.top = Path(os.path.realpath(folder / up[0]))
+        # From here on every path is one of the top, wherever the command was called.
+        where = [f"--git-dir={place}", "-C", str(self.top or place)]
+        self._command = [git.program(), *where, *git.options(*SETTINGS)]
 
     @classmethod
-    def made(cls, folder: Path, kind: str = "sha1", environment: Mapping[str, str] | None = None) -> "Repository":
-        """Makes a bare repository. `kind`: how it names objects. `environment`: as above."""
-        environment = git.environment() if environment is None else environment
-        words = ["git", "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder)]
-        done = subprocess.run(words, capture_output=True, env=environment)
+    def made(
+        cls, folder: Path, kind: str = "sha1", environment: Mapping[str, str] | None = None, branch: str | None = None
+    ) -> "Repository":
+        """Makes a repository. `kind`: how it names objects. `environment`: as above. `branch`: None = a bare one."""
+        how = "--bare" if branch is None else f"--initial-branch={branch}"
+        words = [git.program(), "init", "--quiet", how, "--template=", f"--object-format={kind}", str(folder)]
+        done = subprocess.run(words, capture_output=True, env=environment or git.environment())
         if done.returncode != 0:
             raise RunError(f"{folder}: git init: {done.stderr.decode(errors='replace').strip()}")
         return cls(folder, environment)
@@ -118,15 +127,15 @@ class Repository:
         UsageError for more than `most` bytes: a few small objects can stand for any number of files. `most_written`:
         the most bytes of a file, of what a stranger's server sends. Then git runs without a terminal.
         """
-        command = self._git
-        if most_written is not None:
-            command = ["/bin/sh", "-c", STRANGER_LIMIT.format(blocks=most_written // BLOCK), *self._command]
+        limit = MEMORY_LIMIT if most_written is None else STRANGER_LIMIT.format(blocks=most_written // BLOCK)
+        command = ["/bin/sh", "-c", limit, *self._command]
+        environment = self._users_environment if _what(words) in TO_FORGES else self._environment
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
             source.write(given)
             source.seek(0)
             process = subprocess.Popen(
                 [*command, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
-                env={**self._environment, **(more or {})}, start_new_session=most_written is not None,
+                env={**environment, **(more or {})}, start_new_session=most_written is not None,
             )  # fmt: skip
             assert process.stdout is not None
             late = Event()
@@ -218,8 +227,9 @@ class Repository:
         process = self._processes.get(how)
         if process is None or process.poll() is not None:
             process = self._processes[how] = subprocess.Popen(
-                [*self._git, "cat-file", how], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, env=self._environment, bufsize=1 << 20,
+                ["/bin/sh", "-c", MEMORY_LIMIT, *self._command, "cat-file", how],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=self._environment, bufsize=1 << 20,
             )  # fmt: skip
             weakref.finalize(self, _end, process)
         assert process.stdin is not None and process.stdout is not None
@@ -273,6 +283,15 @@ class Repository:
     @cached_property
     def _id_bytes(self) -> int:
         return 32 if self.text("rev-parse", "--show-object-format") == "sha256" else 20
+
+
+def _no_repository(folder: Path, why: str) -> str:
+    """Says why a folder cannot be used as a repository: in git's words, unless it is none."""
+    if "not a git repository" in why:
+        return f"{folder} is no git repository; clone the ladder, or make one: referee ladder new"
+    if found := UNSAFE.search(why):
+        why += f"; if you trust it: git config --global --add safe.directory {shlex.quote(found[1])}"
+    return why
 
 
 def _what(words: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from referee.games import registry
 from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
+from referee.harness import git
 from referee.harness.adapters.wasm.build import wasm_bot_file
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed, origin, pinned, requirements, version
@@ -281,15 +282,16 @@ def requirement(record: metadata.Distribution) -> str:
 def checkout(folder: Path) -> str:
     """Returns `git+https://…@COMMIT` for a checkout whose origin has the commit; else an empty text."""
 
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=20)
+    def run(*words: str) -> str:
+        command = [git.program(), "-C", str(folder), *git.options(*git.SETTINGS), *words]
+        done = subprocess.run(command, env=git.environment(), capture_output=True, text=True, timeout=20)
         return done.stdout.strip() if done.returncode == 0 else ""
 
     try:
-        url, commit = git("remote", "get-url", "origin"), git("rev-parse", "HEAD")
-        if not commit or not git("branch", "--remotes", "--contains", commit):
+        url, commit = run("remote", "get-url", "origin"), run("rev-parse", "HEAD")
+        if not commit or not run("branch", "--remotes", "--contains", commit):
             return ""
-    except (OSError, subprocess.TimeoutExpired):
+    except (UsageError, OSError, subprocess.TimeoutExpired):
         return ""
     url = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", url)
     return f"git+{url}@{commit}" if url.startswith("https://") and "@" not in url else ""

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping
@@ -27,7 +26,7 @@ LIMITED = (
 Look = Callable[[], None]
 """Looks at what git has written so far. UsageError if that is too much."""
 SETTINGS = (*git.SETTINGS, "core.symlinks=false")  # a link could lead to any file of this machine
-ASK_NOBODY = {"GIT_ASKPASS": "false", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=10"}
+ASK_NOBODY = {"GIT_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}  # nor on a terminal: git has none
 MOVED = re.compile(r"error: 30\d|redirect")
 
 
@@ -49,15 +48,15 @@ async def fetch(
     UsageError if that fails, takes too long, or grows beyond the limits. A few small objects can stand for any number
     of files, so the files are counted before they are written.
     """
-    program = shutil.which("git")
-    if program is None:
-        raise UsageError(f"{address}: needs git, which is not installed")
+    program = git.program()
     settings = git.options(*SETTINGS, *(git.STRANGERS_SETTINGS if is_strangers else ()))
-    environment = git.strangers_environment(address) if is_strangers else git.environment() | ASK_NOBODY
+    strangers = git.strangers_environment(address) if is_strangers else None
+    plain, to_fetch = strangers or git.environment(), strangers or git.users_environment() | ASK_NOBODY
     until, listing = trio.current_time() + fetch_s, folder.with_name(f"{folder.name}.files")
 
     async def run(*words: str, output: int | IO[bytes] = subprocess.DEVNULL, look: Look) -> None:
-        command = ["/bin/sh", "-c", LIMITED, program, *settings, *words]
+        command = ["/bin/sh", "-c", LIMITED, program, *settings, "-C", str(folder), *words]
+        environment = to_fetch if words[0] == "fetch" else plain
         await _run(command, environment, address, output, until, fetch_s, look)
 
     def check_size() -> None:
@@ -68,16 +67,18 @@ async def fetch(
         if listing.stat().st_size > MOST_LISTED_BYTES:
             raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
 
-    await run("init", "--quiet", "--template=", "--", str(folder), look=lambda: None)
-    await run("-C", str(folder), *git.FETCH, "--depth=1", "--", address, commit, look=check_size)
+    (folder / ".git" / "info").mkdir(parents=True)
+    (folder / ".git" / "info" / "attributes").write_text(git.RAW)
+    await run("init", "--quiet", "--template=", look=lambda: None)
+    await run(*git.FETCH, "--depth=1", "--", address, commit, look=check_size)
     with listing.open("wb") as file:
-        await run("-C", str(folder), "ls-tree", "-rtlz", "FETCH_HEAD", output=file, look=check_listing)
+        await run("ls-tree", "-rtlz", "FETCH_HEAD", output=file, look=check_listing)
     entries = [entry.partition(b"\t")[0].split() for entry in listing.read_bytes().split(b"\0") if entry]
     if len(entries) > 2 * max_files:  # folders are listed too
         raise UsageError(f"{address}: holds more than {max_files:,} files, which are allowed")
     if sum(int(words[-1]) for words in entries if words[-1].isdigit()) > max_bytes:
         raise UsageError(f"{address}: holds more than {max_bytes:,} bytes, which are allowed")
-    await run("-C", str(folder), "checkout", "--quiet", "--force", "FETCH_HEAD", look=check_size)
+    await run("checkout", "--quiet", "--force", "FETCH_HEAD", look=check_size)
 
 
 async def _run(
