@@ -3,17 +3,24 @@
 import fnmatch
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
 
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
 """Folders of build tools, and links of these names, which are left out at any depth."""
+
+Patterns = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=100)]
+"""Patterns that a stranger may have written. Each costs time for each file."""
+MOST_COMPARED = 1_000_000_000
+"""Most letters of patterns times letters of paths: comparing so many takes a few seconds at worst."""
 
 
 class File(Struct, frozen=True, order=True):
@@ -46,7 +53,11 @@ class BotArchive(Struct, frozen=True):
 
 
 def read(
-    folder: Path, exclude: Iterable[str] = (), readable: Iterable[str] = (), most_bytes: int | None = None
+    folder: Path,
+    exclude: Iterable[str] = (),
+    readable: Iterable[str] = (),
+    most_bytes: int | None = None,
+    left_out: Collection[str] = LEFT_OUT,
 ) -> BotArchive:
     """Reads the files of a folder. OSError for a file that cannot be read.
 
@@ -56,24 +67,46 @@ def read(
     `exclude`: patterns of relative paths, such as `data/*.bin`. A pattern that matches a folder excludes all of it.
     `readable`: files and folders that the user shows to bots, to which links may lead too.
     """
-    patterns = tuple(pattern.rstrip("/") for pattern in exclude)
-    allowed = real_paths(folder, *readable)
-    return BotArchive(folder, tuple(sorted(_files(folder, patterns, allowed, most_bytes))))
+    excluded, allowed = _Excluded(exclude), real_paths(folder, *readable)
+    return BotArchive(folder, tuple(sorted(_files(folder, excluded, allowed, most_bytes, left_out))))
 
 
-def _files(folder: Path, patterns: tuple[str, ...], allowed: tuple[str, ...], most_bytes: int | None) -> Iterator[File]:
+class _Excluded:
+    """The patterns of paths that do not belong to a bot, in one expression."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        # What fnmatch makes of a pattern never goes back to an earlier star. `(?!)` matches nothing.
+        patterns = tuple(pattern.rstrip("/") for pattern in patterns)
+        self._match = re.compile("|".join(map(fnmatch.translate, patterns)) or "(?!)").match
+        self._length, self._left = sum(map(len, patterns)), MOST_COMPARED
+
+    def has(self, path: str) -> bool:
+        """Returns whether a pattern matches. UsageError if the folder has too many paths for its patterns."""
+        self._left -= self._length * len(path)
+        if self._left < 0:
+            raise UsageError("exclude has too many patterns for so many files; name whole folders")
+        return self._match(path) is not None
+
+
+def _files(
+    folder: Path,
+    excluded: _Excluded,
+    allowed: tuple[str, ...],
+    most_bytes: int | None,
+    left_out: Collection[str],
+) -> Iterator[File]:
     waiting, length = [""], 0
     while waiting:  # not by recursion: a stranger's folders may be nested deeply
         inside = waiting.pop()
         with os.scandir(folder / inside) as entries:
             for entry in entries:
                 path = inside + entry.name
-                if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns):
+                if excluded.has(path):
                     continue
                 is_link = entry.is_symlink()
                 if is_link and not os.path.exists(entry.path):
                     continue
-                if entry.name in LEFT_OUT and (is_link or entry.is_dir()):
+                if entry.name in left_out and (is_link or entry.is_dir()):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(path + "/")

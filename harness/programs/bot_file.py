@@ -9,8 +9,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
@@ -25,6 +26,8 @@ from referee.harness.programs.kinds import PATH, function, kind_of_suffix
 
 MAX_BYTES = 64 << 10
 """Limit of the size of a `bot.toml`."""
+Word = Annotated[str, Meta(max_length=1000)]
+"""A value that messages show."""
 
 
 class WasmTarget(Struct, forbid_unknown_fields=True):
@@ -40,29 +43,29 @@ class BotFile(Struct, forbid_unknown_fields=True):
 
     run: list[str] = []
     """The program and its arguments, or a module of WebAssembly and its."""
-    name: str | None = None
+    name: Word | None = None
     build: str | None = None
     """A shell command. It and the bot run in a copy of the folder, which is kept until something changes."""
-    bundle: str = "."
+    bundle: Word = "."
     """The folder to copy, relative to this one: `..` for a bot that is built from files next to its own folder.
 
     The user must have shown that folder to bots, by `--limit readable`. Those of our kits are shown to all.
     """
-    exclude: list[str] = []
+    exclude: archive.Patterns = []
     """Patterns of paths in that folder that do not belong to the bot. Folders of build tools are always excluded."""
-    original: str | None = None
+    original: Word | None = None
     """Instead of `run`: a bot of the game's original competition, as after `original:`."""
-    game: str | None = None
+    game: Word | None = None
     """The game that it plays, so that `--game` is not needed."""
     wasm: WasmTarget | None = None
     """For `referee build --target wasm`."""
-    owner: list[str] = []
+    owner: list[Word] = []
     """In a ladder: the logins of those who may change the bot."""
     deterministic: bool = False
     """In a ladder: it gives the same answers in the same match, so that witnesses must agree in every one."""
-    git: str | None = None
+    git: Word | None = None
     """In a ladder: the `https://` address of the repository with the bot's other files, and which commit of it."""
-    commit: str | None = None
+    commit: Word | None = None
 
     def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder.

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import stat
 import zipfile
 import zlib
@@ -17,8 +18,8 @@ MAX_BYTES, MAX_FILES = 64 << 20, 2000
 """The limits of a submission."""
 USER_BYTES, USER_FILES = 1 << 30, 20_000
 """The limits of what a user or an organiser names. Their bots may be larger than a submission."""
-PLAYS = b"referee plays: "
-"""Begins the comment of a zip file in which not all of the folder is the bot; the bot's path in the folder follows."""
+COMMENT = re.compile(rb"referee(?: (?P<maker>\S{1,100}))? plays: (?P<path>.*)", re.DOTALL)
+"""The comment of a zip file: the bot's path in it, and the version of the maker if the bot's hash depends on it."""
 MAX_PATH_BYTES = 1024
 """Longer paths, such as those of 1,200 nested folders, are refused."""
 ENTRY_BYTES = 512
@@ -88,13 +89,27 @@ def _unwrap(folder: Path) -> None:
 
 def _bot(archive: Path, folder: Path, comment: bytes) -> Path:
     """Returns the file or folder that the comment names, or else all of the folder."""
-    if not comment.startswith(PLAYS):
+    if (named := COMMENT.fullmatch(comment)) is None:
         return folder
-    path = comment.removeprefix(PLAYS).decode("utf-8", "replace")
+    path = named["path"].decode("utf-8", "replace")
     found = folder / f"./{path}"
     if ".." in PurePosixPath(path).parts or "\0" in path or len(path) > MAX_PATH_BYTES or not found.exists():
         raise UsageError(f"{archive}: its comment names {path[:80]!a}, which is no file or folder in it")
     return found
+
+
+def comment(inside: str, maker: str) -> bytes:
+    """Returns the comment that says what `pack` of `bot_archives` has packed; empty if that is a whole folder."""
+    if inside == "." and not maker:
+        return b""
+    return f"referee{maker and f' {maker}'} plays: {inside}".encode()
+
+
+def maker_of(archive: Path) -> str:
+    """Returns the version that the comment of a zip file names; empty if it names none."""
+    with zipfile.ZipFile(archive) as file:
+        named = COMMENT.fullmatch(file.comment)
+    return (named["maker"] or b"").decode("utf-8", "replace") if named else ""
 
 
 def named_folder(archive: Path, scratch: Path) -> Path:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.games.game import Stakes, TimeControl
 from referee.harness import toml
@@ -42,16 +42,16 @@ SHOWN_DIGITS = 6
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """A bot that takes part."""
+    """A bot that takes part. Its file may be a stranger's, and some values become parts of paths."""
 
     name: str
-    ident: str
+    ident: Annotated[str, Meta(pattern=rf"\A([0-9a-f]{{{IDENT_DIGITS}}}(~[0-9]+)?)?\Z")]
     """The first digits of its hash; a second entry of the same program has `~2` behind it, the third `~3` …"""
-    hash: str
+    hash: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
     """SHA-256 of its content, hexadecimal."""
     bot: str
     """`@random`, `cmd:…`, or the name of its file or folder."""
-    inside: str = "."
+    inside: Annotated[str, Meta(pattern=r"\A(?!/)(?!(.*/)?\.\.(/|\Z))[^\0]*\Z")] = "."
     """The file in its archive to start, or the folder with its bot.toml."""
     cwd: str = ""
     """The folder in which a command line starts."""

@@ -3,11 +3,15 @@
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
+from referee.harness.programs import archive
+from referee.harness.programs.bot_file import BotFile, read_bot_file
 from referee.harness.programs.spec import entrant
-from referee.harness.tournament.store.bot_archives import archive_path, finding, store
+from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.store.bot_archives import Found, archive_path, finding, install, is_installed, store
 
 TOML = 'run = ["sh", "run.sh"]\n'
 ANT = "from helper import AIPlayer\n"
@@ -26,16 +30,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("kind", KEPT)
-def test_a_version_that_a_tournament_keeps_is_a_bot(kind: str, tmp_path: Path) -> None:
+def kept_in(folder: Path, kind: str) -> tuple[Found, str]:
+    """Keeps a bot in the tournament `cup`; returns it and its game."""
     spec, files = KEPT[kind]
     game = "reantics" if "agent" in kind else "tictactoe"
     for name, content in files.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(content)
         Path(name).chmod(0o755 if content.startswith("#!") else 0o644)
-    with finding([spec], game, [str(tmp_path)]) as (found,):
-        store(found, tmp_path / "cup")
+    with finding([spec], game, [str(folder)]) as (found,):
+        store(found, folder / "cup")
+    return found, game
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_a_version_that_a_tournament_keeps_is_a_bot(kind: str, tmp_path: Path) -> None:
+    found, game = kept_in(tmp_path, kind)
     kept = archive_path(tmp_path / "cup", found.entry)
     with finding([str(kept)], game) as (again,):
         assert (again.entry.hash, again.entry.inside) == (found.entry.hash, found.entry.inside)
@@ -68,3 +78,64 @@ def test_a_zip_file_that_is_none_or_has_no_bot_is_a_line_for_the_user() -> None:
             entrant(spec, "tictactoe")
         with pytest.raises(UsageError), finding([spec], "tictactoe"):
             pass
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_an_archive_whose_content_is_not_that_of_its_hash_is_never_installed(kind: str, tmp_path: Path) -> None:
+    found, _ = kept_in(tmp_path, kind)
+    kept = archive_path(tmp_path / "cup", found.entry)
+    good = kept.read_bytes()
+    for name in ("build/more.txt", "more.txt"):  # also where a bot's own build results would be
+        with zipfile.ZipFile(kept, "a") as changed:
+            changed.writestr(f"bot/{name}", "")
+        with pytest.raises(RunError, match="has other content than its name"):
+            install(found.entry, kept)
+        assert not is_installed(found.entry)
+        kept.write_bytes(good)
+    install(found.entry, kept)
+    assert is_installed(found.entry)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hash": "../ladder"},
+        {"hash": "A" * 64},
+        {"hash": "a" * 64 + "\n"},
+        {"ident": "../x"},
+        {"inside": "../x"},
+        {"inside": "a/.."},
+        {"inside": "/bin/sh"},
+    ],
+    ids=str,
+)
+def test_what_a_file_says_of_a_bot_leads_out_of_no_folder(change: dict[str, str]) -> None:
+    entry = {"name": "a", "ident": "a" * 10, "hash": "a" * 64, "bot": "mine"}
+    assert msgspec.convert({**entry, "inside": "a..b/.c"}, Entry).inside == "a..b/.c"
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**entry, **change}, Entry)
+
+
+def test_the_patterns_of_exclude_cost_little() -> None:
+    Path("mine/a").mkdir(parents=True)
+    for name in ("bot.toml", "a/keep.txt", "a/drop.tmp", "drop.o"):
+        Path("mine", name).write_text("")
+    files = BotFile(exclude=["a/*.tmp", "*.o"]).files(Path("mine").resolve(), "mine").files
+    assert [file.path for file in files] == ["a/keep.txt", "bot.toml"]
+    long = "x" * 1001
+    for value in (
+        f"exclude = {['*.o'] * 101}",
+        f"exclude = ['{long[:201]}']",
+        f"bundle = '{long}'",
+        f"name = '{long}'",
+    ):
+        Path("mine/bot.toml").write_text(f"{TOML}{value}\n")
+        with pytest.raises(UsageError, match=f"{value.split()[0]}.*: expected .* of length <= ") as caught:
+            read_bot_file(Path("mine"), "mine")
+        assert len(str(caught.value)) < 100
+    deep = Path("mine", *["a" * 250] * 3)
+    deep.mkdir(parents=True)
+    for number in range(200):
+        (deep / f"{number:0250}").touch()
+    with pytest.raises(UsageError, match="exclude has too many patterns for so many files"):
+        archive.read(Path("mine"), ["*" + "[ab]" * 48 + "c"] * 100)

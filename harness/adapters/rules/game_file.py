@@ -14,6 +14,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import read_limited
+from referee.harness.programs.archive import Patterns
 from referee.harness.programs.folder_toml import read_folder_toml
 
 MAX_BYTES = 1 << 20
@@ -92,7 +93,7 @@ class GameFile(Struct, forbid_unknown_fields=True):
     seats: tuple[int, int] = (2, 2)
     build: str | None = None
     bundle: str = "."
-    exclude: list[str] = []
+    exclude: Patterns = []
     time: Time = msgspec.field(default_factory=lambda: Time(call="1s"))
     options: dict[str, dict[str, Any]] = {}
     notices: dict[str, NoticeTable] = {}

@@ -160,18 +160,18 @@ def store(found: Found, folder: Path) -> None:
     if found.image is not None:
         shutil.copyfile(found.image, new)
     elif found.content is not None:
-        pack(found.entry.name, found.content, found.entry.inside, new)
+        maker = version() if found.entry.hash == _sha256(found.content.identity, version()) else ""
+        pack(found.entry.name, found.content, found.entry.inside, new, maker)
     new.replace(path)
 
 
-def pack(name: str, content: BotArchive, inside: str, to: Path | IO[bytes]) -> None:
+def pack(name: str, content: BotArchive, inside: str, to: Path | IO[bytes], maker: str = "") -> None:
     """Packs the files of the bot `name` as a zip file. `inside`: the bot's folder in them, `.` = the whole.
 
-    UsageError for what no archive can hold.
+    `maker`: our version, if the bot's hash has it. UsageError for what no archive can hold.
     """
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as packed:
-        if inside != ".":
-            packed.comment = zip_archive.PLAYS + inside.encode()
+        packed.comment = zip_archive.comment(inside, maker)
         for file in content.files:
             source = content.folder / file.path
             if source.is_dir():
@@ -204,7 +204,7 @@ def is_installed(entry: Entry) -> bool:
 def install(entry: Entry, archive: Path) -> None:
     """Unpacks an archive, once per machine. Raises RunError if the cache cannot be written."""
     if is_image(entry):
-        image.unpack(f"{image.PREFIX}{archive}", Isolation())
+        _image(entry, archive, Isolation())
     else:
         _installed(entry, archive)
 
@@ -214,12 +214,12 @@ def _installed(entry: Entry, archive: Path) -> Path:
     if home.is_dir():
         return home
     try:
-        return _install(home, archive)
+        return _install(entry, home, archive)
     except OSError as error:
         raise build_cache.unwritable(f"{archive} cannot be unpacked", home.parent.parent, error) from error
 
 
-def _install(home: Path, archive: Path) -> Path:
+def _install(entry: Entry, home: Path, path: Path) -> Path:
     home.parent.mkdir(parents=True, exist_ok=True)
     with home.parent.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -227,11 +227,30 @@ def _install(home: Path, archive: Path) -> Path:
             new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
                 (new / "bot").mkdir()
-                zip_archive.unpack(archive, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
+                zip_archive.unpack(path, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
+                identity = archive.read(new / "bot", left_out=()).identity
+                maker = zip_archive.maker_of(path) or version()
+                if entry.hash not in (identity, _sha256(identity, entry.inside), _sha256(identity, maker)):
+                    raise _other_content(entry, path)
                 (new / "bot").rename(home)
             finally:
                 remove(new)
     return home
+
+
+def _other_content(entry: Entry, archive: Path) -> RunError:
+    return RunError(
+        f"{entry.name}: {archive} has other content than its name, which is the hash of the bot, says; copy the right "
+        "file into the folder, or start another tournament"
+    )
+
+
+def _image(entry: Entry, archive: Path, isolation: Isolation) -> image.Unpacked:
+    image.unpack(f"{image.PREFIX}{archive}", isolation)
+    unpacked = image.unpacked_image(entry.hash)
+    if unpacked is None:
+        raise _other_content(entry, archive)
+    return unpacked
 
 
 def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> Entrant:
@@ -259,7 +278,7 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
 def _image_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant:
     unpacked = image.unpacked_image(entry.hash)
     if unpacked is None and folder is not None:
-        unpacked = image.unpack(f"{image.PREFIX}{_archive(folder, entry)}", limits.isolation)
+        unpacked = _image(entry, _archive(folder, entry), limits.isolation)
     if unpacked is None:
         raise RunError(f"{entry.name}: its image was removed from the cache")
     return image.image_entrant(entry.name, unpacked)
