@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -23,6 +24,10 @@ from referee.harness.paths import read_limited
 
 MOST_BYTES = 256 << 20
 """The largest book of openings. The largest that testers of chess engines share has 170 MB."""
+TRIED = 1000
+"""The most openings that are tried before the first game. A wrong one behind them is passed over."""
+SHOWN = 5
+"""The most wrong openings that a message names."""
 
 
 class Move(Struct, frozen=True):
@@ -65,6 +70,10 @@ class Book(Protocol):
 
     def __len__(self) -> int: ...
 
+    def place(self, number: int) -> str:
+        """Returns where an opening is, such as `line 4`."""
+        ...
+
     def options(self, number: int) -> Mapping[str, Any]:
         """Returns the options with which a match begins at an opening. ValueError if the book is wrong there."""
         ...
@@ -83,8 +92,11 @@ class GameFiles(Struct, frozen=True):
     """The files that can be a book, in words."""
     record: Callable[[Record], str]
     """Returns the record of a match. A file may have several, one after the other."""
-    book: Callable[[bytes, int | None], Book]
-    """Takes the content of a book, and how many moves to play of each opening, None = all. ValueError if it is none."""
+    book: Callable[[bytes, int | None, Mapping[str, Any]], Book]
+    """Takes the content of a book, how many moves to play of each opening (None = all), and the options of the matches.
+
+    ValueError if it is none.
+    """
 
 
 def files_of(game: Game) -> GameFiles | None:
@@ -132,36 +144,60 @@ class OpenedBook:
             self._step = step
 
     def options(self, number: int) -> dict[str, Any]:
-        """Returns the options of the opening with this number in the order. RunError if the book is wrong there."""
-        place = (self._first + number * self._step) % len(self._book)
-        try:
-            return dict(self._book.options(place))
-        except ValueError as error:
-            raise RunError(f"{self._openings.file}: {error}") from error
+        """Returns the options of the opening with this number in the order; of the next one if the book is wrong there.
+
+        RunError if no opening is right.
+        """
+        for at in range(number, number + len(self._book)):
+            try:
+                return dict(self._book.options((self._first + at * self._step) % len(self._book)))
+            except ValueError:
+                continue
+        raise RunError(f"{self._openings.file}: no opening can be played")
 
 
-def named(game: Game, path: Path, order: str, plies: int | None) -> tuple[Openings, Book]:
-    """Reads a book of openings that the user names. UsageError if it is none, RunError if an extra is missing."""
-    files = files_of(game)
-    if files is None:
-        raise UsageError(f"--openings {path}: {game.name} has no books; openspiel:chess and openspiel:go have")
+def named(
+    game: Game, path: Path, order: str, plies: int | None, options: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Openings, Book]:
+    """Reads a book of openings that the user names, for matches with these options.
+
+    UsageError if it is none, and for openings that cannot be played. RunError if an extra is missing.
+    """
     content = _read(path)
-    try:
-        book = files.book(content, plies)
-        if not len(book):
-            raise ValueError(f"it has no opening; expected {files.kinds}")
-        book.options(0)
-    except ValueError as error:
-        raise UsageError(f"--openings {path}: {error}") from error
+    book = _book(game, path, content, plies, options)
+    if wrong := [(book.place(number), why) for number in range(min(len(book), TRIED)) if (why := _fault(book, number))]:
+        more = f"; {len(wrong) - SHOWN} more are wrong" if len(wrong) > SHOWN else ""
+        raise UsageError(f"--openings {path}: {'; '.join(f'{place}: {why}' for place, why in wrong[:SHOWN])}{more}")
     return Openings(str(path.resolve()), hashlib.sha256(content).hexdigest(), order, plies), book
 
 
-def opened(game: Game, openings: Openings, seed: int) -> OpenedBook:
+def opened(game: Game, openings: Openings, seed: int, options: Mapping[str, Any]) -> OpenedBook:
     """Reads the book that a plan names. UsageError if it has changed or is missing."""
-    found, book = named(game, Path(openings.file), openings.order, openings.plies)
-    if found.hash != openings.hash:
+    content = _read(Path(openings.file))
+    if hashlib.sha256(content).hexdigest() != openings.hash:
         raise UsageError(f"{openings.file} has changed since the tournament began; put the earlier file back")
-    return OpenedBook(openings, book, seed)
+    return OpenedBook(openings, _book(game, Path(openings.file), content, openings.plies, options), seed)
+
+
+def _book(game: Game, path: Path, content: bytes, plies: int | None, options: Mapping[str, Any]) -> Book:
+    files = files_of(game)
+    if files is None:
+        raise UsageError(f"--openings {path}: {game.name} has no books; openspiel:chess and openspiel:go have")
+    try:
+        book = files.book(content, plies, options)
+        if not len(book):
+            raise ValueError(f"it has no opening; expected {files.kinds}")
+    except ValueError as error:
+        raise UsageError(f"--openings {path}: {error}") from error
+    return book
+
+
+def _fault(book: Book, number: int) -> str:
+    try:
+        book.options(number)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _read(path: Path) -> bytes:

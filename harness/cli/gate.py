@@ -137,9 +137,6 @@ def gate(
     if export is not None:
         exported.check(export[0], rules.name)
     terms = when.terms(seats)
-    read = book.read(rules)
-    openings = None if read is None else read[0]  # the book itself may be large
-    del read
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
@@ -148,6 +145,9 @@ def gate(
             folder = new_folder(f"{rules.name}-gate") if ledger is None else ledger
             before = read_plan(folder / PLAN) if resume else None
             request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
+            read = book.read(rules, request.options)
+            openings = None if read is None else read[0]  # the book itself may be large
+            del read
             varying = {} if no_vary or openings else varied(rules, setup)
             request = msgspec.structs.replace(
                 request,

@@ -203,7 +203,7 @@ def match(
     replays.check(played)
     pages.check(replays.replay == NO_REPLAY)
     seed = drawn(seed)
-    starts = _starts(book.read(played), seed, games, len(bots) if swap else 1)
+    starts = _starts(book.read(played, msgspec.to_builtins(options)), seed, games, len(bots) if swap else 1)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with replays.claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)

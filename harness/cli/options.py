@@ -5,7 +5,7 @@ A wrong option is a UsageError before anything is built or started.
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from pathlib import Path
@@ -115,13 +115,13 @@ class OpeningOptions:
     opening_plies: Annotated[int | None, Parameter(validator=POSITIVE)] = None
     """How many moves of each game in the book to play. Default: all."""
 
-    def read(self, game: Game) -> tuple[Openings, Book] | None:
-        """Reads the book; None without one."""
+    def read(self, game: Game, options: Mapping[str, Any]) -> tuple[Openings, Book] | None:
+        """Reads the book for matches with these options; None without one."""
         if self.openings is None:
             if self != OpeningOptions():
                 raise UsageError("--opening-order and --opening-plies need --openings, the book")
             return None
-        return game_files.named(game, self.openings, self.opening_order, self.opening_plies)
+        return game_files.named(game, self.openings, self.opening_order, self.opening_plies, options)
 
 
 def one_of(name: str) -> Group:

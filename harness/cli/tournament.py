@@ -257,7 +257,7 @@ def _arranged(
         settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
     request = _request(bots, game, setup, before, seed)
-    if read := opening_book.read(find_game(request.game)):
+    if read := opening_book.read(find_game(request.game), request.options):
         request = msgspec.structs.replace(request, openings=read[0])
     seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
     if seeds and before is not None:  # it has its seeds already

@@ -167,6 +167,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
         for stage, names in stages.items()
     }
+    options = {**file.options, **request.options}
     return msgspec.structs.replace(
         request,
         start=path.parent,
@@ -175,9 +176,9 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         seeds=() if file.seeds_from is None else names_in_order(path.parent / file.seeds_from),
         ties=None if file.ties is None else tuple(file.ties),
         absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
-        options={**file.options, **request.options},
+        options=options,
         maps=request.maps or file_maps,
-        openings=file.openings and _book(game, file.openings, path),
+        openings=file.openings and _book(game, file.openings, path, options),
     )
 
 
@@ -203,10 +204,10 @@ def names_in_order(folder: Path) -> tuple[str, ...]:
     return tuple(row.name for row in rows)
 
 
-def _book(game: Game, book: _Openings, path: Path) -> Openings:
+def _book(game: Game, book: _Openings, path: Path, options: Mapping[str, Any]) -> Openings:
     if book.plies is not None and book.plies < 1:
         raise UsageError(f"{path}: [openings]: plies={book.plies}: expected a number from 1 on")
-    return game_files.named(game, path.parent / book.file, book.order, book.plies)[0]
+    return game_files.named(game, path.parent / book.file, book.order, book.plies, options)[0]
 
 
 def _read(path: Path) -> _File:

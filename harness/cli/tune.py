@@ -101,13 +101,14 @@ def tune(
     """
     rules = typed_game(game)
     parameters, seats = all_parsed(param), rules.seats.start
-    terms, read = when.terms(seats), book.read(rules)
+    terms = when.terms(seats)
     steps = games // seats
     if not steps:
         raise UsageError(f"--games {games}: expected at least {seats}, the games of a step")
     start = values(parameters, [each.place for each in parameters])
     first = spec_with(bot, start)
     request = from_options(rules, (first,), setup, None, seed)
+    read = book.read(rules, request.options)
     check_seats((first,) * seats, rules.name, every_seat=True)
     options = ({} if no_vary or read else varied(rules, setup)) | dict(request.options)
     request = msgspec.structs.replace(request, options=options, openings=read and read[0])

@@ -48,10 +48,12 @@ PGN = """[Event "a"]
 SGF = "(;GM[1]SZ[9];B[ee];W[cc](;B[gg];W[])(;B[aa]))\n(;GM[1]SZ[9];B[dd])"
 
 
-def book(text: str | bytes, tmp_path: Path, game: Any = CHESS, plies: int | None = None) -> list[dict[str, Any]]:
+def book(
+    text: str | bytes, tmp_path: Path, game: Any = CHESS, plies: int | None = None, **options: Any
+) -> list[dict[str, Any]]:
     path = tmp_path / "book"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    _, found = game_files.named(game, path, game_files.SEQUENTIAL, plies)
+    _, found = game_files.named(game, path, game_files.SEQUENTIAL, plies, options)
     return [dict(found.options(number)) for number in range(len(found))]
 
 
@@ -84,7 +86,7 @@ def test_a_book_for_go_is_a_collection_of_games(tmp_path: Path) -> None:
         ("", "has no opening"),
         ("\n\n", "has no opening"),
         ("hello\n", "line 1: 'hello' is neither EPD nor FEN"),
-        (b"\xff\xfe\x00" * 50, "line 1 is no text in ASCII"),
+        (b"\xff\xfe\x00" * 50, "line 1: it is no text in ASCII"),
         ("8/8/8/8/8/8/8/K7 w - - 0 1\n", "NO_BLACK_KING"),
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\n", "the game is over there"),
         ('[Event "x"]\n\n1. e4 e5 2. Ke3 *\n', "game 1: .*illegal san: 'Ke3'"),
@@ -141,8 +143,70 @@ def test_a_book_of_nothing_takes_no_time(content: bytes, tmp_path: Path) -> None
 
 
 def test_the_line_of_a_position_is_counted_as_an_editor_does(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="line 4: 'wrong'"):
+    with pytest.raises(UsageError, match="line 4: 'wrong'"):
         book(f"\n{FIRST}\r\n\r\nwrong\n", tmp_path)
+
+
+NINE_60 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1"
+BOOKS = {
+    "epd": (EPD.splitlines()[0] + "\n", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPP/RNBQKBNR w KQkq -\n"),
+    "fen": (FIRST + "\n", "8/8/8/8/8/8/8/K7 w - - 0 1\n"),
+    "pgn": ('[Event "x"]\n\n1. e4 e5 *\n\n', '[Event "x"]\n\n1. e4 e5 2. Ke3 *\n\n'),
+    "sgf": ("(;GM[1]SZ[9];B[ee])\n", "(;GM[1]SZ[9];W[ee])\n"),
+    "chess960 without the option": (FIRST + "\n", NINE_60 + "\n"),
+}
+
+
+@pytest.mark.parametrize("kind", BOOKS)
+def test_every_wrong_opening_is_named_before_the_first_game_and_one_far_behind_is_passed_over(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, (right, wrong) = GO if kind == "sgf" else CHESS, BOOKS[kind]
+    with pytest.raises(UsageError) as refused:
+        book(right * 3 + wrong + right + wrong * 8, tmp_path, game)
+    unit = "game" if kind in ("pgn", "sgf") else "line"
+    assert [f"{unit} {number}: " in str(refused.value) for number in range(1, 12)] == [
+        n in (4, *range(6, 10)) for n in range(1, 12)
+    ]
+    assert str(refused.value).endswith("; 4 more are wrong") and "\n" not in str(refused.value)
+    monkeypatch.setattr(game_files, "TRIED", 2)
+    (tmp_path / "book").write_text(right * 2 + wrong + right)
+    for order in (game_files.SEQUENTIAL, game_files.RANDOM):
+        named, _ = game_files.named(game, tmp_path / "book", order, None)
+        opened = game_files.opened(game, named, 3, {})
+        assert all(begun(game, opened.options(number)) for number in range(8))
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "",
+        " 0 1",
+        " 5 9;",
+        ' 0 1 c0 "start";',
+        ' 5 9 bm e4; id "x; y";',
+        " hmvc 5; fmvn 9;",
+        " 0 1 # a comment",
+        ";",
+        ' c0 "Réti";',
+        " bm Zz9;",
+    ],
+)
+def test_operations_and_comments_behind_a_position_are_no_part_of_it(behind: str, tmp_path: Path) -> None:
+    (found,) = book(FIRST + behind, tmp_path)
+    assert found["fen"] == FIRST + (" 5 9" if "5" in behind else " 0 1")
+
+
+def test_a_book_of_chess960_has_positions_of_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"BAD_CASTLING_RIGHTS.*--set chess960=true"):
+        book(NINE_60, tmp_path)
+    x_fen = NINE_60.replace("HFhf", "KQkq")
+    castling = '[Variant "Chess960"]\n[FEN "1k5r/8/8/8/8/8/8/1K5R w Hh - 0 1"]\n\n1. O-O *\n'
+    for text, board in ((NINE_60, NINE_60[:8]), (x_fen, NINE_60[:8]), (castling, "1k5r/8/8/8/8/8/8/5RK1")):
+        (found,) = book(text, tmp_path, chess960=True)
+        assert begun(CHESS, {**found, "chess960": True}).startswith(board)
+    (usual,) = book('[Event "x"]\n\n1. e4 *\n', tmp_path, chess960=True)
+    assert begun(CHESS, {**usual, "chess960": True}).startswith("rnbqkbnr/pppppppp/8/8/4P3")
 
 
 def test_a_game_without_books_says_which_have_some(tmp_path: Path) -> None:
@@ -161,6 +225,9 @@ def test_a_random_order_has_every_opening_once_before_the_first_comes_again(coun
     class Numbers:
         def __len__(self) -> int:
             return count
+
+        def place(self, number: int) -> str:
+            return str(number)
 
         def options(self, number: int) -> dict[str, Any]:
             return {"number": number}

@@ -12,18 +12,15 @@ MOST_MOVES = 1000
 SIDE = 8
 """Squares in a row."""
 FIELDS = re.compile(
-    r"(?P<board>[1-8/pnbrqkPNBRQK]+) [wb] (?P<castling>-|(?=[KQkq])K?Q?k?q?) (-|[a-h][36]) \d{1,3} \d{1,4}", re.ASCII
+    r"(?P<board>[1-8/pnbrqkPNBRQK]+) [wb] (?P<castling>-|[KQkqA-Ha-h]{1,4}) (-|[a-h][36]) \d{1,3} \d{1,4}", re.ASCII
 )
-CASTLING = {"K": ("K", 7, 4, 7), "Q": ("K", 7, 4, 0), "k": ("k", 0, 4, 7), "q": ("k", 0, 4, 0)}
-"""By its letter: the king, the row from the top, and the columns of king and rook."""
+FILES = "abcdefgh"
 
 
 def first_state(game: Any, fen: str = "", moves: Sequence[int] = ()) -> Any:
     """Returns OpenSpiel's state after these moves from this position. ValueError if they lead to none."""
     if fen:
-        check_fen(fen)
-        if game.get_parameters().get("chess960"):
-            raise ValueError("fen cannot be combined with chess960, which draws the first position")
+        check_fen(fen, bool(game.get_parameters().get("chess960")))
     state = game.new_initial_state(fen) if fen else game.new_initial_state()
     if state.is_terminal():
         raise ValueError(f"fen: in {fen} nobody can move")
@@ -60,8 +57,11 @@ class Course:
         return self._state
 
 
-def check_fen(fen: str) -> None:
-    """Raises ValueError for a text that is no position of chess. OpenSpiel crashes with some of these."""
+def check_fen(fen: str, chess960: bool = False) -> None:
+    """Raises ValueError for a text that is no position of chess. OpenSpiel crashes with some of these.
+
+    In Chess960, castling is K and Q for the only rook of that side, or the letter of a rook's column.
+    """
     match = FIELDS.fullmatch(fen) if len(fen) <= LONGEST_FEN else None
     shown = ascii(fen[:LONGEST_FEN])
     if match is None:
@@ -73,8 +73,18 @@ def check_fen(fen: str) -> None:
         raise ValueError(f"fen {shown}: expected one king of each side")
     if set(rows[0] + rows[-1]) & set("Pp"):
         raise ValueError(f"fen {shown}: a pawn cannot be on the first or the last row")
-    for letter in match["castling"].strip("-"):
-        king, row, of_king, of_rook = CASTLING[letter]
-        rook = "R" if king.isupper() else "r"
-        if (rows[row][of_king], rows[row][of_rook]) != (king, rook):
-            raise ValueError(f"fen {shown}: castling {letter} needs king and rook on their first squares")
+    castling = match["castling"].strip("-")
+    if len({*castling}) < len(castling):
+        raise ValueError(f"fen {shown}: castling has a letter twice")
+    for letter in castling:
+        row, king, rook = (rows[-1], "K", "R") if letter.isupper() else (rows[0], "k", "r")
+        if chess960 and letter.lower() in FILES:
+            may = king in row and row[FILES.index(letter.lower())] == rook
+        elif chess960:
+            left, _, right = row.partition(king)
+            may = king in row and (right if letter in "Kk" else left).count(rook) == 1
+        else:
+            may = letter in "KQkq" and (row[4], row[7 if letter in "Kk" else 0]) == (king, rook)
+        if not may:
+            also = "" if chess960 else "; --set chess960=true plays from positions of Chess960"
+            raise ValueError(f"fen {shown}: castling {letter} needs king and rook on their first squares{also}")

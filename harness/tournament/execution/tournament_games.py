@@ -114,7 +114,7 @@ class TournamentGames(Runner):
     def _follow(self, plan: Plan) -> None:
         self.openings = None
         if plan.openings is not None:
-            self.openings = opened(find_game(plan.game), plan.openings, plan.seed)
+            self.openings = opened(find_game(plan.game), plan.openings, plan.seed, plan.options)
         self.plan = plan
         self.keys = Keys(plan)
         self.results = RunResults(self.keys, self.book, self.given)

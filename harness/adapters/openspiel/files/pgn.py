@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 WHITE, BLACK = 1, 0
 """Seats: OpenSpiel's player 1 is White."""
 LINE = re.compile(rb"[^\r\n]+")
-COUNTERS = re.compile(rb"(\S+\s+){4}\d+\s+\d+\s*", re.ASCII)
-"""A FEN has these two numbers behind the fields that an EPD has too."""
+POSITION = re.compile(
+    rb"(?P<fields>(?:\S+\s+){3}[^\s;]+)(?:\s+(?P<hmvc>\d+)\s+(?P<fmvn>\d+))?"
+    rb"(?P<operations>\s*[;#].*|\s+[a-z].*)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""The fields of EPD and FEN, the two numbers of a FEN, and operations or a comment."""
 TERMINATIONS = {
     "WIN": "normal",
     "DRAW": "normal",
@@ -65,8 +69,7 @@ def record(match: Record) -> str:
 def _moves(match: Record, chess960: bool) -> tuple[list[str], str]:
     """Returns all moves in long algebraic notation, and the first position if it is not the usual one."""
     fen = getattr(match.options, FEN_OPTION, "")
-    parameters = {"chess960": True} if chess960 else {}
-    state, moves = first_state(pyspiel.load_game(CHESS, parameters), fen), []
+    state, moves = first_state(_game(chess960), fen), []
     for action in match.end.history:
         if state.is_chance_node():
             state.apply_action(action)
@@ -163,17 +166,17 @@ def _annotate(node: "chess.pgn.GameNode", move: Move, clocks: _Clocks) -> None:
 # Books.
 
 
-def book(content: bytes, plies: int | None) -> "Positions | Games":
+def book(content: bytes, plies: int | None, options: Mapping[str, Any]) -> "Positions | Games":
     """Reads a book. ValueError if it is none."""
-    text = content.removeprefix(b"\xef\xbb\xbf")
-    return Games(text, plies) if text.lstrip()[:1] == b"[" else Positions(text)
+    text, chess960 = content.removeprefix(b"\xef\xbb\xbf"), bool(options.get("chess960"))
+    return Games(text, plies, chess960) if text.lstrip()[:1] == b"[" else Positions(text, chess960)
 
 
 class Positions:
     """A book with a position a line, as EPD or FEN."""
 
-    def __init__(self, content: bytes) -> None:
-        self._content = content
+    def __init__(self, content: bytes, chess960: bool) -> None:
+        self._content, self._chess960 = content, chess960
         self._places = array(
             "Q", (line.start() for line in LINE.finditer(content) if line[0].strip())
         )  # there may be millions
@@ -181,34 +184,46 @@ class Positions:
     def __len__(self) -> int:
         return len(self._places)
 
+    def place(self, number: int) -> str:
+        lines = self._content.count(b"\n", 0, self._places[number])
+        return f"line {lines + 1}"
+
     def options(self, number: int) -> Mapping[str, Any]:
         import chess
 
-        start = self._places[number]
-        found = LINE.match(self._content, start)
-        line, at = (found[0] if found else b""), 1 + self._content.count(b"\n", 0, start)
-        shown = one_line(line.decode("ascii", "replace"))
-        if not line.isascii():
-            raise ValueError(f"line {at} is no text in ASCII")
-        board = chess.Board(None)
+        line = LINE.match(self._content, self._places[number])
+        text = line[0].strip() if line else b""
+        found = POSITION.fullmatch(text)
+        if not (text if found is None else found["fields"]).isascii():
+            raise ValueError("it is no text in ASCII")
+        shown = one_line(text.decode("ascii", "replace"))
+        if found is None:
+            raise ValueError(f"{shown} is neither EPD nor FEN")
+        board = chess.Board(None, chess960=self._chess960)
         try:
-            if COUNTERS.fullmatch(line):
-                board.set_fen(line.decode().strip())
-            else:
-                board.set_epd(line.decode().strip())
-        except (ValueError, AttributeError, IndexError, AssertionError) as error:
-            raise ValueError(f"line {at}: {shown} is neither EPD nor FEN: {one_line(str(error))}") from error
-        _check(board, f"line {at}: {shown}")
-        return {FEN_OPTION: board.fen(en_passant="fen")}
+            board.set_fen(b" ".join((found["fields"], *_counters(found))).decode())
+        except ValueError as error:
+            raise ValueError(f"{shown} is neither EPD nor FEN: {one_line(str(error))}") from error
+        _check(board, shown)
+        fen = _fen(board)
+        first_state(_game(self._chess960), fen)
+        return {FEN_OPTION: fen}
+
+
+def _counters(found: re.Match[bytes]) -> Iterator[bytes]:
+    """Yields the two numbers at the end of a FEN, which in an EPD are operations."""
+    for name, default in ((b"hmvc", b"0"), (b"fmvn", b"1")):
+        operation = re.search(rb"\b%b\s+(\d+)" % name, found["operations"] or b"")
+        yield found[name.decode()] or (operation[1] if operation else default)
 
 
 class Games:
     """A book with games, as PGN."""
 
-    def __init__(self, content: bytes, plies: int | None) -> None:
+    def __init__(self, content: bytes, plies: int | None, chess960: bool) -> None:
         import chess.pgn
 
-        self._plies = plies
+        self._plies, self._chess960 = plies, chess960
         self._file = io.StringIO(content.decode("utf-8", "replace"))
         self._starts: list[int] = []
         while True:
@@ -219,6 +234,9 @@ class Games:
 
     def __len__(self) -> int:
         return len(self._starts)
+
+    def place(self, number: int) -> str:
+        return f"game {number + 1}"
 
     def options(self, number: int) -> Mapping[str, Any]:
         import chess.pgn
@@ -231,54 +249,61 @@ class Games:
 
         self._file.seek(self._starts[number])
         game = chess.pgn.read_game(self._file, Visitor=lambda: Quiet(Game=chess.pgn.Game))
-        where = f"game {number + 1}"
         if game is None:
-            raise ValueError(f"{where} cannot be read")
+            raise ValueError("it cannot be read")
         try:
             first = game.board()
         except ValueError as error:
-            raise ValueError(f"{where}: {one_line(str(error))}") from error
-        moves = [move.uci() for move in game.mainline_moves()]
+            raise ValueError(one_line(str(error))) from error
+        first.chess960 = self._chess960
+        moves = list(game.mainline_moves())
         kept = moves if self._plies is None else moves[: self._plies]
         if game.errors and (self._plies is None or len(moves) < self._plies):
-            raise ValueError(f"{where}: {one_line(str(game.errors[0]))}")
-        _check(first, where)
-        fen = first.fen(en_passant="fen")
-        fen = "" if fen == chess.STARTING_FEN else fen
+            raise ValueError(one_line(str(game.errors[0])))
+        _check(first, "it")
+        fen = _fen(first)
+        if fen == chess.STARTING_FEN and not self._chess960:
+            fen = ""
         if not fen and not kept:
-            raise ValueError(f"{where} has no moves")
-        return {FEN_OPTION: fen, MOVES_OPTION: _actions(fen, kept, where)}
+            raise ValueError("it has no moves")
+        return {FEN_OPTION: fen, MOVES_OPTION: _actions(fen, first, kept)}
 
 
-def _check(board: "chess.Board", where: str) -> None:
+def _game(chess960: bool) -> Any:
+    return pyspiel.load_game(CHESS, {"chess960": True} if chess960 else {})
+
+
+def _fen(board: "chess.Board") -> str:
+    return board.fen(shredder=board.chess960, en_passant="fen")
+
+
+def _check(board: "chess.Board", shown: str) -> None:
     """Raises ValueError for a position from which no match can be played."""
     import chess
 
-    if board.status() != chess.STATUS_VALID:
-        raise ValueError(f"{where} is no possible position ({board.status().name})")
+    if status := board.status():
+        board.chess960 = True
+        also = "" if board.status() else "; --set chess960=true plays from positions of Chess960"
+        raise ValueError(f"{shown} is no possible position ({chess.Status(status).name}){also}")
     if board.is_game_over():
-        raise ValueError(f"{where}: the game is over there")
+        raise ValueError("the game is over there")
 
 
-def _actions(fen: str, moves: Sequence[str], where: str) -> list[int]:
-    """Returns OpenSpiel's actions for moves in long algebraic notation. ValueError if a match cannot begin there."""
-    state = first_state(pyspiel.load_game(CHESS), fen)
+def _actions(fen: str, board: "chess.Board", moves: Sequence["chess.Move"]) -> list[int]:
+    """Returns OpenSpiel's actions for moves from a position. ValueError if a match cannot begin there."""
+    state = first_state(_game(board.chess960), fen)
     actions = []
-    for number, lan in enumerate(moves, 1):
-        known = dict(_legal(state))
+    for number, move in enumerate(moves, 1):
+        lan = board.uci(move, chess960=board.chess960)
+        board.push(move)
+        known = {_lan(state, action, board.chess960): action for action in state.legal_actions()}
         if lan not in known:
-            raise ValueError(f"{where}: the move {lan}, number {number}, cannot be played")
+            raise ValueError(f"the move {lan}, number {number}, cannot be played")
         actions.append(known[lan])
         state.apply_action(known[lan])
         if state.is_terminal():
-            raise ValueError(f"{where}: the game is over after {number} moves; use --opening-plies")
+            raise ValueError(f"the game is over after {number} moves; use --opening-plies")
     return actions
-
-
-def _legal(state: Any) -> Iterator[tuple[str, int]]:
-    board = state.board()
-    for action in state.legal_actions():
-        yield str(pyspiel.chess.action_to_move(action, board).to_lan()), action
 
 
 FILES = GameFiles(

@@ -91,17 +91,19 @@ def _result(result: Result | None) -> str:
 class Games:
     """A book with the main lines of one game or of a collection."""
 
-    def __init__(self, content: bytes, plies: int | None) -> None:
+    def __init__(self, content: bytes, plies: int | None, options: Mapping[str, Any]) -> None:
         self._plies = plies
         self._games = _split(content)
 
     def __len__(self) -> int:
         return len(self._games)
 
+    def place(self, number: int) -> str:
+        return f"game {number + 1}"
+
     def options(self, number: int) -> Mapping[str, Any]:
         from sgfmill import common, sgf
 
-        where = f"game {number + 1}"
         try:
             game = sgf.Sgf_game.from_bytes(self._games[number])
             size = game.get_size()
@@ -110,18 +112,18 @@ class Games:
                 raise ValueError("it puts stones on the board, which OpenSpiel cannot begin with")
             moves = [node.get_move() for node in nodes]
         except (ValueError, RecursionError, UnicodeError, LookupError) as error:
-            raise ValueError(f"{where}: {one_line(str(error), 200)}") from error
+            raise ValueError(one_line(str(error), 200)) from error
         vertices = [(colour, common.format_vertex(move).upper()) for colour, move in moves if colour is not None]
         state = first_state(pyspiel.load_game(GO, {"board_size": size}))
         actions = []
         for at, (colour, vertex) in enumerate(vertices[: self._plies], 1):
             known = {str(state.action_to_string(each)).split()[-1].upper(): each for each in state.legal_actions()}
             if COLOURS[state.current_player()] != colour or vertex not in known:
-                raise ValueError(f"{where}: the move {colour} {vertex}, number {at}, cannot be played")
+                raise ValueError(f"the move {colour} {vertex}, number {at}, cannot be played")
             actions.append(known[vertex])
             state.apply_action(known[vertex])
             if state.is_terminal():
-                raise ValueError(f"{where}: the game is over after {at} moves; use --opening-plies")
+                raise ValueError(f"the game is over after {at} moves; use --opening-plies")
         return {MOVES_OPTION: actions, "board_size": size}
 
 
