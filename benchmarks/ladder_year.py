@@ -148,7 +148,7 @@ def bot(number: int, version: int) -> dict[str, bytes]:
 
 def write_year(folder: Path, games: int) -> None:
     """Writes a year with so many games."""
-    write_ladder(folder, find_game("connectfour"), "A year", SETTINGS, "referee")
+    write_ladder(folder, find_game("connectfour"), "A year", SETTINGS, "git+https://example.org/referee@v0.1.0")
     command = [git.program(), "-C", str(folder), "fast-import", "--quiet", "--force"]
     importer = subprocess.Popen(
         command, env=git.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 20

@@ -43,10 +43,13 @@ def origin(record: metadata.Distribution) -> dict[str, Any]:
 
 
 def pinned(record: metadata.Distribution, extra: str = "") -> str:
-    """Returns the requirement that installs the same again: `referee[web]==1.0`, or `referee @ ADDRESS`."""
+    """Returns the requirement that installs the same again: `referee[web] @ ADDRESS`.
+
+    Empty without a known origin: on a package index, the name may be somebody else's.
+    """
     name, source = f"{record.name}[{extra}]" if extra else record.name, origin(record)
     if not source:
-        return f"{name}=={record.version}"
+        return ""
     url, repository = source["url"], source.get("vcs_info")
     return f"{name} @ " + (f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else url)
 
@@ -58,10 +61,13 @@ def requirements(extra: str) -> list[str]:
 
 
 def extra_command(extra: str) -> str:
-    """Returns the command that adds an extra to this installation, from where it was installed."""
+    """Returns the command that adds an extra to this installation, from where it was installed.
+
+    Without a known origin, it installs what the extra needs.
+    """
     record = installed()
     source = origin(record)
-    target = [pinned(record, extra)]
+    target = [pinned(record, extra)] if source else requirements(extra)
     if source.get("dir_info", {}).get("editable"):
         target = ["--editable", f"{unquote(urlsplit(source['url']).path)}[{extra}]"]
     return shlex.join([sys.executable, "-m", "pip", "install", *target])

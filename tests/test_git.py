@@ -109,7 +109,7 @@ def test_a_ladder_is_made_and_entered_with_the_bytes_of_the_bot(team: Path, cana
     cup, home = tmp_path / "cup", "bots/team"
     (team / "bot.toml").write_text('owner = ["ann"]\nrun = ["./bot.py"]\n')
     (team / "bot.py").chmod(0o755)
-    write_ladder(cup, find_game("tictactoe"), "Cup", {}, "referee @ file:///nowhere")
+    write_ladder(cup, find_game("tictactoe"), "Cup", {}, "referee @ file:///nowhere/referee")
     for name in ("evil.clean", "evil.smudge", "evil.process"):  # also of this clone alone
         git(cup, "config", f"filter.{name}", str(tmp_path / "program"))
     with Repository(cup / ".github") as repository:

@@ -26,6 +26,8 @@ from needs import needs
 
 from referee.games import registry
 from referee.harness import installed
+from referee.harness.cli.main import main
+from referee.harness.new import rules
 from referee.harness.new import write as new
 from referee.tools import generated
 from referee.tools.manual import manual_files
@@ -324,7 +326,8 @@ def test_the_dockerfile_installs_the_wheel_with_its_extras_and_starts_it(wheel: 
 
 
 FROM_INDEX = re.compile(
-    rf"(?:\bpip[x3]?|\buv tool) install (?:-\S+ )*[\"'`]?{installed.NAME}(?!\w|[./-]| @)|\buvx {installed.NAME}\b"
+    rf"(?:\bpip[x3]?|\buv tool) install (?:-\S+ )*[\"'`]?{installed.NAME}(?:\[[^]]*\])?+(?!\w|[./-]| @)"
+    rf"|\buvx {installed.NAME}\b|dependencies = \[[^]]*[\"']{installed.NAME}\b(?![./-])(?:\[[^]]*\])?+(?! @)"
 )
 """A command that takes the distribution from a package index."""
 
@@ -358,6 +361,9 @@ def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
         ("pipx install referee", True),
         ("uvx referee games", True),
         ("pip install 'referee @ git+https://example.org/r@abc'", False),
+        ("pip install 'referee[cluster,wasm] @ git+https://example.org/r@abc'", False),
+        ('dependencies = ["numpy", "referee>=1"]', True),
+        ('dependencies = ["referee @ git+https://example.org/r@abc", "referee-kit"]', False),
         ("pip install ./referee", False),
         ("uvx --from ./dist/*.whl referee games", False),
     ],
@@ -370,6 +376,33 @@ def test_no_file_installs_a_referee_from_an_index() -> None:
     """The name there may be somebody else's. `installed.extra_command` knows where this one came from."""
     found = {path for path, text in texts().items() if FROM_INDEX.search(text)}
     assert found == {"tests/test_installation.py"}
+
+
+def test_nothing_that_is_written_installs_a_referee_from_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the referee does not know where it came from."""
+    (unknown := tmp_path / "site" / "referee-0.1.0.dist-info").mkdir(parents=True)
+    for name in ("METADATA", "INSTALLER", "entry_points.txt"):
+        (unknown / name).write_text(installed.installed().read_text(name) or "")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.chdir(tmp_path)
+    assert installed.origin(installed.installed()) == {}
+    ladder = ["ladder", "new", "cup", "--game", "tictactoe"]
+    for refused in ([], ["--install", "referee"], ["--install", "referee[cluster,wasm]==0.1.0"]):
+        assert main([*ladder, *refused]) == 2 and "--install" in capsys.readouterr().err
+        assert not (tmp_path / "cup").exists()
+    assert main([*ladder, "--install", "git+https://example.org/r@abc"]) == 0
+    for lang in new.kits():
+        assert main(["new", "tictactoe", lang, "--lang", lang]) == 0
+    for lang in rules.languages():
+        assert main(["new", "--rules", f"game_{lang}", "--lang", lang]) == 0
+    assert main(["export", "problem", "--game", "tictactoe", "--against", "@random", "--into", "problem"]) == 0
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
+    assert len(files) > 100
+    assert [path for path in files if FROM_INDEX.search(path.read_text("utf-8", "replace"))] == []
+    install = "pip install 'referee[cluster,wasm] @ git+https://example.org/r@abc'"
+    assert {install in path.read_text() for path in (tmp_path / "cup").rglob("*.yml")} == {True}
 
 
 def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_distribution() -> None:
@@ -392,8 +425,6 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
         assert f"project({name}_{lang} VERSION {version} HOMEPAGE_URL {address} " in text
     module = (kits / "go" / "go.mod").read_text().splitlines()[0]
     assert module == f"module {address.removeprefix('https://')}/starter_kits/go", "a tag has the version"
-    game = (ROOT / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
-    assert f'dependencies = ["{name}"]' in game, "a game's wheel"
 
 
 def test_the_version_is_asked_for_in_one_module() -> None:
@@ -409,7 +440,9 @@ def record(folder: Path, origin: dict[str, object] | None) -> metadata.Distribut
     """Returns the metadata of an installation from that origin."""
     folder = folder / "referee-1.2.dist-info"
     folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    (folder / "METADATA").write_text(
+        'Metadata-Version: 2.1\nName: referee\nVersion: 1.2\nRequires-Dist: fastweb>=1; extra == "web"\n'
+    )
     if origin is not None:
         (folder / "direct_url.json").write_text(json.dumps(origin))
     return metadata.Distribution.at(folder)
@@ -418,7 +451,7 @@ def record(folder: Path, origin: dict[str, object] | None) -> metadata.Distribut
 @pytest.mark.parametrize(
     ("origin", "command"),
     [
-        (None, "'referee[web]==1.2'"),
+        (None, "'fastweb>=1'"),
         ({"url": "file:///at/referee", "dir_info": {"editable": True}}, "--editable '/at/referee[web]'"),
         (
             {"url": "file:///at/referee-1.2-py3-none-any.whl", "archive_info": {}},

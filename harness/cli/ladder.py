@@ -55,7 +55,7 @@ def new_ladder(
     title: str | None = None,
     games: int | None = None,
     witnesses: int | None = None,
-    install: Annotated[str | None, MORE] = None,
+    install: str | None = None,
 ) -> int:
     """Writes a git repository with an empty ladder: settings, workflows, and a page for teams.
 
@@ -64,7 +64,8 @@ def new_ladder(
         title: The ladder's name. Default: the game's, with "ladder".
         games: The most games of a claim. Default: 200.
         witnesses: How many owners must have played a game of native programs before it counts. Default: 2.
-        install: The referee that the workflows install with pip. Default: the source of this installation.
+        install: The referee that the workflows install with pip, such as git+https://… with a commit. Default: from
+            where this one was installed, if that is an address.
     """
     played = typed_game(game)
     settings = {name: value for name, value in (("games", games), ("witnesses", witnesses)) if value is not None}

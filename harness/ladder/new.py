@@ -8,16 +8,17 @@ from pathlib import Path
 
 from referee.games.game import Game
 from referee.harness.errors import UsageError, writing
+from referee.harness.installed import NAME as REFEREE
 from referee.harness.installed import installed
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.records import BOTS, NAME, SETTINGS
-from referee.harness.new.write import requirement
+from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 
 TEMPLATES = Path(__file__).parent / "templates"
-BRANCH = "main"
+BRANCH, EXTRAS = "main", "cluster,wasm"
 PLACES = {
     "README.md": "README.md",
     "gitlab-ci.yml": ".gitlab-ci.yml",
@@ -32,7 +33,7 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
         raise UsageError(f"{folder} is not empty; name a new folder")
     lines = [f"game = {json.dumps(game.name)}", f"title = {json.dumps(title, ensure_ascii=False)}"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": install or installation()}
+    words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": installation(install)}
     files = {SETTINGS: "\n".join([*lines, ""]).encode()}
     for name, place in PLACES.items():
         text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
@@ -42,10 +43,17 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
         repository.run("reset", "--quiet", "--hard")
 
 
-def installation() -> str:
-    """Returns what pip installs for the workflows: this source of the referee, with what a ladder needs."""
-    found = requirement(installed()) or "referee"
-    return f"referee[cluster,wasm]{found.removeprefix('referee')}"
+def installation(install: str | None) -> str:
+    """Returns what pip installs for the workflows. UsageError if neither the user nor the installation says it."""
+    if install is not None:
+        return named_requirement("--install", install, EXTRAS)
+    found = requirement(installed())
+    if not found:
+        raise UsageError(
+            "it is unknown where this referee was installed from, so the workflows cannot install it; name it with "
+            "--install, such as --install git+https://…/referee@COMMIT"
+        )
+    return f"{REFEREE}[{EXTRAS}]{found.removeprefix(REFEREE)}"
 
 
 def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:

@@ -27,7 +27,7 @@ from referee.games.game import Game
 from referee.harness import git
 from referee.harness.adapters.wasm.build import wasm_bot_file
 from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import installed, origin, pinned, requirements, version
+from referee.harness.installed import NAME, installed, origin, pinned, requirements, version
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.languages import packages
 from referee.harness.match.turn import Driver
@@ -43,6 +43,9 @@ KIT_FILE = "new.toml"
 """Says, in a kit's folder, which files a new bot gets."""
 FIRST_CALL = Path("tests/first_call.jsonl")
 """The frames up to a bot's first answer, for its tests."""
+
+ADDRESS = re.compile(r"(?:git\+|hg\+)?(?:https?|ssh|file)://[^\s'\"`$\\]+", re.ASCII)
+"""From where pip installs; it stands between quotes in a script."""
 
 Places = dict[str, list[str]]
 """Folders of the new bot, each with patterns of the kit's files that go there."""
@@ -141,9 +144,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm:
     if wasm and kit.no_wasm:
         raise UsageError(f"--target wasm: {kit.no_wasm}")
     refuse_used(folder)
-    if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
-        raise UsageError(f"--referee {referee}: expected a requirement for pip, such as git+https://…@COMMIT")
-    source = requirement(installed()) if referee is None else referee
+    source = requirement(installed()) if referee is None else named_requirement("--referee", referee)
     files = dict(_files(game, lang, kit, source, wasm))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
@@ -267,10 +268,23 @@ def filled(text: str, markers: dict[str, str | None]) -> str:
     return marker.sub(lambda found: markers[found[1]] or "", "".join(lines))
 
 
+def named_requirement(option: str, text: str, extras: str = "") -> str:
+    """Returns what pip installs, as the user has named it. `extras`: those that an address gets.
+
+    UsageError for what is no address: on a package index, the name may be somebody else's.
+    """
+    if ADDRESS.fullmatch(text):
+        return f"{NAME}[{extras}] @ {text}" if extras else text
+    name, _, address = text.partition(" @ ")
+    if not ADDRESS.fullmatch(address) or not re.fullmatch(rf"{NAME}(\[[a-z,]+\])?", name):
+        raise UsageError(f"{option} {text!a}: expected an address for pip, such as git+https://…/referee@COMMIT")
+    return text
+
+
 def requirement(record: metadata.Distribution) -> str:
     """Returns the requirement that installs the same with pip elsewhere; for a checkout, the commit at its origin.
 
-    Empty if it was installed from a local file or folder without an origin.
+    Empty if it was installed from a package index, or from a local file or folder without an origin.
     """
     url = origin(record).get("url", "")
     if not url.startswith("file:"):
@@ -289,7 +303,7 @@ def checkout(folder: Path) -> str:
 
     try:
         url, commit = run("remote", "get-url", "origin"), run("rev-parse", "HEAD")
-        if not commit or not run("branch", "--remotes", "--contains", commit):
+        if not commit or run("rev-parse", "--show-prefix") or not run("branch", "--remotes", "--contains", commit):
             return ""
     except (UsageError, OSError, subprocess.TimeoutExpired):
         return ""

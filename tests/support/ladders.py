@@ -18,6 +18,7 @@ from referee.harness.ladder.reading import Fields, Ladder
 from referee.harness.ladder.records import claim_path, signed_file
 
 START = 1_790_000_000
+INSTALL = "git+https://example.org/referee@v0.1.0"
 HOUR = 3600
 Play = Callable[[DrawnGame, tuple[BotVersion, ...], str], bytes]
 """Returns the line of a game, given the bots and the hash of the claim."""
@@ -39,7 +40,7 @@ class Cup:
     """A ladder, its maintainer and its runners. Time is what the test says."""
 
     def __init__(self, folder: Path, game: str = "connectfour", **settings: object) -> None:
-        write_ladder(folder, find_game(game), "Cup", {"games": 8, "whole": 4, **settings}, "referee")
+        write_ladder(folder, find_game(game), "Cup", {"games": 8, "whole": 4, **settings}, INSTALL)
         self.repository = Repository(folder)
         self.now = START
         self.keys: dict[str, SigningKey] = {}
