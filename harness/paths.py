@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
@@ -65,10 +66,39 @@ def read_limited(path: Path, most_bytes: int = 16 << 20) -> bytes:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes a file at once or not at all."""
+    """Writes a file at once or not at all. A folder that is closed to other accounts gets a closed file."""
     new = path.with_name(f".{path.name}.new")
-    new.write_bytes(content)
+    with open(new, "wb", opener=opener) as file:
+        file.write(content)
     new.replace(path)
+
+
+def opener(path: str | Path, flags: int) -> int:
+    """Opens a file, as the `opener` of `open`. A folder that is closed to other accounts gets a closed file."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o666 & _allowed(path))
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder and those above it, unless they are there. A closed folder gets closed folders."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(0o777 & _allowed(path), exist_ok=True)
+
+
+def _allowed(path: str | Path) -> int:
+    """Returns the bits that the mode of a new file or folder may have."""
+    return 0o777 if os.stat(os.path.dirname(path) or ".").st_mode & 0o077 else 0o700
+
+
+def close_to_others(folder: Path) -> None:
+    """Closes a folder and everything in it to other accounts. OSError if the folder belongs to another account."""
+    folder.chmod(0o700)
+    for place, folders, files in os.walk(folder):
+        for path in (os.path.join(place, name) for name in (*folders, *files)):
+            with suppress(OSError):  # it is gone meanwhile, or another account has put it there
+                mode = os.lstat(path).st_mode
+                if mode & 0o077 and not stat.S_ISLNK(mode):
+                    os.chmod(path, mode & 0o700)
 
 
 def expanded(text: str) -> Path:

@@ -5,6 +5,7 @@ from typing import IO
 
 from referee.harness.check.findings import RuleResult
 from referee.harness.errors import writing
+from referee.harness.paths import opener
 
 MOST_BYTES = 1 << 20
 """Of what builds print. The author decides how much that is."""
@@ -20,7 +21,7 @@ class CheckLog:
         self._label = ""
         if path is not None:
             with writing(path):
-                self._file = path.open("wb", buffering=0)
+                self._file = open(path, "wb", 0, opener=opener)  # noqa: SIM115
 
     def building(self, label: str) -> None:
         """Notes what is being built, such as `my_bot (C++)`. Repetitions count once."""

@@ -25,6 +25,7 @@ from referee.harness.check.findings import (
 from referee.harness.errors import writing
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
+from referee.harness.paths import make_folder, opener
 from referee.protocol.text import counted, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -190,8 +191,9 @@ def was_tried(check: RuleResult) -> bool:
 def write(path: Path, content: bytes) -> None:
     """Writes a file. RunError if that fails."""
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        make_folder(path.parent)
+        with open(path, "wb", opener=opener) as file:
+            file.write(content)
 
 
 def _refuses(finding: Finding, strict: bool) -> bool:

@@ -24,6 +24,7 @@ from referee.harness.cli.tournament import FormatOptions
 from referee.harness.cli.tournament_request import check_used, from_options
 from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game, typed_game
+from referee.harness.paths import opener
 from referee.harness.tournament import organise
 from referee.harness.tournament.inbox import Submit, Withdraw, hand_in
 from referee.harness.tournament.intake.intake import RULES, Intake, report_path, take_in, with_known_names
@@ -179,8 +180,8 @@ def write_report(report: CheckReport, path: Path) -> None:
     """Writes a report as text, for the bot's author."""
     text = io.StringIO()
     Console(file=text, width=REPORT_WIDTH, markup=False, emoji=False, highlight=False).print(check_report(report))
-    with writing(path):
-        path.write_text("".join(f"{line.rstrip()}\n" for line in text.getvalue().split("\n")[:-1]), "utf-8")
+    with writing(path), open(path, "w", encoding="utf-8", opener=opener) as file:
+        file.writelines(f"{line.rstrip()}\n" for line in text.getvalue().split("\n")[:-1])
 
 
 def _shown(

@@ -21,7 +21,9 @@ from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import FILE, Store
 from referee.harness.host.submissions import OPTIONS, Queue
 from referee.harness.host.versions import Version
+from referee.harness.isolation.probe import probe
 from referee.harness.nurseries import ungrouped
+from referee.harness.paths import cache_folder, close_to_others
 from referee.harness.tournament.intake.intake import Written
 from referee.harness.tournament.plan import Plan, read_plan, write_plan
 from referee.harness.tournament.store.ledger import PLAN, claimed
@@ -52,12 +54,18 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
         raise UsageError(f"{folder} holds no contest; name the game with --game to make one")
     if plan is not None:
         with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
             with claimed(folder):
                 write_plan(plan, folder / PLAN)
     before = read_plan(folder / PLAN)
     if (before.format, before.games) != ("ladder", 0):
         raise UsageError(f"{folder} holds a {before.formats}; expected a ladder without end, as --game makes it")
+    with writing(folder):
+        close_to_others(folder)
+    if probe().namespaces is not None and cache_folder().is_dir():  # it has teams' files, too
+        with writing(cache_folder()):
+            cache_folder().chmod(0o700)  # a sandbox without namespaces would need the way through it
     store = Store(folder)
     if plan is not None:
         with store.writing() as database:

@@ -12,7 +12,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +23,7 @@ from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.host import switches
 from referee.harness.host.store import Store, audit
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import replace_file
+from referee.harness.paths import make_folder, replace_file
 from referee.harness.tournament.formats.games import PAIRING
 from referee.harness.tournament.formats.schedules import default_seating
 from referee.harness.tournament.plan import (
@@ -46,8 +48,10 @@ FINALS = "finals"
 """The folder of finals in a contest's folder."""
 FACTS = "final.json"
 SECRET = "final_secret"
-"""The setting with the secret of the next final, and when it was drawn."""
+"""The file with the secret of the next final, and when it was drawn. Earlier versions had it in a setting."""
 SECRET_BYTES = 32
+
+T = TypeVar("T")
 
 
 class Commitment(Struct, frozen=True):
@@ -98,15 +102,39 @@ def commitment(store: Store) -> Commitment:
 
 def _drawn(store: Store) -> _Drawn:
     used = {final.secret for final in finals(store.folder)}
-    with store.writing() as database:
-        row = database.execute("SELECT value FROM setting WHERE name = ?", (SECRET,)).fetchone()
-        if row is not None and (known := msgspec.json.decode(row[0], type=_Drawn)).secret not in used:
-            return known
+    file = store.folder / SECRET
+    with store.writing() as database:  # one process at a time
+        row = database.execute("DELETE FROM setting WHERE name = ? RETURNING value", (SECRET,)).fetchone()
+        if row is not None:
+            _keep(file, row[0].encode())
+        with suppress(FileNotFoundError):
+            known = _read(file, _Drawn)
+            if known.secret not in used:
+                return known
         drawn = _Drawn(secrets.token_hex(SECRET_BYTES), time.time())
-        value = msgspec.json.encode(drawn).decode()
-        database.execute("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (SECRET, value))
+        _keep(file, msgspec.json.encode(drawn))
         audit(database, "the referee", "commit", "the next final's seed", _hash(drawn.secret))
         return drawn
+
+
+def _keep(file: Path, content: bytes) -> None:
+    """Writes the secret for the organiser's account alone."""
+    new = file.with_name(f".{SECRET}.new")
+    with writing(file):
+        with open(new, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
+            target.write(content)
+            target.flush()
+            os.fsync(target.fileno())
+        new.replace(file)
+
+
+def _read(file: Path, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except FileNotFoundError:
+        raise
+    except (OSError, *UNDECODABLE) as error:
+        raise RunError(f"{file} is damaged: {error}") from error
 
 
 def seed_of(secret: str, name: str, hashes: Iterable[str]) -> int:
@@ -146,13 +174,12 @@ def make(
     made = checked(made.replaced(games=games or made.games, rounds=rounds, stages=stages))
     facts = Final(name, drawn.secret, drawn.at, time.time())
     with writing(folder):
-        folder.parent.mkdir(exist_ok=True)
+        make_folder(folder.parent)
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
         try:
             _copy_archives(store.folder, scratch, bots)
             write_plan(made, scratch / PLAN)
             replace_file(scratch / FACTS, msgspec.json.encode(facts))
-            scratch.chmod(0o755)
             scratch.rename(folder)
         finally:
             remove(scratch)
@@ -191,7 +218,7 @@ def _plan(plan: Plan, name: str, format: str, bots: Sequence[Entry], seed: int) 
 
 
 def _copy_archives(cup: Path, folder: Path, bots: Iterable[Entry]) -> None:
-    (folder / BOTS).mkdir()
+    make_folder(folder / BOTS)
     for entry in bots:
         source, target = archive_path(cup, entry), archive_path(folder, entry)
         if source.exists() and not target.exists():
@@ -206,10 +233,9 @@ def finals(cup: Path) -> list[Final]:
     found = []
     for file in (cup / FINALS).glob(f"*/{FACTS}"):
         if not file.parent.name.startswith("."):
-            try:
-                found.append(msgspec.json.decode(file.read_bytes(), type=Final))
-            except (OSError, *UNDECODABLE) as error:
-                raise RunError(f"{file} is damaged: {error}") from error
+            found.append(final := _read(file, Final))
+            if final.name != file.parent.name:
+                raise RunError(f"{file} is damaged: it is that of a final {final.name[:60]!r}")
     return sorted(found, key=lambda final: final.made_at)
 
 
@@ -231,10 +257,7 @@ def check_seed(folder: Path, plan: Plan) -> str | None:
     """
     if not (folder / FACTS).exists():
         return None
-    try:
-        final = msgspec.json.decode((folder / FACTS).read_bytes(), type=Final)
-    except (OSError, *UNDECODABLE) as error:
-        raise RunError(f"{folder / FACTS} is damaged: {error}") from error
+    final = _read(folder / FACTS, Final)
     expected = seed_of(final.secret, final.name, (entry.hash for entry in plan.bots))
     if plan.seed != expected:
         raise UsageError(f"{folder}: the seed is {plan.seed}, and the committed secret makes {expected} for these bots")

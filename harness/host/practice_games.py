@@ -21,7 +21,7 @@ from referee.harness.host import times
 from referee.harness.host.orders import PRACTICE, Orders, Request, State, replay_name
 from referee.harness.known_games import find_game
 from referee.harness.match import rule_options
-from referee.harness.paths import replace_file
+from referee.harness.paths import make_folder, replace_file
 from referee.harness.programs.built_in import check_seats
 from referee.harness.tournament.execution.worker_messages import Assignment, PlayedGame
 from referee.harness.tournament.plan import IDENT_DIGITS, Entry, Plan
@@ -141,7 +141,7 @@ class PracticeGames:
         line = _decode(played.line)
         self._owe(self._mean_s - line.ms / 1000)
         self._mean_s = (self._mean_s + line.ms / 1000) / 2
-        self.folder.mkdir(exist_ok=True)
+        make_folder(self.folder)
         number, result = game.request.id, result_of(line, game.request.seat)
         if played.replay is not None:
             replace_file(self.folder / f"{number}.jsonl.gz", played.replay)

@@ -4,6 +4,7 @@ Games are not in it: the ledger is the truth. A write is one short transaction, 
 processes.
 """
 
+import os
 import sqlite3
 import threading
 import time
@@ -38,9 +39,10 @@ class Store:
         self.path = folder / FILE
         self._connections = threading.local()
         try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite would open it to others
             with self._upgraded() as database:
                 database.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise RunError(f"{self.path}: cannot be used: {error}") from error
 
     @contextmanager
@@ -85,6 +87,7 @@ class Store:
             database = self._connections.database = sqlite3.connect(self.path, BUSY_S, isolation_level=None)
             database.row_factory = sqlite3.Row
             database.execute("PRAGMA foreign_keys = ON")
+            database.execute("PRAGMA secure_delete = ON")
             database.execute("PRAGMA synchronous = FULL")  # an upload that was answered outlasts a power cut
         return database
 

@@ -22,6 +22,7 @@ from referee.harness.host.store import Store
 from referee.harness.host.versions import Quota, Version
 from referee.harness.isolation.removal import remove
 from referee.harness.known_games import find_game
+from referee.harness.paths import make_folder
 from referee.harness.tournament.execution.core_locks import Beside
 from referee.harness.tournament.inbox import Submit, hand_in
 from referee.harness.tournament.intake.author_report import author_text
@@ -74,11 +75,11 @@ def keep(store: Store, one: teams.Person, file: str, content: Path, note: str, q
     name, place = upload_name(file), f"{UPLOADS}/{one.team}/{new_token()[:16]}"
     folder = store.folder / place
     with writing(folder):
-        folder.mkdir(parents=True)
+        make_folder(folder)
         with content.open("rb") as whole:
             os.fsync(whole.fileno())
         os.replace(content, folder / name)
-        os.chmod(folder / name, 0o644)
+        os.chmod(folder / name, 0o600)
     size = (folder / name).stat().st_size
     try:
         return versions.hand_in(store, one.team, one.member, name, f"{place}/{name}", tidy(note), size, quota=quota)
@@ -185,7 +186,7 @@ class Queue:
         """Checks until it is cancelled. Versions whose check that ends are checked again by the next run."""
         remove_strays(self.store)
         self._intake.remove_left()
-        (self.store.folder / REPORTS).mkdir(exist_ok=True)
+        make_folder(self.store.folder / REPORTS)
         versions.check_again(self.store)
         enter_missing(self.store)
         async with trio.open_nursery() as nursery:

@@ -114,6 +114,7 @@ def _is_local(scope: Scope) -> bool:
 
 async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:
     """Serves until standard input ends."""
+    os.umask(0o077)  # what it writes is in the contest's folder
     (folder / COMING).mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(folder / COMING)  # where uploads go while they come: /tmp may be memory
     app = await asyncio.to_thread(lambda: Application(Store(folder), settings))

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError, writing
-from referee.harness.paths import replace_file
+from referee.harness.paths import make_folder, replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.plan_changes import entered, keeping_places, set_aside, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
@@ -107,7 +107,7 @@ def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
         plan, _ = _tried(plan, pending, played)
     plan = applied(plan, change, played)
     with writing(folder):
-        (folder / INBOX).mkdir(exist_ok=True)
+        make_folder(folder / INBOX)
         name = f"{time.time_ns():020}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}.json"
         replace_file(folder / INBOX / name, msgspec.json.encode(change))
     return plan, not settle_if_free(folder)

@@ -138,7 +138,7 @@ def hosted(folder: Path, *options: str, end: int = signal.SIGINT) -> Iterator[Ho
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(folder.parent)) as process:
         try:
             contest = Hosted(process, folder)
-            http = httpx.Client(base_url=contest.address, trust_env=False, verify=False)
+            http = httpx.Client(base_url=contest.address, trust_env=False, verify=False, timeout=START_S)
             wait_for(lambda: http.get("/health").status_code == 200, START_S)
             yield contest
         finally:

@@ -23,7 +23,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import version
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import expanded
+from referee.harness.paths import expanded, make_folder, opener
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import archive, build_cache, kinds, zip_archive
 from referee.harness.programs.archive import BotArchive
@@ -155,13 +155,15 @@ def store(found: Found, folder: Path) -> None:
     path = archive_path(folder, found.entry)
     if (found.content is None and found.image is None) or path.exists():
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     new = path.with_suffix(".new")
-    if found.image is not None:
-        shutil.copyfile(found.image, new)
-    elif found.content is not None:
-        maker = version() if found.entry.hash == _sha256(found.content.identity, version()) else ""
-        pack(found.entry.name, found.content, found.entry.inside, new, maker)
+    with open(new, "wb", opener=opener) as packed:
+        if found.image is not None:
+            with found.image.open("rb") as image_file:
+                shutil.copyfileobj(image_file, packed)
+        elif found.content is not None:
+            maker = version() if found.entry.hash == _sha256(found.content.identity, version()) else ""
+            pack(found.entry.name, found.content, found.entry.inside, packed, maker)
     new.replace(path)
 
 

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.paths import replace_file
+from referee.harness.paths import make_folder, opener, replace_file
 from referee.harness.records import ModelUse
 from referee.harness.tournament.machine_effects import MachineEffects
 
@@ -150,7 +150,7 @@ class FolderInUse(UsageError):
 def claimed(folder: Path, lock_file: str = LOCK, user: str = "run") -> Iterator[None]:
     """Locks a tournament's folder. Raises FolderInUse if another run has it, RunError if it cannot be written."""
     with writing(folder):
-        lock = os.open(folder / lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = opener(folder / lock_file, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -169,7 +169,7 @@ class Ledger:
     def __init__(self, folder: Path, head: dict[str, Any]) -> None:
         self.folder = folder
         for part in (LINES, PACKS, BOTS):
-            (folder / part).mkdir(parents=True, exist_ok=True)
+            make_folder(folder / part)
         for file in files(folder):
             _cut_torn(file)
         self.host = socket.gethostname()
@@ -190,7 +190,7 @@ class Ledger:
             if pack_path(self.folder, file.stem, 0).exists():  # of a file that somebody has removed
                 continue
             try:
-                os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+                os.close(opener(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 continue
             except OSError as error:
@@ -243,7 +243,7 @@ class Ledger:
         self._pack_number += 1
         path = pack_path(self.folder, self.file.stem, self._pack_number)
         with writing(path):
-            self._pack = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            self._pack = opener(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
         self._pack_size = 0
 
     def _write(self, file: int, data: bytes) -> None:
@@ -288,7 +288,7 @@ def merge(folder: Path, source: Path) -> int:
         raise UsageError(f"{source} holds no tournament: there is no {LINES}/")
     copied = 0
     for part in (BOTS, PACKS, LINES):  # lines last: they name the others
-        (folder / part).mkdir(parents=True, exist_ok=True)
+        make_folder(folder / part)
         for file in sorted(path for path in (source / part).glob("*") if path.is_file()):
             copied += _copied(file, folder / part / file.name)
     return copied
