@@ -18,16 +18,13 @@ from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import BOTS
 from referee.harness.paths import cache_folder
 from referee.harness.process.limits import Limits, OnNoise
+from referee.harness.programs.archive import LFS
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 
 SANDBOX = Isolation("required", (("files", None),))
 """Bots are strangers': without a layer that hides the machine's files, none is built or started."""
-
-
-LFS = b"version https://git-lfs.github.com/spec/"
-"""How a file begins that stands for one which git does not hold."""
 
 
 def sandboxed(limits: Limits) -> Limits:

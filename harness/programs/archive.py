@@ -17,6 +17,10 @@ from referee.harness.isolation.visible_paths import is_inside
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
 """Folders of build tools, and links of these names, which are left out at any depth."""
 
+PROGRAMS = (b"#!", b"\x7fELF")
+"""The first bytes of files that the system can run."""
+LFS = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that stands for one which git does not hold."""
 Patterns = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=100)]
 """Patterns that a stranger may have written. Each costs time for each file."""
 MOST_COMPARED = 1_000_000_000
@@ -121,6 +125,22 @@ def _files(
                             f"its files have more than {most_bytes >> 20:,} MiB; exclude what it can spare"
                         )
                     yield File(path, bool(entry.stat().st_mode & stat.S_IXUSR), sha256(Path(entry.path)))
+
+
+def begins_with(file: Path, beginnings: tuple[bytes, ...]) -> bool:
+    """Returns whether a file begins with one of these bytes. OSError if it cannot be read."""
+    with file.open("rb") as opened:
+        return opened.read(max(map(len, beginnings))).startswith(beginnings)
+
+
+def check_no_pointer(path: Path, shown: str) -> None:
+    """UsageError for a file that is a pointer of git LFS. A file that cannot be read is none."""
+    try:
+        is_pointer = path.is_file() and begins_with(path, (LFS,))
+    except OSError:
+        return
+    if is_pointer:
+        raise UsageError(f"{shown} is a pointer of git LFS; include the file itself")
 
 
 def real_paths(*paths: str | Path) -> tuple[str, ...]:

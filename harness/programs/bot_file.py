@@ -149,6 +149,7 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext, file
             raise BuildError(place, f"run names {bot.run[0]!r}, which lies outside of the bot's folder")
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
+        archive.check_no_pointer(module, f"{place}: {bot.run[0]}")
         command = function(kind.build)(module, context)
         return Built((*command, *bot.run[1:]), folder, command, kind.name)
     program = _program(bot.run[0], folder, f"{spec}/{file}")
@@ -186,7 +187,12 @@ def _program(word: str, folder: Path, place: str) -> str:
     if program is None or not os.path.isfile(program):
         problem = f"run names {word!r}, which is no program here"
     elif not os.access(program, os.X_OK):
-        problem = f"run names {word!r}, which is not executable; chmod +x makes it so"
+        problem = f"run names {word!r}, which is not executable; "
+        if archive.begins_with(Path(program), archive.PROGRAMS):
+            problem += "chmod +x makes it so"
+        else:
+            problem += 'name its interpreter, as in run = ["python3", "bot.py"]'
     else:
+        archive.check_no_pointer(Path(program), f"{place}: {word}")
         return program
     raise BuildError(place, problem) if is_path else RunError(f"{place}: {problem}")

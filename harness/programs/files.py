@@ -8,7 +8,7 @@ from referee.games import registry
 from referee.harness.errors import UsageError
 from referee.harness.opponents import opponents
 from referee.harness.paths import expanded
-from referee.harness.programs import zip_archive
+from referee.harness.programs import archive, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
@@ -24,6 +24,7 @@ def parse(spec: str, game: str | None) -> Parsed:
     if not os.path.exists(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{_meant(spec, game)}")
     path = path.resolve()
+    archive.check_no_pointer(path, spec)
     return _zip(path, spec, game) if zip_archive.is_zip(path) else _found(path, spec, game)
 
 

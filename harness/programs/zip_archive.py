@@ -9,9 +9,11 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from referee.harness.errors import UsageError
+from referee.harness.isolation.removal import remove
 from referee.harness.programs import build_cache
-from referee.harness.programs.archive import sha256
+from referee.harness.programs.archive import LFS, PROGRAMS, begins_with, sha256
 from referee.harness.programs.kinds import recognised
+from referee.harness.programs.submitted import complete, is_of_the_system
 
 SUFFIX = ".zip"
 MAX_BYTES, MAX_FILES = 64 << 20, 2000
@@ -20,16 +22,32 @@ USER_BYTES, USER_FILES = 1 << 30, 20_000
 """The limits of what a user or an organiser names. Their bots may be larger than a submission."""
 COMMENT = re.compile(rb"referee(?: (?P<maker>\S{1,100}))? plays: (?P<path>.*)", re.DOTALL)
 """The comment of a zip file: the bot's path in it, and the version of the maker if the bot's hash depends on it."""
-MAX_PATH_BYTES = 1024
-"""Longer paths, such as those of 1,200 nested folders, are refused."""
+MAX_PATH_BYTES, MAX_NAME_BYTES = 1024, 255
+"""Longer paths, such as those of 1,200 nested folders, and longer names in them are refused."""
+UTF8 = 0x800
+"""The flag of an entry whose name is UTF-8. Without it, zipfile reads code page 437."""
 ENTRY_BYTES = 512
 """How much of the list of contents a file may take, on average."""
 IGNORED = "__MACOSX"
 """A folder that macOS adds to zip files."""
 UNIX = (3, 19)
 """The systems, as zip files number them, whose files have an executable bit: Unix and macOS."""
-PROGRAMS = (b"#!", b"\x7fELF")
-"""The first bytes of files that the system can run."""
+DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+"""How the path of a drive of Windows begins."""
+FORMATS = {
+    b"": "is empty; hand it in again",
+    b"\x1f\x8b": "is a gzip file, such as a .tar.gz; pack the folder as a zip",
+    b"\xfd7zXZ": "is an xz file, such as a .tar.xz; pack the folder as a zip",
+    b"\x28\xb5\x2f\xfd": "is a zst file, such as a .tar.zst; pack the folder as a zip",
+    b"BZh": "is a bzip2 file, such as a .tar.bz2; pack the folder as a zip",
+    b"7z\xbc\xaf": "is a 7z file; pack the folder as a zip",
+    b"Rar!": "is a RAR file; pack the folder as a zip",
+    b"<": "is a page of the web, not a file; download the zip itself",
+    LFS: "is a pointer of git LFS; hand in the file itself",
+    b"PK": "is cut off or damaged; hand it in again",
+}
+"""By its first bytes, what a file is that is no zip file, and what to do."""
+TAR_PLACE, TAR = 257, b"ustar"
 
 
 def is_zip(path: Path) -> bool:
@@ -38,7 +56,21 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES) -> Path:
-    """Unpacks into the empty `folder`, without the only folder around all files. Returns the bot: all of it, or a part.
+    """Unpacks what somebody hands in into the empty `folder`, as `extract` does. Returns the bot: all of it, or a part.
+
+    Makes it complete, as `submitted.complete` does.
+    """
+    comment = extract(archive, folder, max_bytes, max_files)
+    try:
+        bot = _bot(folder, comment)
+        complete(folder, bot)
+    except UsageError as error:
+        raise UsageError(f"{archive}: {error}") from error
+    return bot
+
+
+def extract(archive: Path, folder: Path, max_bytes: int, max_files: int) -> bytes:
+    """Unpacks into the empty `folder`, without the only folder around all files. Returns the comment.
 
     UsageError for a file that is not a zip file, is too large, would write outside `folder`, or contains anything
     except files and folders. Files keep only their executable bit. A zip file of a system without that bit, such as
@@ -49,8 +81,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
             raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB; leave out what the bot does not need")
         with _Limited(archive, max_files) as content, zipfile.ZipFile(content) as file:
             for entry in file.infolist():
-                if entry.create_system not in UNIX:  # some programs of Windows separate folders so
-                    entry.filename = entry.filename.replace("\\", "/")
+                entry.filename = _name(entry)
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
             _check(archive, members, max_bytes, max_files)
             comment = file.comment
@@ -59,9 +90,34 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
                 if not member.is_dir():
                     path.chmod(0o755 if _is_executable(member, path) else 0o644)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
+        raise UsageError(f"{archive}: {_other_format(archive) or f'cannot be unpacked: {error}'}") from error
     _unwrap(folder)
-    return _bot(archive, folder, comment)
+    return comment
+
+
+def _other_format(archive: Path) -> str:
+    """Says what a file is that is no zip file; empty if it is one, or is not known."""
+    try:
+        if zipfile.is_zipfile(archive):
+            return ""
+        with archive.open("rb") as file:
+            head = file.read(TAR_PLACE + len(TAR))
+    except OSError:
+        return ""
+    if head.endswith(TAR):
+        return "is a tar file; pack the folder as a zip"
+    return next((what for begin, what in FORMATS.items() if head.startswith(begin) and (begin or not head)), "")
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """Returns the name of an entry, with / between folders."""
+    name = entry.filename
+    if not entry.flag_bits & UTF8:  # macOS sets no flag for UTF-8
+        try:
+            name = name.encode("cp437").decode()
+        except UnicodeError:
+            pass
+    return name if entry.create_system in UNIX else name.replace("\\", "/")  # so some programs of Windows write
 
 
 class _Limited(io.FileIO):
@@ -79,22 +135,22 @@ class _Limited(io.FileIO):
 
 
 def _unwrap(folder: Path) -> None:
-    """Replaces a folder by the only folder inside, if there is nothing else."""
-    inside = list(folder.iterdir())
+    """Replaces a folder by the only folder inside, if there is nothing else except files of the system."""
+    inside = [path for path in folder.iterdir() if not is_of_the_system(path.name)]
     if len(inside) == 1 and inside[0].is_dir():
         inner = inside[0].rename(folder.with_name(f"{folder.name}.inner"))
-        folder.rmdir()
+        remove(folder)
         inner.rename(folder)
 
 
-def _bot(archive: Path, folder: Path, comment: bytes) -> Path:
+def _bot(folder: Path, comment: bytes) -> Path:
     """Returns the file or folder that the comment names, or else all of the folder."""
     if (named := COMMENT.fullmatch(comment)) is None:
         return folder
     path = named["path"].decode("utf-8", "replace")
     found = folder / f"./{path}"
     if ".." in PurePosixPath(path).parts or "\0" in path or len(path) > MAX_PATH_BYTES or not found.exists():
-        raise UsageError(f"{archive}: its comment names {path[:80]!a}, which is no file or folder in it")
+        raise UsageError(f"its comment names {path[:80]!a}, which is no file or folder in it")
     return found
 
 
@@ -124,7 +180,7 @@ def unpacked(path: Path) -> tuple[Path, Path]:
     tree = build_cache.unpacked(["zip", path.stem, sha256(path)], path, lambda draft: _unpack(path, draft))
     (folder,) = tree.iterdir()
     with zipfile.ZipFile(path) as file:
-        return _bot(path, folder, file.comment), folder
+        return _bot(folder, file.comment), folder
 
 
 def _unpack(path: Path, draft: Path) -> None:
@@ -136,8 +192,7 @@ def _is_executable(member: zipfile.ZipInfo, path: Path) -> bool:
     mode = member.external_attr >> 16
     if mode & 0o111 or (mode and member.create_system in UNIX):
         return bool(mode & 0o111)
-    with path.open("rb") as file:
-        return file.read(max(map(len, PROGRAMS))).startswith(PROGRAMS)
+    return begins_with(path, PROGRAMS)
 
 
 def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_files: int) -> None:
@@ -171,17 +226,20 @@ def _problem(member: zipfile.ZipInfo) -> str | None:
         return "is no UTF-8"
     if len(member.filename.encode()) > MAX_PATH_BYTES:
         return "is too long a path"
+    if any(len(part.encode()) > MAX_NAME_BYTES for part in PurePosixPath(member.filename).parts):
+        return f"has a name of more than {MAX_NAME_BYTES} bytes; shorten it"
     name, path, kind = member.filename, PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
-    if "\\" in name and not name.startswith("\\") and ":" not in name:
+    is_drives = DRIVE.match(name) is not None
+    if "\\" in name and not name.startswith("\\") and not is_drives:
         return "has a backslash; zip files separate folders with /"
-    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not path.parts:
+    if path.is_absolute() or ".." in path.parts or "\\" in name or is_drives or not path.parts:
         return "leads outside the bot's folder"
     if kind == stat.S_IFLNK:
         return "is a link; include the file itself"
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "is neither a file nor a folder"
     if member.flag_bits & 1:
-        return "is encrypted"
+        return "is encrypted; make a zip without a password"
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "has an unusual compression; use deflate"
     return None

@@ -19,7 +19,7 @@ import pytest
 from busy_core import busy_core
 from contests import DRAWS, INPUTS, PLAYER, environment, games, table, tournament
 from defects import bot
-from submissions import RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
+from submissions import IDENTITY, RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
 from referee.games import registry
 from referee.harness.cli.prepare import write_report
@@ -349,6 +349,35 @@ def test_single_files_and_kaggle_archives_play_and_any_other_file_is_a_refused_l
     assert "neither executable nor a source file" in why["notes"] and "/tmp" not in why["notes"], why["notes"]
     tournament(tmp_path, "cup")
     assert {row["name"]: row["faults"] for row in table(tmp_path / "cup")["rows"]} == {"ann": 0, "cid": 0, "dan": 0}
+
+
+def test_what_lost_its_mode_or_a_file_on_the_way_plays_or_is_named(tmp_path: Path) -> None:
+    """As `referee submit`, a page and a forge hand it on: mode 644, pointers instead of files."""
+    teams, script = tmp_path / "teams", f"#!{sys.executable} -IB\n" + bot(f"SALT = 1\n{DRAWS}")
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 5\n"
+    found = {
+        "bare": {"": script},
+        "folder": {"bot.toml": 'run = ["./bot"]\n', "bot": script + "# 2\n"},
+        "lfs": {"bot.toml": RUN, "bot.py": script, "weights.bin": pointer},
+        "modules": {"bot.toml": RUN, "bot.py": script, ".gitmodules": '[submodule "a"]\npath = a\n', "a/": ""},
+        "pointed": {"": pointer},
+    }
+    for name, files in found.items():
+        for path, text in files.items():
+            file = teams / name / path if path else teams / name
+            (file if path.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
+            if not path.endswith("/"):
+                file.write_text(text)
+    repository = ["init", "--quiet"], ["add", "."], [*IDENTITY, "commit", "--quiet", "--message", "bot"]
+    for arguments in repository:
+        subprocess.run(["git", *arguments], cwd=teams / "lfs", check=True)
+    (tmp_path / "list.txt").write_text("\n".join(f"teams/{name}" for name in found) + f"\nforge=file://{teams}/lfs\n")
+    result = prepared(tmp_path, "list.txt", "--game", "tictactoe", "--into", "cup", "--games", "2", code=1)
+    assert result["accepted"] == ["bare", "folder"]
+    lfs = "is a pointer of git LFS; include the file itself"
+    words = {"lfs": f"weights.bin {lfs}", "forge": f"weights.bin {lfs}", "modules": "a is a submodule", "pointed": lfs}
+    for name, expected in words.items():
+        assert expected in result["refused"][name], result["refused"]
 
 
 def test_a_tournament_without_accepted_bots_says_what_to_do(tmp_path: Path) -> None:

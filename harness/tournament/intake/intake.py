@@ -29,6 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.build_cores import CoreLack
 from referee.harness.programs.build_process import BuildError
+from referee.harness.programs.submitted import complete
 from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.intake.author_report import for_author
@@ -244,13 +245,16 @@ def _copied(submission: Submission, path: Path, scratch: Path) -> Path:
         copy_folder(path, copy, name, MAX_BYTES, MAX_FILES)
         check_folder(copy, name, MAX_BYTES, MAX_FILES)
         remove_excluded(copy, name)
+        complete(copy, copy)
         return copy
     if not path.is_file():
         raise UsageError("is a link or no ordinary file; hand in the file itself")
     if path.suffix.lower() == ".tar":
         return path  # an image, which its id identifies
     copy.parent.mkdir()
-    return copy_file(path, copy, MAX_BYTES)
+    copy_file(path, copy, MAX_BYTES)
+    complete(copy.parent, copy)
+    return copy
 
 
 def _key(intake: Intake, submission: Submission, path: Path) -> str:

@@ -19,6 +19,7 @@ from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.kinds import archives, is_path, kind_of, kinds, split_file, split_name
+from referee.harness.programs.submitted import is_of_the_system
 from referee.harness.programs.zip_archive import MAX_FILES, MAX_PATH_BYTES
 from referee.harness.tournament.intake.layouts import ZIP, named, remedy, same, shown, without_suffix
 from referee.protocol.text import printable
@@ -26,8 +27,6 @@ from referee.protocol.text import printable
 GIT = re.compile(r"(https?|ssh|git|file)://|[\w.+-]+@[\w.-]+:")
 """How the address of a git repository begins."""
 COMMENT = "#"
-SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
-"""What Windows and macOS leave in folders. Files of macOS and others begin with a dot."""
 NOTES = (".md", ".rst")
 ABOUT = frozenset({"readme", "license", "licence", "copying", "changelog"})
 """The names of notes without a suffix or with `.txt`. Any other text may be a bot with a wrong suffix."""
@@ -123,7 +122,7 @@ def submissions(path: Path, newest: bool = False) -> list[Submission]:
 
 def _is_note(path: Path, file: str) -> bool:
     name, suffix = file.lower(), Path(file).suffix.lower()
-    if name.startswith(".") or name in SYSTEM_FILES:
+    if name.startswith(".") or is_of_the_system(name):
         return True
     is_about = suffix in ("", ".txt") and name.removesuffix(suffix) in ABOUT
     return (suffix in NOTES or is_about) and os.path.isfile(path) and not os.access(path, os.X_OK)

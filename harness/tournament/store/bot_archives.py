@@ -229,7 +229,7 @@ def _install(entry: Entry, home: Path, path: Path) -> Path:
             new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
                 (new / "bot").mkdir()
-                zip_archive.unpack(path, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
+                zip_archive.extract(path, new / "bot", zip_archive.USER_BYTES, zip_archive.USER_FILES)
                 identity = archive.read(new / "bot", left_out=()).identity
                 maker = zip_archive.maker_of(path) or version()
                 if entry.hash not in (identity, _sha256(identity, entry.inside), _sha256(identity, maker)):
