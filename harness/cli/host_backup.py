@@ -4,15 +4,20 @@ import shlex
 from pathlib import Path
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.reports.text import counted
-from referee.harness.cli.screen import out
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import err, out
 from referee.harness.host import backup as backups
+from referee.harness.host.restore import restore as restore_backup
+
+SHOWN = 10
+"""How many lines about what was left out are printed."""
 
 
 def backup(cup: Path, file: Path) -> int:
     """Writes a backup of a contest, also while it runs.
 
-    Everything that was accepted and every game that had ended before is in it. It holds secrets: keep it to yourself.
+    Everything that was accepted and every game that had ended before is in it. It holds secrets, such as what teams
+    handed in and the secret of the next final: keep it to yourself.
 
     Args:
         cup: The contest's folder.
@@ -29,9 +34,14 @@ def restore(file: Path, cup: Path, *, trust: bool = False) -> int:
     Args:
         file: FILE.tar: the backup.
         cup: The contest's folder, which must be new or empty.
-        trust: Also accept bots that are command lines of this machine, and isolation that is weaker than the default.
-            For your own backups only: those of strangers could run any program.
+        trust: Leave nothing out, and accept bots that are command lines of this machine and isolation that is weaker
+            than the default. For your own backups only: those of strangers could run any program.
     """
-    count = backups.restore(file, cup, trust)
+    notes: list[str] = []
+    count = restore_backup(file, cup, trust, notes.append)
+    for line in notes[:SHOWN]:
+        err.print(printable(line))
+    if more := notes[SHOWN:]:
+        err.print(f"and {len(more)} more such lines; with --trust, nothing is left out")
     out.print(f"{cup}: {counted(count, 'file')}; to go on: referee host {shlex.quote(str(cup))}")
     return PLAYED

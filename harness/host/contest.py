@@ -108,7 +108,7 @@ async def run(
     folder = str(store.folder)
     web = [WEB, folder, str(listening.fileno()), msgspec.json.encode(settings).decode()]
     play = [PLAY, folder, msgspec.json.encode(games, enc_hook=str).decode()]
-    queue = Queue(store, checks, write, decided, games.spare_cores)
+    queue = Queue(store, checks, write, decided, games.spare_cores, settings.git_hosts)
     with listening, ungrouped():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)

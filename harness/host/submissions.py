@@ -105,13 +105,18 @@ def from_repository(
     """Puts a commit of a repository into the queue. UsageError for an address that is not allowed."""
     assert one.team is not None
     address, commit = address.strip(), commit.strip()
-    is_plain = address.isprintable() and not re.search(r"[\s@]", address)
-    if not any(address.startswith(f"{host}/") for host in hosts) or not is_plain:
+    if not is_at(address, hosts):
         raise UsageError(f"a repository may be at {', '.join(hosts)}; hand in a zip, or ask the organiser")
     if commit and (not COMMIT.fullmatch(commit) or ".." in commit):
         raise UsageError("expected the 40 digits of a commit, or the name of a branch or tag")
     last = shown(address.rstrip("/").rpartition("/")[2].removesuffix(".git"))
     return versions.hand_in(store, one.team, one.member, last, address, tidy(note), git_commit=commit, quota=quota)
+
+
+def is_at(address: str, hosts: Iterable[str]) -> bool:
+    """Tells whether the address of a repository is at one of the hosts that are allowed."""
+    is_plain = address.isprintable() and not re.search(r"[\s@]", address)
+    return is_plain and any(address.startswith(f"{host}/") for host in hosts)
 
 
 def remove_strays(store: Store) -> None:
@@ -169,6 +174,7 @@ class Queue:
         write: Written,
         on_decision: Callable[[Version], None] = lambda version: None,
         spare: int = 0,
+        git_hosts: Iterable[str] = GIT_HOSTS,
     ) -> None:
         """`write`: writes a check as text for its author. `on_decision`: called with each version that is decided.
 
@@ -176,6 +182,7 @@ class Queue:
         """
         self._spare = trio.CapacityLimiter(spare) if spare else None
         self.store, self.write, self.on_decision = store, write, on_decision
+        self._git_hosts = tuple(git_hosts)
         self._free = trio.CapacityLimiter(jobs)
         plan = read_plan(store.folder / PLAN)
         options = msgspec.json.decode(store.setting(OPTIONS) or "[]", type=tuple[str, ...])
@@ -206,6 +213,9 @@ class Queue:
     async def _decide(self, one: Version) -> None:
         store, team = self.store, teams.team(self.store, one.team)
         assert team is not None
+        if "://" in one.path and not is_at(one.path, self._git_hosts):  # as in a restored contest
+            why = f"a repository may be at {', '.join(self._git_hosts)}; hand in a zip, or ask the organiser"
+            return versions.refuse(store, one, why)
         log = log_file(store, one)
         log.unlink(missing_ok=True)
         try:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError, writing
-from referee.harness.paths import make_folder, replace_file
+from referee.harness.paths import make_folder, read_limited, replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.plan_changes import entered, keeping_places, set_aside, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
@@ -132,8 +132,8 @@ def settle(folder: Path, played: Played, on_refused: Callable[[str], None] = lam
     `on_refused` is called with a sentence for each change that is no longer possible, which is dropped.
     """
     before = plan = read_plan(folder / PLAN)
-    for name in before.applied:
-        (folder / INBOX / name).unlink(missing_ok=True)
+    for name in before.applied:  # a stranger's plan may name any file
+        (folder / INBOX / os.path.basename(name)).unlink(missing_ok=True)
     names = []
     for name, change in _waiting(folder, before):
         plan, problem = _tried(plan, change, played)
@@ -162,12 +162,23 @@ def _waiting(folder: Path, plan: Plan) -> list[tuple[str, Change | UsageError]]:
     for file in sorted((folder / INBOX).glob("*.json")):
         if file.name not in plan.applied:
             try:
-                found.append((file.name, _decode(file.read_bytes())))
+                found.append((file.name, read_change(file)))
             except FileNotFoundError:
                 pass  # a run has applied it meanwhile
-            except (OSError, *UNDECODABLE) as error:
-                found.append((file.name, UsageError(f"{file} is no change of a tournament: {error}")))
+            except UsageError as error:
+                found.append((file.name, error))
     return found
+
+
+def read_change(file: Path) -> Change:
+    """Reads a change. UsageError if it is none, FileNotFoundError if it is gone."""
+    try:
+        change: Change = _decode(read_limited(file))
+        return change
+    except FileNotFoundError:
+        raise
+    except (OSError, *UNDECODABLE) as error:
+        raise UsageError(f"{file} is no change of a tournament: {error}") from error
 
 
 def _tried(plan: Plan, change: Change | UsageError, played: Played) -> tuple[Plan, str]:

@@ -9,15 +9,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from contests import drawing_bot, referee
 from hosted import Team, contest, games_of, killed, play, playing, until
 
 from referee.harness.errors import UsageError
-from referee.harness.host import practice, teams, versions
-from referee.harness.host.backup import backup, restore
+from referee.harness.host import finals, practice, teams, versions
+from referee.harness.host.backup import backup
+from referee.harness.host.restore import restore
 from referee.harness.host.store import FILE, Store
-from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.inbox import Submit, Withdraw, settle
+from referee.harness.tournament.plan import Entry, read_plan, write_plan
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 
@@ -146,7 +149,7 @@ def test_a_hostile_path_is_refused_and_nothing_is_left(
     hostile = packed(tmp_path / "bad.tar", *good, bad)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(UsageError, match=r"bad\.tar"):
-        restore(hostile, tmp_path / "new")
+        restore(hostile, tmp_path / "new", trust=True)
     assert sorted(tmp_path.rglob("*")) == before and not Path("/tmp/referee-out").exists()
 
 
@@ -242,3 +245,111 @@ def test_a_plan_that_runs_commands_here_or_turns_isolation_off_needs_trust(cup: 
             restore(tmp_path / "bad.tar", tmp_path / "new")
         restore(tmp_path / "bad.tar", tmp_path / "new", trust=True)
         shutil.rmtree(tmp_path / "new")
+
+
+VERSION = (
+    "INSERT INTO submission (team, version, member, handed_in_at, file, path, git_commit, status, bot, hash, entry) "
+    "SELECT team, 9, id, 1, 'x', '{path}', '{commit}', '{status}', '{name}', '{hash}', '{entry}' FROM member "
+    "WHERE team IS NOT NULL LIMIT 1"
+)
+CMD = Entry("ann", "", "ab" * 32, "cmd:touch /tmp/owned")
+
+
+def version(path: str = "uploads/1.zip", commit: str = "", status: str = "waiting", entry: Entry | None = None) -> str:
+    text = msgspec.json.encode(entry).decode() if entry else ""
+    name, hash = (entry.name, entry.hash) if entry else ("", "")
+    return VERSION.format(path=path, commit=commit, status=status, name=name, hash=hash, entry=text)
+
+
+def setting(name: str, value: object) -> str:
+    return f"INSERT OR REPLACE INTO setting VALUES ('{name}', '{msgspec.json.encode(value).decode()}')"
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (setting("check_options", ["--isolation", "off"]), "may show bots more"),
+        (setting("check_options", ["--limit", "readable=/root"]), "may show bots more"),
+        (setting("check_options", ["--against", "cmd:id"]), "may show bots more"),
+        (setting("check_options", ["--map", "/etc/passwd"]), "may show bots more"),
+        (setting("check_options", ["--json"]), "may show bots more"),
+        (setting("check_options", {"a": 1}), "damaged value"),
+        (version(commit="--upload-pack=id"), "names a commit"),
+        (version("tournament.toml"), "outside of the contest"),
+        (version("uploads/../tournament.toml"), "outside of the contest"),
+        (version("ext::sh -c id"), "outside of the contest"),
+        ("UPDATE team SET name = '../../x' WHERE id = 1", "no name of a team"),
+        ("UPDATE team SET created_at = 9e999", "a time that is none"),
+        ("UPDATE team SET email = printf('%.*c', 2000000, 'x')", "damaged"),
+        ("INSERT INTO switch VALUES ('table', 5, 'off')", "sets table"),
+        ("UPDATE submission SET status = 'refused'", "not an accepted one"),
+        ("PRAGMA foreign_keys = OFF; UPDATE submission SET member = 99", "names one that is missing"),
+    ],
+)
+def test_a_row_that_no_contest_writes_is_refused(row: str, reason: str, cup: Path, tmp_path: Path) -> None:
+    changed(cup, lambda database: database.executescript(row))
+    backup(cup, tmp_path / "bad.tar")
+    with pytest.raises(UsageError, match=reason) as refused:
+        restore(tmp_path / "bad.tar", tmp_path / "new")
+    assert "\n" not in str(refused.value) and not (tmp_path / "new").exists()
+
+
+def test_what_could_start_a_program_or_reach_an_address_is_left_out_and_named(cup: Path, tmp_path: Path) -> None:
+    entry = msgspec.json.encode(Submit((CMD,)))
+    final = cup / "finals" / "F"
+    for name, content in (
+        ("inbox/1.json", entry),
+        ("inbox/2.json", b'{"type":"enter","entries":[{"name":"x"}]}'),
+        ("inbox/3.json", msgspec.json.encode(Withdraw(("ann",)))),
+        ("finals/F/inbox/1.json", entry),
+        ("finals/F/tournament.toml", (cup / PLAN).read_bytes()),
+        ("finals/F/final.json", msgspec.json.encode(finals.Final("F", "s", 1, 2, 3))),
+        ("submissions.json", b'{"options": ["--isolation", "off"]}'),
+        ("host.sqlite-wal", b"x"),
+        ("rules/game.toml", b"x"),
+    ):
+        (cup / name).parent.mkdir(parents=True, exist_ok=True)
+        (cup / name).write_bytes(content)
+    for row in (
+        version("http://127.0.0.1:8000/x"),
+        version(status="accepted", entry=CMD).replace("team, 9", "team, 10"),
+        version(status="accepted", entry=msgspec.structs.replace(CMD, bot="@random", cwd="/root")).replace(
+            "9", "11", 1
+        ),
+        version("https://github.com/ada/bot", "main").replace("team, 9", "team, 12"),
+    ):
+        changed(cup, lambda database, row=row: database.execute(row))  # type: ignore[misc]
+    link = teams.new_link(Store(cup), None, "join", "x")
+    session = teams.open_link(Store(cup), link, "Eve")
+    backup(cup, tmp_path / "bad.tar")
+    with tarfile.open(tmp_path / "bad.tar", "a") as tar:
+        info, data = member("host.sqlite-wal", b"x")
+        tar.addfile(info, io.BytesIO(data))
+    notes: list[str] = []
+    restore(tmp_path / "bad.tar", tmp_path / "new", on_note=notes.append)
+    store, text = Store(tmp_path / "new"), "\n".join(notes)
+    left = store.rows(versions.Version, f"SELECT {versions.COLUMNS} FROM submission ORDER BY id")
+    assert [each.path for each in left] == ["uploads/1.zip"] * 2 + ["https://github.com/ada/bot"]
+    assert teams.person(store, session) is None and teams.link(store, link) is None
+    assert {path.name for path in (tmp_path / "new" / "inbox").iterdir()} >= {"3.json"}
+    for name in ("inbox/1.json", "inbox/2.json", "finals/F/inbox/1.json", "submissions.json", "rules/game.toml"):
+        assert f"left out {name}: " in text and not (tmp_path / "new" / name).exists()
+    for part in ("version 9 of", "version 10 of", "version 11 of", "sessions and links", "host.sqlite-wal", "network"):
+        assert part in text, text
+    restore(tmp_path / "bad.tar", tmp_path / "all", trust=True, on_note=notes.append)
+    assert final.joinpath("inbox/1.json").exists() and (tmp_path / "all" / "rules" / "game.toml").exists()
+
+
+def test_a_final_whose_name_is_not_that_of_its_folder_is_refused(cup: Path, tmp_path: Path) -> None:
+    (cup / "finals" / "F").mkdir(parents=True)
+    (cup / "finals" / "F" / "final.json").write_bytes(msgspec.json.encode(finals.Final("../../../x", "s", 1, 2)))
+    backup(cup, tmp_path / "bad.tar")
+    with pytest.raises(UsageError, match="damaged"):
+        restore(tmp_path / "bad.tar", tmp_path / "new")
+
+
+def test_changes_that_a_plan_says_it_has_applied_are_removed_from_the_inbox_only(cup: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    write_plan(read_plan(cup / PLAN).replaced(applied=("../../mine", str(tmp_path / "mine"), "1.json")), cup / PLAN)
+    settle(cup, set)
+    assert (tmp_path / "mine").exists()

@@ -22,7 +22,8 @@ from needs import lacks
 from submissions import RUN, zipped
 
 from referee.harness.host import finals, versions
-from referee.harness.host.backup import backup, restore
+from referee.harness.host.backup import backup
+from referee.harness.host.restore import restore
 from referee.harness.host.store import Store
 from referee.harness.new.write import kits
 from referee.harness.tournament.plan import read_plan
