@@ -75,6 +75,8 @@
 #include <unistd.h>
 
 /* Newer than the headers of many systems. The numbers are the same on every architecture. */
+#define NR_OPEN_TREE 428
+#define NR_MOVE_MOUNT 429
 #define NR_CLONE3 435
 #define NR_MOUNT_SETATTR 442
 #define NR_LANDLOCK_CREATE_RULESET 444
@@ -84,12 +86,15 @@
 #define ATTR_NOSUID 0x2
 #define ATTR_NODEV 0x4
 #define RECURSIVE 0x8000
+#define OPEN_TREE_COPY 1
+#define FROM_DESCRIPTOR 0x4
+#define FOLLOW_LINK 0x10
 #define RULE_PATH_BENEATH 1
 #define NEW_CGROUP 0x02000000
 #define INTO_CGROUP 0x200000000ULL
 /* The rights that a file can have: execute, write, read, truncate, ioctl. */
 #define FILE_RIGHTS 0xc007ULL
-#define OLD "/oldroot"
+#define OLD "oldroot"
 #define NEW "/newroot"
 
 static int status = -1;     /* the supervisor's socket */
@@ -127,11 +132,6 @@ static long number(const char *text) {
     return value;
 }
 
-static void path_of(char *path, const char *root, const char *place) {
-    errno = ENAMETOOLONG;
-    if (snprintf(path, PATH_MAX, "%s%s", root, place) >= PATH_MAX) fail("%s%s", root, place);
-}
-
 /* Makes the parent folders of a path. */
 static void make_parents(char *path) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -141,11 +141,10 @@ static void make_parents(char *path) {
     }
 }
 
-/* Makes a folder of the new root, unless it exists. Writes its place. */
-static void make_folder(char *place, const char *path, mode_t mode) {
-    path_of(place, NEW, path);
-    make_parents(place);
-    if (mkdir(place, mode) != 0 && errno != EEXIST) fail("mkdir %s", path);
+/* Makes a folder, unless it exists. */
+static void make_folder(char *path, mode_t mode) {
+    make_parents(path);
+    if (mkdir(path, mode) != 0 && errno != EEXIST) fail("mkdir %s", path);
 }
 
 static void put(const char *file, const char *text) {

@@ -17,10 +17,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import NoReturn
 
-OLD, NEW = "/oldroot", "/newroot"
-MOUNT_SETATTR, LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 442, 444, 445, 446
+OLD, NEW = "oldroot", "/newroot"
+OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR, LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 428, 429, 442, 444, 445, 446
 NOSUID, NODEV, NOEXEC, BIND, REC, PRIVATE = 0x2, 0x4, 0x8, 0x1000, 0x4000, 0x40000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, RECURSIVE = 0x1, 0x2, 0x4, 0x8000
+OPEN_TREE_COPY, FROM_DESCRIPTOR, FOLLOW_LINK = 0x1, 0x4, 0x10
 AT_FDCWD, MNT_DETACH = -100, 2
 SET_DUMPABLE, SET_NAME, SET_SECCOMP, SET_NO_NEW_PRIVS = 4, 15, 22, 38
 CAPBSET_DROP, SET_SECUREBITS, CAP_AMBIENT = 24, 28, 47
@@ -63,120 +64,145 @@ def write(file: str, text: str) -> None:
         stream.write(text)
 
 
-def make(path: str, folder: bool = True) -> str:
-    """Makes a folder or file of the new root, to be mounted over. Returns its place."""
-    place = NEW + path
-    os.makedirs(place if folder else os.path.dirname(place), 0o755, exist_ok=True)
-    if not folder and not os.path.lexists(place):
-        os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o644))
-    return place
+def make(path: str, folder: bool = True) -> None:
+    """Makes a folder or file, to be mounted over."""
+    os.makedirs(path if folder else os.path.dirname(path), 0o755, exist_ok=True)
+    if not folder and not os.path.lexists(path):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))
 
 
 class Root:
-    """The steps that make the new root."""
+    """The steps that make the new root. From `newroot` to `enter` it is our `/`, so no link in it leads out of it."""
 
     overlays = 0
+    base = -1  # the folder of the old and the new root
 
     def newroot(self, base: str) -> None:
         mount(None, "/", None, REC | PRIVATE)
         mount("tmpfs", base, "tmpfs", NOSUID | NODEV, "mode=755,size=1m")
         os.chdir(base)
         os.mkdir("newroot", 0o755)
-        os.mkdir("oldroot", 0o755)
-        check(libc.pivot_root(b".", b"oldroot"), "pivot_root")
+        os.mkdir(OLD, 0o755)
+        check(libc.pivot_root(b".", OLD.encode()), "pivot_root")
         os.chdir("/")
         mount(NEW, NEW, None, BIND)
+        self.base = os.open("/", os.O_PATH | os.O_DIRECTORY)
+        self._go_in()
+
+    def _go_in(self) -> None:
+        os.chroot(NEW)
+        os.chdir("/")
+
+    def _go_out(self) -> None:
+        os.fchdir(self.base)
+        os.chroot(".")
+
+    def _attach(self, source: str, place: str) -> None:
+        """Mounts what lies at a path below the base."""
+        copy = syscall(OPEN_TREE, self.base, source.encode(), OPEN_TREE_COPY | RECURSIVE, what=f"mount {place}")
+        flags = FROM_DESCRIPTOR | FOLLOW_LINK
+        syscall(MOVE_MOUNT, copy, b"", AT_FDCWD, place.encode(), flags, what=f"mount {place}")
+        os.close(copy)
 
     def bind(self, source: str, path: str, how: str, *, optional: bool = False) -> None:
-        place = make(path, stat.S_ISDIR(os.stat(OLD + source).st_mode))
         try:
-            mount(OLD + source, place, None, BIND | REC)
+            kind = os.stat(OLD + source, dir_fd=self.base).st_mode
+            make(path, stat.S_ISDIR(kind))
+            self._attach(OLD + source, path)
         except OSError:
             if optional:
                 return
             raise
         attributes = ATTR_NOSUID | (0 if how == "dev" else ATTR_NODEV) | (ATTR_RDONLY if how == "ro" else 0)
-        set_attributes(place, RECURSIVE, attributes)
+        set_attributes(path, RECURSIVE, attributes)
 
     def bind_optional(self, source: str, path: str, how: str) -> None:
-        if os.path.exists(OLD + source):
-            self.bind(source, path, how, optional=True)
+        self.bind(source, path, how, optional=True)
 
     def tmpfs(self, path: str, options: str) -> None:
-        mount("tmpfs", make(path), "tmpfs", NOSUID | NODEV, options)
+        make(path)
+        mount("tmpfs", path, "tmpfs", NOSUID | NODEV, options)
 
     def overlay(self, path: str, layer: str, uid: str, what: str, options: str) -> None:
-        if not os.path.isdir(OLD + path):
-            return
-        self.overlays += 1
-        lower, upper = f"/lower{self.overlays}", f"/layer{self.overlays}"
-        os.mkdir(lower, 0o755)
-        mount(OLD + path, lower, None, BIND)
-        os.mkdir(upper, 0o755)
-        options += f"lowerdir={lower},upperdir={upper}/upper,workdir={upper}/work"
-        place = make(path)
         try:
-            mount(OLD + layer, upper, None, BIND)
-            mount("overlay", place, "overlay", 0, options)
+            os.stat(OLD + path, dir_fd=self.base)
+        except OSError:
+            return
+        make(path)
+        self._go_out()
+        self.overlays += 1
+        lower, upper, shown = (f"{name}{self.overlays}" for name in ("lower", "layer", "shown"))
+        for name in (lower, upper, shown):
+            os.mkdir(name, 0o755)
+        mount(OLD + path, lower, None, BIND)
+        options += f"lowerdir=/{lower},upperdir=/{upper}/upper,workdir=/{upper}/work"
+        self._overlay(OLD + layer, lower, upper, shown, int(uid), what, options)
+        self._go_in()
+        self._attach(shown, path)
+
+    def _overlay(self, layer: str, lower: str, upper: str, shown: str, uid: int, what: str, options: str) -> None:
+        try:
+            mount(layer, upper, None, BIND)
+            mount("overlay", shown, "overlay", 0, options)
         except OSError:  # not on this file system
             mount("tmpfs", upper, "tmpfs", NOSUID | NODEV, "mode=755")
             for name in ("upper", "work"):
                 os.mkdir(f"{upper}/{name}", 0o755)
-            if int(uid) != os.geteuid():
-                os.chown(f"{upper}/upper", int(uid), int(uid))
+            if uid != os.geteuid():
+                os.chown(f"{upper}/upper", uid, uid)
             try:
-                mount("overlay", place, "overlay", 0, options)
+                mount("overlay", shown, "overlay", 0, options)
             except OSError:  # not on this kernel
-                mount(lower, place, None, BIND)
-                set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+                mount(lower, shown, None, BIND)
+                set_attributes(shown, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
                 return
-        set_attributes(place, 0, ATTR_NOSUID | ATTR_NODEV)
-        if int(uid) != os.geteuid():
-            for folder, _, files in os.walk(place):
+        set_attributes(shown, 0, ATTR_NOSUID | ATTR_NODEV)
+        if uid != os.geteuid():
+            for folder, _, files in os.walk(shown):
                 for name in ("", *files) if what == "files" else ("",):
                     path = os.path.join(folder, name)
-                    if os.lstat(path).st_uid != int(uid):
-                        os.lchown(path, int(uid), int(uid))
+                    if os.lstat(path).st_uid != uid:
+                        os.lchown(path, uid, uid)
 
     def mkdir(self, path: str, mode: str, uid: str, gid: str) -> None:
-        place = make(path)
-        os.chmod(place, int(mode, 8))
-        os.chown(place, int(uid), int(gid))
+        make(path)
+        os.chmod(path, int(mode, 8))
+        os.chown(path, int(uid), int(gid))
 
     def proc(self, path: str) -> None:
-        mount("proc", place := make(path), "proc", NOSUID | NODEV | NOEXEC)
-        set_attributes(place, 0, ATTR_RDONLY)
+        make(path)
+        mount("proc", path, "proc", NOSUID | NODEV | NOEXEC)
+        set_attributes(path, 0, ATTR_RDONLY)
 
     def devpts(self, path: str) -> None:
-        place = make(path)
+        make(path)
         with suppress(OSError):
-            mount("devpts", place, "devpts", NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64")
+            mount("devpts", path, "devpts", NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=0600,max=64")
 
     def names(self, uid: str, gid: str, home: str) -> None:
         home = "/tmp" if ":" in home or "\n" in home else home
         passwd = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
-        self._show_text("/passwd", f"{passwd}bot:x:{uid}:{gid}:bot:{home}:/bin/sh\n")
-        self._show_text("/group", f"root:x:0:\nnogroup:x:65534:\nbot:x:{gid}:\n")
+        self._show_text("passwd", f"{passwd}bot:x:{uid}:{gid}:bot:{home}:/bin/sh\n")
+        self._show_text("group", f"root:x:0:\nnogroup:x:65534:\nbot:x:{gid}:\n")
 
     def _show_text(self, source: str, text: str) -> None:
-        write(source, text)
-        place = f"{NEW}/etc{source}"
-        try:
-            with open(place, "a"):
-                pass
-        except OSError:
-            if not os.path.isfile(place):
-                return  # in a folder of the machine or of an image that lacks it
-        if stat.S_ISREG(os.lstat(place).st_mode):
-            mount(source, place, None, BIND)
-            set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+        with open(source, "w", opener=lambda name, flags: os.open(name, flags, dir_fd=self.base)) as file:
+            file.write(text)
+        place = f"/etc/{source}"
+        with suppress(OSError):  # in a folder of the machine or of an image that lacks it
+            if not os.path.exists(place):
+                make(place, folder=False)
+            if os.path.isfile(place):
+                self._attach(source, place)
+                set_attributes(place, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
 
     def symlink(self, target: str, path: str) -> None:
-        os.makedirs(os.path.dirname(NEW + path), 0o755, exist_ok=True)
-        if not os.path.lexists(NEW + path):
-            os.symlink(target, NEW + path)
+        make(os.path.dirname(path))
+        if not os.path.lexists(path):
+            os.symlink(target, path)
 
     def enter(self) -> None:
+        self._go_out()
         set_attributes(NEW, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
         os.chdir(NEW)
         check(libc.pivot_root(b".", b"."), "pivot_root")

@@ -118,6 +118,7 @@ def test_a_link_is_replaced_and_never_written_through(images: Images) -> None:
     assert files(root) == {"evil": "x"}
 
 
+LONG = "/".join(["b" * 195] * 9)
 HOSTILE: dict[str, tuple[list[list[Member]], str]] = {
     "absolute name": ([[file("/etc/x")]], "is an absolute path"),
     "parent folder": ([[file("a/../../x")]], "leads outside of the image"),
@@ -139,6 +140,9 @@ HOSTILE: dict[str, tuple[list[list[Member]], str]] = {
         "more than 100 folders",
     ),
     "long name": ([[file("a" * 256)]], "too long"),
+    "long name in a link": ([[link("a", "b" * 256), file("a/x")]], "too long"),
+    "long path through links": ([[link("a", f"{LONG}/b"), link("b", f"a/{LONG}"), file("b/x")]], "too long"),
+    "file with a long path through links": ([[link("a", LONG), file(f"a/{'x' * 255}")]], "too long"),
     "long header": ([[file("a", pax_headers={"comment": "x" * 300_000})]], "header that is too long"),
     "unknown kind": ([[file("a", type=b"V")]], "of a kind that images do not have"),
 }
@@ -195,6 +199,7 @@ BROKEN: dict[str, tuple[dict[str, object], str]] = {
     "NUL": ({"env": ["A=\0account"]}, "has a NUL"),
     "user": ({"User": "nobody"}, "user 'nobody'"),
     "working folder": ({"WorkingDir": "/bot/x"}, "which is no folder"),
+    "long working folder": ({"WorkingDir": f"/{'x' * 256}"}, "too long"),
     "working folder outside": ({"WorkingDir": "/tmp/x"}, "which the sandbox replaces"),
     "another processor": ({"architecture": "pdp11"}, "is an image for linux/pdp11; expected linux/"),
 }

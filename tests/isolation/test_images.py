@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from accounts import ACCOUNTS, as_account, environment, ordinary_python
-from images import PYTHON_ENV, file, folder, layer, python, save
+from images import PYTHON_ENV, Member, file, folder, layer, link, python, save
 from scripted import PREAMBLE, Arena
 
 from referee.games.contract import FaultKind
@@ -188,6 +188,30 @@ def test_an_image_plays_with_every_set_of_layers(open_folder: Path, account: int
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads(done.stdout)["matches"][0]["seats"][0]["calls"] >= 2, done.stdout
     assert not mark.exists()
+
+
+def _links(out: str) -> dict[str, list[Member]]:
+    names = ("dev", "proc", "sys", "tmp", "root", "run", ".referee-launcher")
+    tops = [link(name, f"{out}/{name}") for name in names]
+    return {
+        "top": [*tops, link("etc", "a"), link("a", "b"), link("b", out)],
+        "up": [link("etc", f"../../..{out}")],
+        "files": [folder("etc"), *(link(f"etc/{name}", f"{out}/{name}") for name in ("passwd", "group"))],
+    }
+
+
+@pytest.mark.parametrize("without", ["", "compiler", "namespaces"])
+@pytest.mark.parametrize("place", ["top", "up", "files"])
+def test_no_link_in_an_image_makes_a_file_on_the_machine(open_folder: Path, place: str, without: str) -> None:
+    out = open_folder / "out"
+    out.mkdir()
+    program = file("bot", compiled(C, open_folder / "bot", "-static"), 0o755)
+    image = save(open_folder / "image.tar", [layer(program, *_links(f"/oldroot{out}")[place])], ["/bot"])
+    command = ["-m", "referee.harness.cli.main", "--game", "tictactoe", f"oci:{image}", "@random", "--json"]
+    env = {**os.environ, **environment(REFEREE_WITHOUT=without)}
+    done = subprocess.run([sys.executable, *command], cwd=open_folder, env=env, capture_output=True, text=True)
+    assert [*out.iterdir()] == []
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_image_is_checked_and_its_fault_is_reproduced(

@@ -107,9 +107,10 @@ class Tree:
             if names[0] != DEVICES:
                 raise Refused("is a device or a pipe")
             return
-        folder = self._find(folder_names, make=True)[0]
+        folder, path = self._find(folder_names, make=True)
         if not isinstance(folder, Folder):
             raise Refused("lies in what is no folder")
+        _check_length((*path, name))  # links may lead deep
         before = folder.children.get(name)
         if not member.isdir():
             folder.children[name] = self._leaf(member, stream)
@@ -196,6 +197,7 @@ class Tree:
             node = folders[-1].children.get(name)
             if node is None and make:
                 self._count_file()
+                _check_length((*path, name))
                 folders[-1].children[name] = node = Folder({}, self._layer)
             if isinstance(node, Link):
                 links += 1
@@ -256,9 +258,14 @@ def _names(path: str, what: str) -> list[str]:
     names = [name for name in path.split("/") if name not in ("", ".")]
     if ".." in names:
         raise Refused(f"{what}leads outside of the image")
+    _check_length(names, what)
+    return names
+
+
+def _check_length(names: Sequence[str], what: str = "") -> None:
+    """Refused for a path that no system would take."""
     sizes = [len(os.fsencode(name)) for name in names]
-    if "\0" in path or max(sizes, default=0) > MAX_NAME_BYTES or sum(sizes) + len(sizes) > MAX_PATH_BYTES:
+    if max(sizes, default=0) > MAX_NAME_BYTES or sum(sizes) + len(sizes) > MAX_PATH_BYTES or "\0" in "".join(names):
         raise Refused(f"{what}has a name that is too long or has a NUL")
     if len(names) > MAX_DEPTH:
         raise Refused(f"{what}lies in more than {MAX_DEPTH} folders")
-    return names

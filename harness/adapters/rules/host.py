@@ -17,7 +17,7 @@ from pathlib import Path
 import trio
 
 from referee.harness.adapters.rules.messages import MEMORY_BYTES, STARTUP_S
-from referee.harness.errors import NoRoom, RunError
+from referee.harness.errors import FOR_USERS, RunError
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
@@ -267,6 +267,6 @@ def close_all() -> None:
 def _first(error: BaseException) -> BaseException:
     """Returns the first error of a group that is meant for the user, or the error itself."""
     while isinstance(error, BaseExceptionGroup):
-        told = error.split((RunError, NoRoom))[0]
+        told = error.split(FOR_USERS)[0]
         error = (told or error).exceptions[0]
     return error

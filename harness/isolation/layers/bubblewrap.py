@@ -13,8 +13,7 @@ from referee.harness.isolation.visible_paths import is_inside
 MAX_WORDS = 8500
 """Arguments that fit into bubblewrap's limit of 9,000, with those of the program."""
 
-INNER_LAUNCHER = "/.referee-launcher"
-"""Where a bot in a container image would see the sandbox launcher."""
+INNER_LAUNCHER = f"/{namespaces.INNER_LAUNCHER}"
 
 
 @cache

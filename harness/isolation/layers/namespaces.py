@@ -27,8 +27,10 @@ DEVICE_LINKS = (
 BASE = "/tmp"
 """The folder that the new root is mounted on. Other processes notice nothing."""
 SHARED_MEMORY = "/dev/shm"
-OUTSIDE_IMAGE = ("dev", "proc", "sys", "tmp")
-"""Folders in the root of a container image that the bot does not see: the sandbox has its own."""
+INNER_LAUNCHER = ".referee-launcher"
+"""Where bubblewrap shows the sandbox launcher in the root of a container image."""
+OUTSIDE_IMAGE = ("dev", "proc", "sys", "tmp", INNER_LAUNCHER)
+"""Entries in the root of a container image that the bot does not see: the sandbox has its own."""
 MOST_FILES = 16384
 """Limit of files and folders in a scratch folder. `referee.harness.process.scratch` counts them."""
 INODES = 2 * MOST_FILES
@@ -162,7 +164,7 @@ def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
 
 
 def _image_files(root: str) -> Iterator[tuple[str, ...]]:
-    """Yields the steps that show an image. A link in it stays a link: nothing here follows it."""
+    """Yields the steps that show an image. A link in it stays a link."""
     with os.scandir(root) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if entry.name in OUTSIDE_IMAGE:
