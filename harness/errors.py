@@ -24,6 +24,10 @@ class NotTested(RunError):
     """The bot to be tested cannot be built or started. Exit code 125, with which `git bisect run` skips a commit."""
 
 
+FOR_USERS = (UsageError, NoRoom, RunError)
+"""All of them, with those that are derived from these."""
+
+
 @contextmanager
 def writing(what: object) -> Iterator[None]:
     """Turns an OSError of the block into a RunError: `what`, such as a path, cannot be written."""

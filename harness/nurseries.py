@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import trio
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import FOR_USERS
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def ungrouped() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        failures, others = group.split((RunError, UsageError))
+        failures, others = group.split(FOR_USERS)
         if failures is None or (others is not None and others.split(trio.Cancelled)[1] is not None):
             raise
         failure: BaseException = failures

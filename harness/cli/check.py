@@ -22,7 +22,7 @@ from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import Ended, run
-from referee.harness.errors import NoRoom, RunError, UsageError, writing
+from referee.harness.errors import FOR_USERS, RunError, UsageError, writing
 from referee.harness.known_games import typed_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError, NoCore
@@ -74,7 +74,7 @@ def check_bot(
             bot, report = game, checked_game(game, drawn(seed), setup, only)
         else:
             report = checked(bot, typed_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
-    except (RunError, UsageError, NoRoom, Ended) as error:
+    except (*FOR_USERS, Ended) as error:
         if junit is not None:
             with suppress(RunError):  # the error that ended the check matters more
                 output.write(junit, output.junit_of_failure(game, bot or game, str(error)))

@@ -25,7 +25,7 @@ from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
-from referee.harness.errors import NoRoom, RunError, UsageError
+from referee.harness.errors import FOR_USERS, RunError, UsageError
 from referee.harness.known_games import typed_game
 from referee.harness.records import total
 from referee.harness.tournament import gate as gates
@@ -178,7 +178,7 @@ def gate(
             )
             if export is not None:
                 exported.export(export[0], plan, folder, games.book, export[1], f"{names[0]} against {names[1]}")
-    except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
+    except (*FOR_USERS, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run matters more
             why = str(error)
             _annotate("error", f"{rules.title}: {printable(' against '.join(names))}: {printable(why.splitlines()[0])}")

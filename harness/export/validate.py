@@ -16,7 +16,7 @@ import trio
 
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind
-from referee.harness.errors import NoRoom, RunError, UsageError
+from referee.harness.errors import FOR_USERS
 from referee.harness.export.problem import MATCH, Accept, ProblemTest, Terms, parse_test
 from referee.harness.match.match import Match, play
 from referee.harness.match.rule_options import options
@@ -167,7 +167,7 @@ def main(argv: list[str]) -> int:
     try:
         with ungrouped():
             verdict = trio.run(validate, terms, test, reads, writes)
-    except (UsageError, RunError, NoRoom) as error:
+    except FOR_USERS as error:
         sys.stderr.write(f"referee: {error}\n")
         return FAILED
     why = obstacle(verdict, test.seat, terms.accept)

@@ -367,7 +367,6 @@ class BotProcess(Program):
 
     async def end(self) -> None:
         """Kills the process tree, waits for its end, and gives everything back. Does nothing the second time."""
-        self.log.catch_up(self.stderr)
         self.happens("end")
         with trio.CancelScope(shield=True):
             async with self._ending:
@@ -375,12 +374,13 @@ class BotProcess(Program):
                     await self._end()
 
     async def _end(self) -> None:
+        self.kill()
         if self._watching is not None:
             self._watching.cancel()
             await self._watched.wait()  # else a task that was about to run would read from closed descriptors
+        self.log.catch_up(self.stderr)
         self.log.close()
         self.close_stdin()
-        self.kill()
         for attempt in count():
             if self.link.idle or await self._tree_ended() or not self.link.pid:  # 0: it has not read the request
                 break

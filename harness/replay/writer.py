@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.errors import RunError
+from referee.harness.errors import FOR_USERS, RunError
 from referee.harness.paths import REPLAYS
 from referee.harness.records import CallCost
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
@@ -272,9 +272,9 @@ def _await_reader(file: int) -> None:
 def _why(error: BaseException) -> str:
     """Returns, in a few words, what ended a match early."""
     while isinstance(error, BaseExceptionGroup):
-        known = error.subgroup((RunError, KeyboardInterrupt))
+        known = error.subgroup((*FOR_USERS, KeyboardInterrupt))
         error = (known or error).exceptions[0]
-    if isinstance(error, RunError):
+    if isinstance(error, FOR_USERS):
         return str(error).partition("\n")[0]
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"

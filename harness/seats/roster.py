@@ -101,6 +101,7 @@ class Roster(Struct, eq=False):
                 for place in set(range(len(entrants))) - seats.keys():
                     nursery.start_soon(fill, place)
         if failures:
+            await self.end(seats.values(), orderly=False)
             raise failures[min(failures)]
         return [seats[place] for place in range(len(entrants))]
 
@@ -188,8 +189,12 @@ class Roster(Struct, eq=False):
             argv = how.command(entrant.argv, self.limits.memory_bytes)
             make = partial(how.process, limits=how.limits(self.limits), scratch=scratch)
             process = await self._spawner.start(argv, entrant.cwd, env, make, self._rlimits, sandbox)
-        except (OSError, RunError) as error:
-            raise _not_started(entrant, error) from error
+        except BaseException as error:
+            if not shared:
+                self._folders.give_back(scratch)
+            if isinstance(error, (OSError, RunError)):
+                raise _not_started(entrant, error) from error
+            raise
         bot = how.seat(process, self._make_pipes, self.limits, entrant)
         self._scratches[bot] = None if shared else scratch
         self._nursery.start_soon(bot.watch)

@@ -1,16 +1,16 @@
 """Standard error: where it goes, and bots that damage that place."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 import trio.testing
 from scripted import Arena
 
 from referee.games.game import TimeControl
-from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
@@ -125,13 +125,41 @@ async def test_the_log_is_followed_after_catch_up_has_emptied_the_pipe(pipe: tup
     assert last_lines(log.end())[-1] == "the end"
 
 
-@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_an_unwritable_log_is_an_error_of_the_run(tmp_path: Path, pipe: tuple[int, int], make: object) -> None:
-    """Opening a named pipe must not block."""
+OBSTACLES: dict[str, Callable[[Path], object]] = {
+    "folder": lambda path: path.mkdir(),
+    "pipe": os.mkfifo,
+    "link": lambda path: path.symlink_to("replay"),
+    "hard link": lambda path: path.hardlink_to(path.parent / "replay"),
+    "link to nothing": lambda path: path.symlink_to("nothing"),
+}
+
+
+@pytest.mark.parametrize("name", OBSTACLES)
+def test_what_a_bot_puts_in_the_place_of_its_log_is_replaced_or_left_alone(
+    tmp_path: Path, pipe: tuple[int, int], name: str
+) -> None:
     log, path = StderrLog(1000), tmp_path / "match.stderr"
-    assert callable(make)
-    make(path)
+    (tmp_path / "replay").write_text("as it was")
+    OBSTACLES[name](path)
     log.start_match(lambda: path)
     os.write(pipe[1], b"thinking\n")
-    with pytest.raises(RunError, match=r"a bot's standard error cannot be written to .*match\.stderr: "):
-        log.catch_up(pipe[0])
+    log.catch_up(pipe[0])
+    assert (log.written, last_lines(log.end())) == (None if name == "folder" else path, ("thinking",))
+    assert log.written is None or path.read_text() == "thinking\n"
+    assert (tmp_path / "replay").read_text() == "as it was" and not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.trio
+async def test_a_bot_loses_although_it_has_made_folders_in_the_place_of_its_files(arena: Arena) -> None:
+    body = f"""
+greet(); call()
+for name in ("stderr", "fault1"):
+    os.mkdir({str(arena.folder)!r} + "/match.seat0." + name)
+print("lost", file=sys.stderr, flush=True)
+sys.exit(3)
+"""
+    rival = arena.bot("greet(); put('C'); put('N'); put('S'); call()", name="rival")
+    match = msgspec.structs.replace(arena.match(arena.bot(body), rival), fault_reports=True)
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        verdict = await play(match, roster)
+    assert (verdict.result.ranks, verdict.faults[0].last_words) == ((2, 1), ("lost",))

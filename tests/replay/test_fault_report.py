@@ -17,7 +17,6 @@ from viewer_patches import frames
 
 from referee.games.contract import FaultKind, Result
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.languages.go import GO
 from referee.harness.languages.java import JAVA
@@ -168,7 +167,7 @@ def test_a_clean_match_leaves_no_fault_report_of_an_earlier_match_beside_its_rep
 async def test_a_fault_report_that_cannot_be_written_does_not_replace_what_ended_the_match(
     arena: Arena, cancelled: bool
 ) -> None:
-    """Neither a cancellation nor an interrupt. A match that is played to its end still says what failed."""
+    """Neither a cancellation nor an interrupt. A match that is played to its end keeps its result."""
     stubborn, thrower = (arena.bot(f"greet()\nwhile True: throw('{throw}')", name=throw) for throw in ("stone", "rock"))
     match = arena.match(stubborn, thrower, game="rounds", rounds=400)  # long enough to notice
     match = msgspec.structs.replace(match, fault_reports=True)
@@ -191,8 +190,7 @@ async def test_a_fault_report_that_cannot_be_written_does_not_replace_what_ended
                 with pytest.raises(KeyboardInterrupt):
                     await play(match, roster, interrupt)
         assert scope.cancelled_caught == cancelled
-        with pytest.raises(RunError, match="fault1 cannot be written: File exists"):
-            await play(match, roster)
+        assert len((await play(match, roster)).faults) > 0
 
 
 @pytest.mark.trio

@@ -4,9 +4,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+import psutil
 import pytest
 from scripted import Arena
 
+from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
@@ -81,3 +84,19 @@ async def test_no_bot_finds_files_of_an_earlier_one(arena: Arena) -> None:
             home, found = Path(str(verdict.seats[0].stderr)).read_text().split()
             assert found == "[]"
             assert not Path(home).exists()
+
+
+@pytest.mark.trio
+async def test_a_failed_start_leaves_no_bot_and_no_folder(arena: Arena) -> None:
+    bot = arena.bot("call()")
+    missing = msgspec.structs.replace(bot, name="missing", argv=("/nothing",))
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        for _ in range(MAX_KEPT):
+            with pytest.raises(RunError, match="missing cannot be started"):
+                await roster.take_all([bot, missing])
+        commands = [child.cmdline() for child in psutil.Process().children(recursive=True)]
+        assert not [command for command in commands if command[: len(bot.argv)] == [*bot.argv]]
+        seat = await roster.take(bot)
+        home = Path(psutil.Process(seat.program.pid).environ()["HOME"])  # type: ignore[attr-defined]
+        assert len([*home.parent.iterdir()]) <= 2
+        await roster.end([seat], orderly=False)
