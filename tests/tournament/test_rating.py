@@ -63,13 +63,21 @@ def test_a_bot_that_won_any_number_of_games_has_a_finite_rating(groups: int) -> 
     assert 2 * groups * expected(-2 * rating) == pytest.approx(expected(rating) - 0.5, rel=1e-4)
 
 
-@pytest.mark.parametrize("groups", [1_000, 100_000_000])
-def test_bots_that_are_not_connected_by_games_are_rated(groups: int) -> None:
-    """Only the prior connects the halves, and it weighs little compared with their games."""
-    often = Weight(groups, groups, groups)
-    both = {((one, two, won, 2),): often for one, two in ((A, B), (C, D)) for won in (1.0, 2.0)}
-    found = [rating.elo.value for rating in rate(4, both, draws=0)]
-    assert found == pytest.approx([elo(0.75) / 2, -elo(0.75) / 2] * 2, abs=0.1)
+@pytest.mark.parametrize("large", [False, True])
+def test_each_part_that_games_connect_is_rated_as_if_it_were_alone(
+    large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.harness.tournament.statistics.rating.LARGE", 1 if large else 1000)
+    halves = [
+        {((one, two, won, 2),): Weight(n, n, n) for won, n in ((1.0, groups), (2.0, 3 * groups))}
+        for one, two, groups in ((A, B, 30), (C, D, 500))
+    ]
+    both, alone = rate(5, halves[0] | halves[1]), [rate(5, half) for half in halves]
+    for bot, each in enumerate(both):
+        expected = alone[bot in (C, D)][bot]
+        assert (each.elo, each.note, each.p_first) == (expected.elo, expected.note, None)
+    assert [both[A].part == both[bot].part for bot in (B, C, D)] == [True, False, False]
+    assert all(each.p_first is not None for each in alone[0][:2])
 
 
 def test_common_rivals_connect_bots_that_never_met() -> None:

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from contests import drawing_bot, games, tournament
@@ -15,9 +16,13 @@ from scripted import PREAMBLE, PYTHON
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.reports import order
 from referee.harness.tournament.reports.history import history
+from referee.harness.tournament.reports.rows import Row
+from referee.harness.tournament.reports.site import best
 from referee.harness.tournament.reports.standings import standings
+from referee.harness.tournament.statistics.score import Interval
 from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.tournament.store.reader import Book, read
 
@@ -101,6 +106,41 @@ def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: P
     assert tournament(tmp_path, "show", contest).startswith("Spring <Cup>\n"), "the plan keeps the title"
     notes = re.findall(r'<p class="note">(.*?)</p>', page)
     assert notes and all(note.endswith(".") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "figure"),
+    [
+        ({}, "3 points"),
+        ({"seats": 4}, "0.75 points a game"),
+        ({"format": "gauntlet"}, "+12 Elo"),
+        ({"format": "ladder"}, "+12 Elo"),
+        ({"format": "knockout"}, ""),
+        ({"format": "series"}, ""),
+        ({"groups": 2}, ""),
+        ({"rank_by": "score"}, "1.500 a game"),
+    ],
+)
+def test_the_podium_shows_what_ranks_the_bots(changes: dict[str, Any], figure: str) -> None:
+    plan = Plan("tictactoe", **{"format": "round-robin", "seed": 1, "bots": ()} | changes)
+    row = Row("a", "a", points=3.0, games=4, elo=Interval(12.0, None, None), mean=Interval(1.5, None, None))
+    assert order.figure(plan, row, [row]) == figure
+
+
+@pytest.mark.parametrize(
+    ("ranks", "shown"),
+    [
+        ([1, 2, 3, 3, 3], 5),
+        ([1, 2, 3, 4], 3),
+        ([1, 1, 3, 4], 3),
+        ([1, 1, 1, 1, 5], 4),
+        ([1, 2, *[3] * 30], 2),
+        ([1] * 30, 0),
+    ],
+)
+def test_the_podium_has_all_bots_of_a_rank_or_none(ranks: list[int], shown: int) -> None:
+    rows = [Row(f"{at}", f"{at}", rank=rank, games=1) for at, rank in enumerate(ranks)]
+    assert best(rows) == rows[:shown]
 
 
 def test_a_fault_leads_to_its_game(contest: Path, tmp_path: Path) -> None:

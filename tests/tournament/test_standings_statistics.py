@@ -155,6 +155,16 @@ def test_equal_games_of_a_program_that_was_entered_twice_are_one_observation() -
     assert ends(twice, "b") == pytest.approx(ends(twice, "c"))
 
 
+def test_a_note_says_which_ratings_can_be_compared() -> None:
+    halves = [((one, two), group, WON, ()) for one, two in ((0, 3), (1, 2)) for group in range(4)]
+    found = standings_of(4, halves)
+    note = "Elo compares only bots that games connect, and P(#1) is left out: a, d; b, c"
+    assert note in found.notes and {row.p_first for row in found.rows} == {None}
+    assert {row.elo.value > 0 for row in found.rows if row.elo and row.wins} == {True}
+    connected = standings_of(4, [*halves, ((0, 1), 9, WON, ())])
+    assert not any("connect" in note for note in connected.notes)
+
+
 def test_a_bot_without_games_has_no_rating_in_the_standings() -> None:
     found = standings_of(3, [game for group in range(30) for game in pair(group, WON, DRAWN if group % 2 else LOST)])
     rows = {row.name: row for row in found.rows}

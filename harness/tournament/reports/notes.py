@@ -17,6 +17,8 @@ from referee.protocol.text import counted
 
 LISTED = 20
 """The most bots that a note names."""
+PARTS = 5
+"""The most parts of a field that a note names."""
 DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
 EQUAL = "; bots that are still equal share a rank"
@@ -87,6 +89,14 @@ def _listed(names: Sequence[str]) -> str:
     """Returns the first names with commas, and the number of the others."""
     more = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def unconnected(parts: Sequence[Sequence[Row]]) -> Iterator[str]:
+    """Says which ratings can be compared. `parts`: the rows of bots that games connect."""
+    if len(parts) > 1:
+        shown = "; ".join(_listed([row.name for row in part]) for part in parts[:PARTS])
+        more = f"; and {len(parts) - PARTS} more" if len(parts) > PARTS else ""
+        yield f"Elo compares only bots that games connect, and P(#1) is left out: {shown}{more}"
 
 
 def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:

@@ -132,6 +132,19 @@ def _worth(plan: Plan, row: Row, most: int | None) -> Fraction:
     return Fraction(row.points)
 
 
+def figure(plan: Plan, row: Row, rows: Sequence[Row]) -> str:
+    """Returns the figure that ranks a bot, in words; empty if it is no figure of the table."""
+    if plan.rank_by == SCORE:
+        return "" if row.mean is None else f"{row.mean.value:.3f} a game"
+    if plan.format in UNEQUAL:
+        return "" if row.elo is None else f"{row.elo.value:+.0f} Elo"
+    if plan.stages or plan.groups > 1 or plan.format in RULES.keys() - {"judged"}:
+        return ""
+    if plan.seats > 2 or is_uneven(plan, rows):
+        return f"{row.points / row.games:.2f} points a game"
+    return f"{round(row.points, 2):g} points"
+
+
 def _games_won(plan: Plan, book: Book) -> Counter[tuple[int, int]]:
     """Counts games won by winner and loser, without draws, as the card competition does."""
     won: Counter[tuple[int, int]] = Counter()

@@ -43,7 +43,7 @@ class Row(Struct):
     """Rounds of a Swiss without an opponent. Each counts as a won game pair."""
     absent: bool = False
     elo: Interval | None = None
-    """Relative to the average bot, fitted to all games at once; see `rating`."""
+    """Relative to the average of the bots that games connect, fitted to all games at once; see `rating`."""
     p_first: float | None = None
     """The chance that it is the best; None if nothing is known about it."""
     model: ModelUse | None = None

@@ -28,6 +28,7 @@ from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.bracket_drawing import BOX, drawing
 from referee.harness.tournament.reports.figures import rating
 from referee.harness.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
+from referee.harness.tournament.reports.order import figure
 from referee.harness.tournament.reports.past_tables import PastTable, frozen
 from referee.harness.tournament.reports.readers import Reader, published
 from referee.harness.tournament.reports.rows import Row, Standings
@@ -43,6 +44,8 @@ VIEWED = 10
 """How many of each bot's last games have a page with the viewer, for which they are played again."""
 AUTHOR_GAMES = 50
 """How many of a bot's last games its author's page lists."""
+PODIUM = 8
+"""The most bots on the podium."""
 CHANCE = "P(#1)"
 """A column that is left out of the page if no bot has a value."""
 BAR_ELO = 800.0
@@ -217,7 +220,7 @@ class Site:
             title=self.title,
             brackets=[drawing(bracket) for bracket in self.result.brackets],
             organiser=self.organiser,
-            podium=self._podium(),
+            podium=[(row, figure(self.plan, row, self.result.rows)) for row in self._podium()],
             contest=f"{self.plan.description}: " if self.plan.title else "",
             progress=progress(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
@@ -227,11 +230,11 @@ class Site:
         )
 
     def _podium(self) -> list[Row]:
-        """Returns the best three; nobody while several bots may still win a bracket."""
+        """Returns the best; nobody while several bots may still win a bracket."""
         rows = self.result.rows
         if self.result.brackets and [row.rank for row in rows[:2]] == [1, 1]:
             return []
-        return [row for row in rows if row.games and row.rank <= 3][:3]
+        return best(rows)
 
     def bot(self, row: Row) -> None:
         """Writes a bot's page: opponents, seats, faults and games."""
@@ -372,6 +375,12 @@ def _in_ns(at: float) -> int:
 
 def _date(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
+
+
+def best(rows: Sequence[Row]) -> list[Row]:
+    """Returns the bots of the first three ranks, without a rank for which the podium has no room."""
+    first = [row for row in rows if row.games and row.rank <= 3]
+    return [row for row in first if sum(other.rank <= row.rank for other in first) <= PODIUM]
 
 
 def _file(ident: str) -> str:

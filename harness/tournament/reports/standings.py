@@ -1,6 +1,7 @@
 """Standings and crosstable, made from the plan and the ledger alone."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Protocol
@@ -26,6 +27,7 @@ from referee.harness.tournament.reports.notes import (
     ranking_rule,
     rounds_played,
     superiority,
+    unconnected,
 )
 from referee.harness.tournament.reports.order import UNEQUAL, ordered
 from referee.harness.tournament.reports.play_off import PlayedOff
@@ -72,9 +74,10 @@ def standings(
     if plan.rank_by == SCORE:
         for row, mean in zip(rows, mean_scores(plan, book), strict=True):
             row.mean = mean
+    parts: list[list[Row]] = []
     ranks = plan.format in UNEQUAL or Tie.RATING in (plan.ties or ())
     if plan.format != "judged" and (rated or ranks):  # the opponents of a test run are tests
-        _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))
+        parts = _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))
     if seatings == different < total:
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
@@ -107,6 +110,7 @@ def standings(
             *rounds_played(plan, play_off.results),
             *([] if different < DISTINCT * total else superiority(plan, ranked, cross)),
             *general_notes(plan, total, different, ranked, surplus),
+            *unconnected(parts),
             *past,
         ],
         fairness=fairness(chain(counts.endings(), play_off.kinds()), book),
@@ -161,9 +165,13 @@ def _with_numpy() -> bool:
             os.environ.pop(THREADS, None)  # commands of the user keep theirs
 
 
-def _rate(rows: Sequence[Row], ratings: Ratings, sound: Ratings | None) -> None:
+def _rate(rows: Sequence[Row], ratings: Ratings, sound: Ratings | None) -> list[list[Row]]:
+    """Enters the ratings in the rows. Returns the rows of bots that games connect."""
+    parts = defaultdict[int, list[Row]](list)
     for bot, (row, rated) in enumerate(zip(rows, ratings, strict=True)):
         if row.games:
             row.elo, row.note = rated.elo, rated.note
             row.p_first = rated.p_first if rated.note != NO_INFORMATION else None
             row.sound = None if sound is None else sound[bot].elo
+            parts[rated.part].append(row)
+    return [*parts.values()]

@@ -12,7 +12,7 @@ from copy import deepcopy
 from operator import mul
 from types import ModuleType
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from referee.harness.tournament.statistics.score import FEW, TAIL, Interval, Z
 
@@ -49,11 +49,14 @@ class Rating(Struct, frozen=True):
     """A bot's rating."""
 
     elo: Interval
-    """Relative to the average bot, with its 95 % interval."""
+    """Relative to the average of the bots that games connect with it, with its 95 % interval."""
     p_first: float | None
-    """The chance that it is the best of the bots that have played. None if it was not requested."""
+    """The chance that it is the best of the bots that have played. None if it was not requested, and if games do not
+    connect all of them."""
     note: str
     """`few` seed groups, `no information` about the error of the rating, or empty."""
+    part: int = 0
+    """The same for bots that games connect."""
 
 
 NO_RATING = Rating(Interval(0.0, None, None), None, "no information")
@@ -154,6 +157,18 @@ def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int =
     return rate_without_numpy(bots, weights, seed, draws)
 
 
+def _connected(bots: int, weights: Iterable[Pairs]) -> list[int]:
+    """Returns for every bot the first of those that games connect with it."""
+    parts = [[bot] for bot in range(bots)]
+    for first, second in {pair[:2] for pairs in weights for pair in pairs}:
+        one, two = parts[first], parts[second]
+        if one is not two:
+            one += two
+            for bot in two:
+                parts[bot] = one
+    return [min(part) for part in parts]
+
+
 def with_numpy() -> ModuleType | None:
     """Returns the module `rating_arrays` if numpy is installed: it takes 0.1 s to load."""
     try:
@@ -170,6 +185,14 @@ def rate_without_numpy(
     rated = [NO_RATING] * bots
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     if not played:
+        return tuple(rated)
+    part_of = _connected(bots, weights)
+    if len(parts := {part_of[bot] for bot in played}) > 1:
+        for part in parts:
+            own = {pairs: weight for pairs, weight in weights.items() if pairs and part_of[pairs[0][0]] == part}
+            for bot, each in enumerate(rate_without_numpy(bots, own, seed, 0)):
+                if part_of[bot] == part:
+                    rated[bot] = structs.replace(each, part=part)
         return tuple(rated)
     places = {bot: place for place, bot in enumerate(played)}
     weights = {  # sorted, so that the order of play does not change the last digits
@@ -237,7 +260,7 @@ def _fit(results: Sequence[Result]) -> tuple[Vector, Matrix]:
     """Returns the likeliest ratings and the information matrix at them, by Newton's method.
 
     The prior is half a win and half a loss of every bot against an average one. So a bot that has won everything has a
-    finite rating, and bots that are not connected by games have a common scale.
+    finite rating.
     """
     bots = range(len(results))
     ratings = [0.0] * len(results)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from referee.harness.tournament.statistics.rating import (
     NO_RATING,
@@ -87,6 +87,13 @@ def rate(bots: int, seen: Observations, seed: int, draws: int) -> tuple[Rating, 
         return tuple(rated)
     count = len(played)
     first, second = np.split(places.reshape(-1), 2)
+    part_of = _connected(count, first, second)
+    if part_of.any():
+        for part in np.unique(part_of):
+            kept = rate(bots, _of(seen, part_of[first] == part), seed, 0)
+            for bot in played[part_of == part].tolist():
+                rated[bot] = structs.replace(kept[bot], part=int(part))
+        return tuple(rated)
     ends = _Ends(seen, first, second, count)
     times = seen.seed_groups[seen.result]
     won = _summed(first * count + second, seen.ahead * times, count)
@@ -105,6 +112,27 @@ def rate(bots: int, seen: Observations, seed: int, draws: int) -> tuple[Rating, 
         interval = interval_of(values[place], variances[place], result, expecting)
         rated[bot] = Rating(interval, best[place], result.note())
     return tuple(rated)
+
+
+def _connected(bots: int, first: Array, second: Array) -> Array:
+    """Returns for every bot the first of those that games connect with it."""
+    parts: Array = np.arange(bots)
+    before = parts - 1
+    while not np.array_equal(parts, before):
+        before = parts.copy()
+        np.minimum.at(parts, first, parts[second])
+        np.minimum.at(parts, second, parts[first])
+        parts = parts[parts]
+    return parts
+
+
+def _of(seen: Observations, kept: Array) -> Observations:
+    """Returns the results of these entries. All entries of a result are kept, or none."""
+    results, numbers = np.unique(seen.result[kept], return_inverse=True)
+    entries = (each[kept] for each in (seen.first, seen.second, seen.ahead, seen.met))
+    return Observations(
+        numbers, *entries, *(each[results] for each in (seen.seed_groups, seen.squares, seen.different))
+    )
 
 
 class _Ends:
