@@ -371,7 +371,7 @@ def run(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[
 
 def _play_ladder(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[[str], None]) -> bool:
     """Plays until a signal, or until a final waits. Returns whether there was a signal."""
-    plan = settle(folder, lambda: reader.played_line_ups(folder), on_note)
+    plan = settle(folder, lambda: reader.read(folder), on_note)
     with closing(Ledger(folder, msgspec.to_builtins(plan))) as ledger:
         builds = settings.cluster is None
         games = HostGames(plan, ledger, reader.read(folder), orders, builds, settings.failures, settings.spare_cores)

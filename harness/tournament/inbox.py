@@ -8,7 +8,7 @@ are gone.
 import os
 import socket
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from referee.harness.paths import make_folder, read_limited, replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.plan_changes import entered, keeping_places, set_aside, submitted, withdrawn
 from referee.harness.tournament.store.ledger import PLAN, FolderInUse, claimed
-from referee.harness.tournament.store.reader import idents_of, played_line_ups
+from referee.harness.tournament.store.reader import Book, idents_of, read
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.protocol.errors import UNDECODABLE
 
@@ -71,8 +71,8 @@ Change = Enter | Submit | Withdraw | SetAside | Retitle
 _decode = msgspec.json.Decoder(Change).decode
 _numbers = count()
 
-Played = Callable[[], Set[str]]
-"""Returns the line-ups of the games that were played."""
+Played = Callable[[], Book]
+"""Returns the games that were played."""
 
 
 def applied(plan: Plan, change: Change, played: Played) -> Plan:
@@ -81,9 +81,9 @@ def applied(plan: Plan, change: Change, played: Played) -> Plan:
         case Enter(entries, back):
             after = entered(plan, entries, back)
         case Submit(entries):
-            after = submitted(plan, entries, idents_of(played()))
+            after = submitted(plan, entries, idents_of(played().line_ups))
         case Withdraw(names, void):
-            after = withdrawn(plan, names, void, played)
+            after = withdrawn(plan, names, void, lambda: {*played().line_ups})
         case SetAside(ident, instead):
             after = set_aside(plan, ident, instead)
         case Retitle(title):
@@ -99,8 +99,8 @@ def hand_in(folder: Path, change: Change) -> tuple[Plan, bool]:
     Raises UsageError if it is impossible.
     """
 
-    def played() -> Set[str]:
-        return played_line_ups(folder)
+    def played() -> Book:
+        return read(folder)
 
     plan = read_plan(folder / PLAN)
     for _, pending in _waiting(folder, plan):
@@ -120,7 +120,7 @@ def settle_if_free(folder: Path) -> bool:
     """
     try:
         with claimed(folder):
-            settle(folder, lambda: played_line_ups(folder))
+            settle(folder, lambda: read(folder))
     except FolderInUse:
         return False
     return True

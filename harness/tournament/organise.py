@@ -38,7 +38,6 @@ from referee.harness.tournament.store.reader import (
     has_games,
     idents_of,
     played_idents,
-    played_line_ups,
     read,
 )
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
@@ -136,7 +135,7 @@ def arranged(
                 folder.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(claimed(folder))
                 if resume:
-                    before = settle(folder, lambda: played_line_ups(folder), on_note)
+                    before = settle(folder, lambda: read(folder), on_note)
                     plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
                     if has_games(folder) or read_record(folder) is not None:
@@ -166,10 +165,10 @@ def resumed(
     """
     read_plan(folder / PLAN)  # before the lock makes a file in a folder that holds no tournament
     with claimed(folder):
-        before = settle(folder, lambda: played_line_ups(folder), on_note)
+        before = settle(folder, lambda: read(folder), on_note)
         if absent:
             gone = withdrawn(before, absent, False, lambda: played_idents(folder))
-            before = keeping_places(before, gone, lambda: played_line_ups(folder))
+            before = keeping_places(before, gone, lambda: read(folder))
             write_plan(before, folder / PLAN)
         if changes.get("format", before.format) != before.format:  # whose ties are its own
             before = before.replaced(ties=changes.get("ties"))
@@ -204,9 +203,9 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path, keep_point
 
     Raises UsageError if games were played under other conditions.
     """
-    line_ups = played_line_ups(folder)
-    played = idents_of(line_ups)
-    before = settle(folder, lambda: line_ups) if (folder / PLAN).exists() else requested
+    book = read(folder)
+    played = idents_of(book.line_ups)
+    before = settle(folder, lambda: book) if (folder / PLAN).exists() else requested
     if played:
         check_conditions(before, requested.replaced(bots=before.bots), folder)
     else:
@@ -218,7 +217,7 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path, keep_point
     plan = submitted(requested, entries, played)
     if keep_points:
         plan = with_points_kept(before, plan)
-    plan = with_rounds(before, keeping_places(requested, plan, lambda: line_ups), folder)
+    plan = with_rounds(before, keeping_places(requested, plan, lambda: book), folder)
     write_plan(plan, folder / PLAN)
     return plan
 
@@ -358,7 +357,7 @@ def programs(
     if failures:
         for name, why in failures:
             (on_absent or progress)(f"{name} is absent: {why}")
-        absent = keeping_places(plan, plan.replaced(bots=tuple(entries)), lambda: played_line_ups(folder))
+        absent = keeping_places(plan, plan.replaced(bots=tuple(entries)), lambda: read(folder))
         plan = checked(with_rounds(plan, absent, folder))
         write_plan(plan, folder / PLAN)
     return plan, ready

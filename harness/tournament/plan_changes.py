@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -13,8 +14,11 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import BRACKETS, CLOSED
 from referee.harness.tournament.formats.series import wins_of_series
 from referee.harness.tournament.formats.swiss import rounds_of
+from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, checked, deciding, identified, with_versions
-from referee.harness.tournament.store.reader import played_idents, played_line_ups
+from referee.harness.tournament.reports.all_stages import ranked
+from referee.harness.tournament.stages import scheduled_games
+from referee.harness.tournament.store.reader import Book, LedgerResults, played_idents, read
 
 SHOWN = 60
 """The most characters of a value in a message."""
@@ -53,7 +57,7 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         title=requested.title,
     )
     plan = withdrawn(plan, asked, False, lambda: played_idents(folder)) if asked else plan
-    return keeping_places(before, plan, lambda: played_line_ups(folder))
+    return keeping_places(before, plan, lambda: read(folder))
 
 
 def _with_state(entry: Entry, before: Entry | None) -> Entry:
@@ -83,6 +87,7 @@ def entered(plan: Plan, entries: Sequence[Entry], back: Sequence[str] = ()) -> P
             absent=(entry.absent or entry.name in names) and entry.ident not in stay,
             withdrawn=entry.withdrawn and entry.name not in names,
             void=entry.void and entry.ident not in stay,
+            walkover=entry.walkover and entry.ident not in stay,
         )
         for entry in plan.bots
         if not entry.guest
@@ -187,23 +192,33 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     yield from _conditions(before, requested)
 
 
-def keeping_places(before: Plan, after: Plan, line_ups: Callable[[], Iterable[str]]) -> Plan:
+def keeping_places(before: Plan, after: Plan, book: Callable[[], Book]) -> Plan:
     """Returns `after`, in which bots that have become absent keep their places in a bracket that has begun.
 
-    `line_ups` returns those of the games that were played. Raises UsageError for bots that come too late.
+    `book` returns the games that were played. Raises UsageError for bots that come too late. A bot that comes back to
+    its place is not, as long as no game was played that needs its walk-over.
     """
-    if not (before.stages or before.format in BRACKETS) or not is_closed(before, line_ups()):
+    if not (before.stages or before.format in BRACKETS) or not is_closed(before, (played := book()).line_ups):
         return after
     present = {entry.ident for entry in before.bots if not entry.absent}
-    if late := [entry.name for entry in after.bots if not entry.absent and entry.ident not in present]:
-        raise UsageError(
-            f"{before.formats}: the last stage has begun, without {', '.join(late)}; start another tournament"
-        )
+    places = {entry.ident for entry in before.bots if entry.walkover}
+    late = [entry for entry in after.bots if not entry.absent and entry.ident not in present]
+    if late and not ({entry.ident for entry in late} <= places and _counted(before, played) <= _counted(after, played)):
+        names = ", ".join(entry.name for entry in late)
+        raise UsageError(f"{before.formats}: the last stage goes on without {names}; start another tournament")
     bots = (
         msgspec.structs.replace(entry, walkover=True) if entry.absent and entry.ident in present else entry
         for entry in after.bots
     )
     return after.replaced(bots=tuple(bots))
+
+
+def _counted(plan: Plan, book: Book) -> set[str]:
+    """Returns the keys of the played games that count."""
+    keys = Keys(plan)
+    results = LedgerResults(keys, book)
+    scheduled = takewhile(lambda game: game is not None, scheduled_games(plan, results, ranked))
+    return {keys.key(game) for game in scheduled if game is not None and results.get(game) is not None}
 
 
 def is_closed(plan: Plan, line_ups: Iterable[str]) -> bool:

@@ -174,7 +174,7 @@ def test_a_bot_that_withdraws_during_its_play_off_keeps_what_it_played_and_loses
     assert {Keys(cup).seed(game) for game in games}.isdisjoint({Keys(cup).seed(game) for game in before})
     first = next(game for game in games if {*game.seats} == {0, 2})
     add(cup, book, first, FIRST if first.seats[0] == 2 else SECOND)
-    gone = applied(cup, Withdraw(("bot 2",)), lambda: set(book.line_ups))
+    gone = applied(cup, Withdraw(("bot 2",)), lambda: book)
     results = LedgerResults(Keys(gone), book)
     left = [game for game in until_none(scheduled_games(gone, results, ranked)) if results.get(game) is None]
     assert [{*game.seats} for game in left] == [{0, 1}, {0, 1}]

@@ -3,6 +3,7 @@
 import random
 import signal
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from contests import command, course, drawing_bot, environment, games, table, to
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.formats.games import PAIRING, ScheduledGame
-from referee.harness.tournament.inbox import Enter, Withdraw, applied
+from referee.harness.tournament.inbox import Change, Enter, Withdraw, applied
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.harness.tournament.plan_changes import is_closed
@@ -41,6 +42,10 @@ def add(plan: Plan, book: Book, game: ScheduledGame, ranks: tuple[int, ...]) -> 
         a=f"{book.count + 1:x}",
     )
     assert book.add(msgspec.json.encode(line)), "no key is given twice"
+
+
+def changed(plan: Plan, change: Change, book: Book) -> Plan:
+    return applied(plan, change, lambda: book)
 
 
 def play(plan: Plan, book: Book, seed: int, most: int = 10**6) -> bool:
@@ -163,11 +168,11 @@ def test_a_bot_that_goes_during_a_bracket_keeps_its_place_and_its_opponent_has_a
         assert not play(cup, book, seed=4, most=book.count + 1)
     *_, bracket = begun(cup, book, ranked)
     gone = bracket.field.present[-1]
-    later = applied(cup, Withdraw((cup.bots[gone].name,)), book.line_ups.keys)
+    later = changed(cup, Withdraw((cup.bots[gone].name,)), book)
     assert [place for place, each in enumerate(later.bots) if each.walkover] == [gone]
-    for change in (Enter(back=(cup.bots[gone].name,)), Enter((Entry("late", "", "f" * 64, "@random"),))):
-        with pytest.raises(UsageError, match="the last stage has begun"):
-            applied(later, change, book.line_ups.keys)
+    with pytest.raises(UsageError, match="the last stage goes on without late"):
+        changed(later, Enter((Entry("late", "", "f" * 64, "@random"),)), book)
+    assert changed(later, Enter(back=(cup.bots[gone].name,)), book) == cup
     assert play(later, book, seed=4)
     *_, after = begun(later, book, ranked)
     assert after.field.present == bracket.field.present
@@ -185,7 +190,7 @@ def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str
     assert not play(cup, book, seed=4, most=72 + played)
     *_, before = begun(cup, book, ranked)
     gone = before.field.present[1]
-    later = applied(cup, Withdraw((cup.bots[gone].name,)), book.line_ups.keys)
+    later = changed(cup, Withdraw((cup.bots[gone].name,)), book)
     kept = {(line_up, number) for line_up, games in book.line_ups.items() for number in games}
     assert play(later, book, seed=4)
     new = {(line_up, number) for line_up, games in book.line_ups.items() for number in games} - kept
@@ -197,11 +202,40 @@ def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str
     assert points[later.bots[gone].ident] == 0 and (format == "swiss") == any(points.values())
 
 
+TAKEN_BACK = [
+    ("knockout", ()),
+    ("double-elimination", ()),
+    *(("round-robin", (Stage(format, 6, games=2),)) for format in ("knockout", "swiss", "round-robin", "series")),
+]
+
+
+@pytest.mark.parametrize(("format", "stages"), TAKEN_BACK)
+def test_a_bot_gets_its_place_back_until_a_game_needs_its_walk_over(format: str, stages: tuple[Stage, ...]) -> None:
+    outcomes = Counter[bool]()
+    for seed in range(30):
+        dice, (cup, book) = random.Random(seed), (plan(format, 7, *stages, pairing=PAIRING), Book())
+        play(cup, book, seed, most=42 * len(stages) + dice.randint(1, 10))
+        name, before, since = dice.choice(cup.bots).name, book.count, dice.choice((0, 0, 1, 3, 8))
+        gone = changed(cup, Withdraw((name,)), book)
+        play(gone, book, seed, most=before + since)
+        try:
+            back = changed(gone, Enter(back=(name,)), book)
+        except UsageError:
+            outcomes[False] += 1
+            assert book.count > before or not any(entry.walkover for entry in gone.bots)
+            continue
+        outcomes[True] += 1
+        assert back == cup and play(back, book, seed)
+        found = all_standings(back, book)
+        assert found.played == book.count and not any("not counted" in note for note in found.notes)
+    assert outcomes[True] and (outcomes[False] or any(each.format in ("round-robin", "series") for each in stages))
+
+
 def test_a_bot_that_goes_before_the_bracket_does_not_reach_it() -> None:
     cup, book = plan("round-robin", 6, Stage("knockout", 4)), Book()
     play(cup, book, seed=5, most=6 * 5)
     best = ranked(next(begun(cup, book, ranked)), book)[0][0]
-    later = applied(cup, Withdraw((cup.bots[best].name,)), book.line_ups.keys)
+    later = changed(cup, Withdraw((cup.bots[best].name,)), book)
     *_, bracket = begun(later, book, ranked)
     assert best not in bracket.field.present and len(bracket.field.present) == 4
 

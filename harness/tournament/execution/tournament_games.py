@@ -142,7 +142,7 @@ class TournamentGames(Runner):
                 await self._take_in(pool, folder, self.changed)
 
     async def _take_in(self, pool: WorkerPool, folder: Path, changed: Changed) -> None:
-        new = settle(folder, lambda: {*self.book.line_ups}, self.on_note)
+        new = settle(folder, lambda: self.book, self.on_note)
         try:
             plan, contest = await self.with_programs(changed, new)
         except (RunError, UsageError) as error:

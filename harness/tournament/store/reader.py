@@ -365,11 +365,6 @@ def played_idents(folder: Path) -> set[str]:
     return idents_of(read(folder).line_ups)
 
 
-def played_line_ups(folder: Path) -> set[str]:
-    """Returns the line-ups, `conditions/bots`, of all games."""
-    return {*read(folder).line_ups}
-
-
 def idents_of(line_ups: Iterable[str]) -> set[str]:
     """Returns the idents of all bots in line-ups."""
     return {ident for line_up in line_ups for ident in line_up.partition("/")[2].split("-")}
