@@ -8,7 +8,8 @@ from cyclopts import Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import one_of
-from referee.harness.cli.screen import out
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import err, out
 from referee.harness.cli.tournament_table import Output, print_standings
 from referee.harness.errors import UsageError
 from referee.harness.tournament.plan import read_plan
@@ -46,7 +47,11 @@ def show(
     """
     if class_ is not None and output not in ("csv", "csv-excel"):
         raise UsageError("--class needs --output csv or csv-excel")
-    people = None if class_ is None else read_class_list(class_)
+    people = None
+    if class_ is not None:
+        people, doubts = read_class_list(class_)
+        for doubt in doubts:
+            err.print(printable(f"{class_}: {doubt}"))
     plan = read_plan(folder / PLAN)
     if sqlite is not None:
         from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load

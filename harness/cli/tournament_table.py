@@ -3,18 +3,24 @@
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 from rich.console import Group
 from rich.text import Text
 
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out
+from referee.harness.host.store import FILE as DATABASE
+from referee.harness.host.store import Store
+from referee.harness.host.versions import handed_in
 from referee.harness.tournament.intake.layouts import named
 from referee.harness.tournament.intake.record import Outcome, read_record
+from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports import standings_text
 from referee.harness.tournament.reports.bracket import as_text
-from referee.harness.tournament.reports.class_list import ClassList, HandedIn
+from referee.harness.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, ClassList, HandedIn
 from referee.harness.tournament.reports.rows import Standings
+from referee.harness.tournament.store.ledger import PLAN
 
 Output = Literal["text", "json", "csv", "csv-excel", "markdown"]
 """`csv-excel` begins with a byte order mark, without which Excel shows wrong letters."""
@@ -25,8 +31,21 @@ def print_standings(result: Standings, output: Output, folder: Path, people: Cla
     if output == "text":
         out.print(standings_table(result))
     else:
-        handed_in = files_handed_in(folder) if output.startswith("csv") else None
-        out.print(Text(standings_text.as_text_of(output, result, handed_in, people)))
+        handed = everybody(folder) if output.startswith("csv") else None
+        out.print(Text(standings_text.as_text_of(output, result, handed, people)))
+
+
+def everybody(folder: Path) -> dict[str, HandedIn]:
+    """Returns what everybody handed in, by name: for an intake, in a hosted contest, or a bot that was disqualified."""
+    found = files_handed_in(folder)
+    if (folder / DATABASE).exists():
+        found |= handed_in(Store(folder))
+    plan = read_plan(folder / PLAN)
+    for entry in plan.bots:
+        if entry.ident in plan.void:
+            known = found.get(entry.name, HandedIn(entry.name, entry.bot, DISQUALIFIED))
+            found[entry.name] = msgspec.structs.replace(known, status=DISQUALIFIED)
+    return found
 
 
 def files_handed_in(folder: Path) -> dict[str, HandedIn]:
@@ -39,9 +58,9 @@ def _status(name: str, outcome: Outcome) -> HandedIn:
     if outcome.accepted:
         status = "plays"
     elif outcome.entry is not None:
-        status = "an earlier version plays"
+        status = EARLIER
     else:
-        status = "not decided" if outcome.undecided else "refused"
+        status = UNDECIDED if outcome.undecided else REFUSED
     number = named(outcome.file.partition("/")[0], False).id
     return HandedIn(name, outcome.file, status, outcome.reason, (number,) if number else ())
 

@@ -38,7 +38,13 @@ def organiser_page(asked: Asked) -> Response:
     return _organiser_page(asked)
 
 
-def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
+def _organiser_page(
+    asked: Asked,
+    link: str = "",
+    whose: str = "",
+    doubtful: tuple[str, list[tuple[str, str]], list[str]] | None = None,
+) -> Response:
+    """`doubtful`: a table of teams, how it is read, and what may be wrong."""
     store, problem = asked.contest.store, asked.contest.live.problem
     found = teams.teams(store)
     return asked.contest.render(
@@ -55,6 +61,7 @@ def _organiser_page(asked: Asked, link: str = "", whose: str = "") -> Response:
         problem=f"The table is not up to date: {problem}" if problem else room.problem(store.folder),
         link=link,
         whose=whose,
+        doubtful=doubtful,
     )
 
 
@@ -76,8 +83,14 @@ def invite(asked: Asked) -> Response:
 
 
 def invite_many(asked: Asked) -> Response:
-    """Adds teams from a table, and answers with the table of their links, for a mail merge."""
-    named = teams.read_csv(asked.text("table", CSV_LETTERS))
+    """Adds teams from a table, and answers with the table of their links, for a mail merge.
+
+    A table that may be read wrong is shown first.
+    """
+    text = asked.text("table", CSV_LETTERS)
+    named, doubts = teams.read_teams(text)
+    if doubts and not asked.text("sure"):
+        return _organiser_page(asked, doubtful=(text, named, doubts))
     made = teams.invite_all(asked.contest.store, named, asked.who.actor, asked.address)
     links = [(team, f"{asked.contest.settings.address}/join/{token}") for team, token in made]
     return _download(teams.written_csv(links).encode(), "invitations.csv", "text/csv; charset=utf-8")

@@ -19,6 +19,7 @@ from referee.harness.host.store import Store, audit, rows
 from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament.intake.layouts import same, shown
 from referee.harness.tournament.reports.class_list import plain
+from referee.harness.tournament.reports.people import SHOWN, is_address, people
 from referee.harness.web.guard import new_token
 
 SESSION_S = 60 * 86_400.0
@@ -27,6 +28,8 @@ INVITATION_S = 30 * 86_400.0
 """How long an invitation may stay unopened."""
 NAME_LETTERS = 40
 MOST_TEAMS = 5000
+HEADERS = ("team", "teams", "name", "names")
+"""How the column of names may be called, in a table of teams."""
 MOST_MEMBERS = 50
 """Of a team."""
 ENDED = "this link is used, replaced or wrong; ask for a new one"
@@ -157,27 +160,29 @@ def team_name(typed: str) -> str:
     return shown(text)
 
 
-def read_csv(text: str) -> list[tuple[str, str]]:
-    """Reads lines of a team's name and an address, separated by a comma, a semicolon or a tab.
+def read_teams(text: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Reads a table of names and addresses. Returns them with what may be read wrong, in words.
 
-    UsageError for a line with more, and for none.
+    UsageError for more columns, and for none.
     """
-    delimiter = next((each for each in "\t;" if each in text), ",")
-    found = []
-    try:
-        lines = [*csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=None), delimiter=delimiter)]
-    except csv.Error as error:
-        raise UsageError(f"the table cannot be read: {error}") from error
-    for number, row in enumerate(lines, start=1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells) or (number == 1 and cells[0].casefold() in ("team", "name")):
-            continue
-        if len(cells) > 2:
-            raise UsageError(f"line {number}: has {len(cells)} columns; expected a name and an address")
-        found.append((cells[0], cells[1] if len(cells) > 1 else ""))
-    if not found:
+    found = people(text)
+    header, lines, doubts = found.header, found.rows, found.doubts
+    if found.width > 2:
+        why = "; ".join(doubts) or f"each line has {found.width} cells"
+        raise UsageError(f"{why}; expected a name and an address in each line")
+    if header is None and lines and lines[0][0].casefold() in HEADERS:
+        header, lines = lines[0], lines[1:]
+    if not lines:
         raise UsageError("there is no team in it; expected lines such as: Blue team, blue@example.org")
-    return found
+    swapped = found.width == 2 and sum(is_address(one) - is_address(two) for one, two in lines) > 0
+    named = [(row[swapped], row[not swapped] if found.width == 2 else "") for row in lines]
+    if header is not None and header[swapped].casefold() not in HEADERS:
+        doubts.append(f"line 1 has no address, so that it is the header: {', '.join(filter(None, header))}")
+    wrong = [name if not address else f"{name} ({address})" for name, address in named if not is_address(address)]
+    if wrong:
+        more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        doubts.append(f"without an address: {', '.join(wrong[:SHOWN])}{more}")
+    return named, doubts
 
 
 def written_csv(links: Sequence[tuple[Team, str]]) -> str:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from referee.harness.errors import UsageError
 from referee.harness.host.store import Store, audit, rows
 from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, HandedIn
 
 AN_HOUR_S = 3600.0
 COLUMNS = (
@@ -91,6 +92,30 @@ def playing(store: Store) -> list[Version]:
         f"SELECT {COLUMNS} FROM submission WHERE id IN (SELECT c.submission FROM current_submission AS c "
         "JOIN team AS t ON t.id = c.team WHERE t.state = 'active') ORDER BY id",
     )
+
+
+class _Team(Struct, frozen=True):
+    id: int
+    name: str
+    state: str
+    reason: str
+
+
+def handed_in(store: Store) -> dict[str, HandedIn]:
+    """Returns what became of the latest version of each team, by its name. Closes the store."""
+    found = {}
+    for team in store.rows(_Team, "SELECT id, name, state, reason FROM team"):
+        if latest := next(iter(versions(store, team.id)), None):
+            status, reason = "plays", latest.reason
+            if team.state == DISQUALIFIED:
+                status, reason = DISQUALIFIED, team.reason
+            elif latest.status != "accepted" and current(store, team.id) is not None:
+                status = EARLIER
+            elif latest.status != "accepted":
+                status = REFUSED if latest.status == REFUSED else UNDECIDED
+            found[team.name] = HandedIn(team.name, latest.file, status, reason)
+    store.close()
+    return found
 
 
 def waiting_before(store: Store, one: Version) -> int:

@@ -34,11 +34,15 @@ def served(tmp_path: Path) -> Iterator[tuple[Cup, Browser, httpx.Client]]:
 
 def test_a_table_of_teams_becomes_a_table_of_links(served: tuple[Cup, Browser, httpx.Client]) -> None:
     cup, organiser, _ = served
-    made = organiser.post("/organiser/invite-many", table="Grün, gruen@example.org\nGelb\n")
+    table = 'Mannschaft, Mail\nGrün, gruen@example.org\nGelb, ""\n'
+    shown = organiser.post("/organiser/invite-many", table=table)
+    assert "Nobody is invited yet" in shown and "Invite these 2 teams" in shown and "Gelb" in shown
+    assert "Gelb" not in organiser.get("/organiser")
+    made = organiser.post("/organiser/invite-many", table=table, sure="yes")
     rows = [*csv.DictReader(io.StringIO(made))]
     assert [(row["team"], row["address"]) for row in rows] == [("Grün", "gruen@example.org"), ("Gelb", "")]
     assert "Gelb" in Browser(cup.address).join(rows[1]["link"], "Gil").get("/team")
-    organiser.post("/organiser/invite-many", status=400, table="Weiß\nGelb\n")
+    organiser.post("/organiser/invite-many", status=400, table="Weiß\nGelb\n", sure="yes")
     assert "Weiß" not in organiser.get("/organiser")
 
 

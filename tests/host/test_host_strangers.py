@@ -118,7 +118,7 @@ def test_no_address_of_a_repository_has_letters_that_do_not_print(name: str, ser
 @pytest.mark.parametrize("table", ['"' + "a" * 140_000, '"a\nb', "a\rb,c"])
 def test_a_table_that_is_none_is_refused_in_a_line(table: str) -> None:
     try:
-        assert teams.read_csv(table)
+        assert teams.read_teams(table)
     except UsageError as error:
         assert "\n" not in str(error)
 

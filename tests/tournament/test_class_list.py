@@ -85,7 +85,7 @@ def test_a_class_list_may_come_from_excel(tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     for content in ("Name;Mail\r\nBjörn;b@x\r\n".encode("cp1252"), "\ufeffName\tMail\nBjörn\tb@x\textra\n".encode()):
         file.write_bytes(content)
-        found = read_class_list(file)
+        found, _ = read_class_list(file)
         assert found.columns[:2] == ("Name", "Mail") and found.people[0][:2] == ("Björn", "b@x")
 
 

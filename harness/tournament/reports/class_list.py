@@ -13,9 +13,11 @@ from msgspec import Struct
 from referee.harness.errors import UsageError
 from referee.harness.paths import read_limited
 from referee.harness.tournament.plan import free
+from referee.harness.tournament.reports.people import decoded, is_address, people
 from referee.protocol.text import printable
 
-MISSING = "nothing handed in"
+MISSING, DISQUALIFIED, REFUSED, UNDECIDED = "nothing handed in", "disqualified", "refused", "not decided"
+EARLIER = "an earlier version plays"
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 """How a cell begins that a spreadsheet runs as a formula (OWASP, CSV injection)."""
 BOM = "\ufeff"
@@ -63,36 +65,32 @@ def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     return written.getvalue().rstrip("\n")
 
 
-def read_class_list(path: Path) -> ClassList:
-    """Reads a class list: CSV whose first line names the columns. UsageError if that is impossible."""
+def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
+    """Reads a class list, and returns it with what may be read wrong. UsageError if it is none.
+
+    Its first line names the columns, unless that has an address.
+    """
     try:
-        content = read_limited(path)
+        text, doubts = decoded(read_limited(path))
+        found = people(text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")  # as Excel saves "CSV (comma separated)"
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        rows = [row for line in lines if any(row := tuple(cell.strip() for cell in line))]
-    except csv.Error as error:
-        raise UsageError(f"{path}: expected CSV: {error}") from error
-    if len(rows) < 2:
+    except (UsageError, ValueError) as error:  # a NUL in the name is a ValueError
+        raise UsageError(f"{path}: {error}") from error
+    columns, persons = found.header, found.rows
+    if columns is None and persons and not any(map(is_address, persons[0])):
+        columns, persons = persons[0], persons[1:]
+    if not persons:
         raise UsageError(f"{path}: expected a line with the names of the columns, and a line for each person")
-    columns, people = rows[0], rows[1:]
-    width = max(map(len, rows))
-    names = [name or f"column {number}" for number, name in enumerate((*columns, *[""] * (width - len(columns))), 1)]
+    if columns is None:
+        doubts.append("line 1 has an address, so that it is a person and does not name the columns")
+    names = [name or f"column {number}" for number, name in enumerate(columns or [""] * found.width, 1)]
     taken: set[str] = set()
-    return ClassList(
-        tuple(free(name, taken, " {}") for name in names), tuple((*row, *[""] * (width - len(row))) for row in people)
-    )
+    return ClassList(tuple(free(name, taken, " {}") for name in names), tuple(persons)), [*doubts, *found.doubts]
 
 
 def with_class(
-    rows: Sequence[Mapping[str, object]], ids: Mapping[str, Sequence[str]], people: ClassList
+    rows: Sequence[Mapping[str, object]], ids: Mapping[str, Sequence[str]], listed: ClassList
 ) -> list[dict[str, object]]:
     """Adds the columns of a class list to the rows of its people, and a row for everybody else on it.
 
@@ -106,12 +104,12 @@ def with_class(
         for key in {*_keys(name), *(each for id in ids.get(name, ()) for each in (id, f"participant {id}"))}:
             owners.setdefault(key, []).append(place)
     result = [{**row} for row in rows]
-    for person in people.people:
-        cells = {f"{CLASS}{column}": cell for column, cell in zip(people.columns, person, strict=True)}
+    for person in listed.people:
+        cells = {f"{CLASS}{column}": cell for column, cell in zip(listed.columns, person, strict=True)}
         texts = [*person, *(f"{one} {other}" for one, other in pairwise(person) if one and other)]
         found = [owners[key] for text in texts for key in _keys(text) if key in owners]
         mine = next((places[0] for places in found if len(places) == 1), None)
-        if mine is None or f"{CLASS}{people.columns[0]}" in result[mine]:
+        if mine is None or f"{CLASS}{listed.columns[0]}" in result[mine]:
             result.append({"name": next(filter(None, person)), "status": MISSING, **cells})
         else:
             result[mine] |= cells
