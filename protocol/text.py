@@ -1,6 +1,7 @@
 """Text from strangers, made safe to show: the helpers that messages, reports and pages share."""
 
 import codecs
+from collections.abc import Sequence
 
 SHOWN_CHARACTERS = 200
 """The longest piece of a frame that a message quotes."""
@@ -40,6 +41,12 @@ def _escape(character: str) -> str:
 def counted(count: int, thing: str, things: str = "") -> str:
     """Returns `1 fault` or `2 faults`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Returns the first names with commas, and the number of the others."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def mebibytes(size: float) -> str:

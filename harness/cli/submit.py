@@ -8,6 +8,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.errors import UsageError
 from referee.harness.host.client import Client, State, packed
+from referee.protocol.text import listed
 
 TOKEN = "REFEREE_TOKEN"
 
@@ -22,7 +23,8 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     Exit codes: 0 accepted, 1 refused, 2 usage, or the contest takes nothing now, 3 the contest cannot be reached.
 
     Args:
-        bot: A folder, which is packed as a zip, a file, or the address of a git repository.
+        bot: A folder, which is packed as a zip without files of secrets and caches, a file, or the address of a git
+            repository.
         to: URL: the contest's address.
         note: A note on this version, for your team.
         commit: Of a repository: the 40 digits of a commit, or a branch or tag. Default: the newest.
@@ -37,7 +39,9 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     elif commit:
         raise UsageError("--commit is for the address of a repository; leave it out")
     else:
-        with packed(Path(bot)) as (file, name):
+        with packed(Path(bot)) as (file, name, left_out):
+            if left_out:
+                out.print(printable(f"left out: {listed(left_out, 10)}; what the bot needs of it, hand in in a zip"))
             state = client.submit(file, name, note)
     out.print(printable(f"version {state.version}: {client.address}/team/versions/{state.version}"))
     if no_wait:

@@ -8,9 +8,11 @@ import secrets
 import ssl
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from threading import Thread
 from typing import IO, Any
 from urllib.parse import urlsplit
 
@@ -23,12 +25,26 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.tournament.store.bot_archives import pack
 from referee.protocol.errors import UNDECODABLE
+from referee.protocol.text import printable
 
-TIMEOUT_S = 60.0
+TIMEOUT_S, UPLOAD_S = 60.0, 900.0
+"""How long an answer may take, and an answer to an upload."""
 LOOK_S = 0.5
 MOST_BYTES = 4 << 20
 """Of an answer: it has the build log, whose size the contest limits."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
+SECRETS = (
+    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
+    *(".netrc", ".pgpass", ".pypirc", ".git-credentials", "credentials.json"),
+)
+"""Files, in lower case, that are packed for nobody."""
+CACHES = frozenset({"venv", ".tox", ".cache", ".gradle", ".idea", ".vscode", ".svn", ".hg", ".ssh", ".aws"})
+"""Folders that are no part of a bot, besides those of no archive and caches such as `.mypy_cache`."""
+VIRTUAL = "pyvenv.cfg"
+"""The file at the top of a virtual environment of Python."""
+SHORTEST_TOKEN = 6
+"""What is shorter is no token of a contest, and may occur in any text."""
+EXPECTED = "expected the contest's address, such as https://cup.example.org"
 
 
 class State(Struct, frozen=True):
@@ -51,14 +67,21 @@ class Client:
 
     def __init__(self, address: str, token: str) -> None:
         """UsageError for an address that is none, or that would show the token to the network."""
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"--to {address}: expected the contest's address, such as https://cup.example.org")
-        if parts.scheme == "http" and parts.hostname not in LOCAL:
+        try:
+            parts = urlsplit(address)
+            host, _ = parts.hostname, parts.port
+        except ValueError as error:
+            raise UsageError(f"--to {address}: {error}; {EXPECTED}") from error
+        plain = address.isprintable() and address.isascii() and " " not in address
+        if parts.scheme not in ("http", "https") or not host or not plain:
+            raise UsageError(f"--to {address}: {EXPECTED}")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise UsageError(f"--to: leave out what is before @ and behind ? or # in the address; {EXPECTED}")
+        if parts.scheme == "http" and host not in LOCAL:
             raise UsageError(f"--to {address}: everybody on the way could read your token; expected https://")
         if not token.isascii() or not token.isprintable() or not token:
             raise UsageError("the token is damaged; make a new one on your team's page")
-        self.address, self._parts = address.rstrip("/"), parts
+        self.address, self._parts, self._token = address.rstrip("/"), parts, token
         self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
 
     def submit(self, file: IO[bytes], name: str, note: str) -> State:
@@ -87,9 +110,10 @@ class Client:
         """Waits for the verdict. `on_log` receives what is new in the build log, `on_wait` how many come before."""
         shown = 0
         while True:
-            if len(state.log) > shown:
-                on_log(state.log[shown:])
-                shown = len(state.log)
+            new = len(state.log) if state.is_decided else state.log.rfind("\n") + 1
+            if new > shown:
+                on_log(state.log[shown:new])
+                shown = new
             if state.is_decided:
                 return state
             on_wait(state.before)
@@ -98,28 +122,58 @@ class Client:
 
     def _asked(self, method: str, path: str, body: Any, headers: dict[str, str]) -> State:
         """Returns the contest's answer. UsageError if it refuses, RunError if it cannot be reached."""
-        parts = self._parts
-        assert parts.hostname is not None
-        try:
-            connection = self._connection(parts.hostname, parts.port)
+        most_s = TIMEOUT_S if body is None else UPLOAD_S
+        got: list[tuple[http.client.HTTPResponse, bytes] | Exception] = []
+
+        def ask() -> None:
             try:
-                sent = _sent(connection, method, f"{parts.path.rstrip('/')}{path}", body, self._headers | headers)
-                content = sent.read(MOST_BYTES)
-            finally:
-                connection.close()
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise RunError(f"{self.address} cannot be reached: {getattr(error, 'strerror', None) or error}") from error
+                got.append(self._answer(method, path, body, headers))
+            except Exception as error:
+                got.append(error)
+
+        thread = Thread(target=ask, daemon=True)  # each part of a connection may be slow, so none is waited for
+        thread.start()
+        thread.join(most_s)
+        if not got:
+            raise RunError(f"{self.address} did not answer within {most_s:.0f} s; try again later")
+        if isinstance(answer := got[0], Exception):
+            if not isinstance(answer, OSError | http.client.HTTPException | ValueError):
+                raise answer
+            why = self._clean(str(getattr(answer, "strerror", None) or answer))
+            raise RunError(f"{self.address} cannot be reached: {why}") from answer
+        sent, content = answer
+        if 300 <= sent.status < 400:
+            to = printable(self._clean(sent.headers.get("location", "")), 200)
+            raise UsageError(f"{self.address} redirects to {to or 'another address'}; if that is your contest, name it")
         if sent.status not in (200, 201):
             if sent.status == 401:
                 raise UsageError(
                     f"{self.address} does not know the token in REFEREE_TOKEN; a new one is made at {self.address}/team"
                 )
-            why = " ".join(content[:500].decode("utf-8", "replace").split()) or sent.reason
-            raise UsageError(f"{self.address}: {why}")
+            text = self._clean(content.decode("utf-8", "replace"))
+            raise UsageError(f"{self.address}: {' '.join(text[:500].split()) or self._clean(sent.reason)}")
         try:
-            return msgspec.json.decode(content, type=State)
+            state = msgspec.json.decode(content, type=State)
         except UNDECODABLE as error:
             raise RunError(f"{self.address} is no contest of `referee host`: it answers something else") from error
+        cleaned = {name: self._clean(getattr(state, name)) for name in ("status", "reason", "log")}
+        return msgspec.structs.replace(state, **cleaned)
+
+    def _answer(
+        self, method: str, path: str, body: Any, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        parts = self._parts
+        assert parts.hostname is not None
+        connection = self._connection(parts.hostname, parts.port)
+        try:
+            sent = _sent(connection, method, f"{parts.path.rstrip('/')}{path}", body, self._headers | headers)
+            return sent, sent.read(MOST_BYTES + 1)
+        finally:
+            connection.close()
+
+    def _clean(self, text: str) -> str:
+        """Returns a text of the contest's without the token."""
+        return text.replace(self._token, "[token]") if len(self._token) >= SHORTEST_TOKEN else text
 
     def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:
         if self._parts.scheme == "http":
@@ -151,26 +205,43 @@ def _head(boundary: str, file: str) -> bytes:
 
 
 @contextmanager
-def packed(path: Path) -> Iterator[tuple[IO[bytes], str]]:
-    """Yields what is handed in for a path, and its name: a file as it is, a folder as a zip of what its bot needs."""
-    if path.is_file():
+def packed(path: Path) -> Iterator[tuple[IO[bytes], str, list[str]]]:
+    """Yields what is handed in for a path, its name, and what is left out of it.
+
+    A file is handed in as it is, a folder as a zip of what its bot needs.
+    """
+    if os.path.isfile(path):  # Path.is_file raises an error for a name that is too long
         with path.open("rb") as file:
-            yield file, path.name
-    elif path.is_dir():
+            yield file, path.name, []
+    elif os.path.isdir(path):
         with tempfile.TemporaryFile() as file:
-            _zip(path, file)
+            left_out = _zip(path, file)
             file.seek(0)
-            yield file, f"{path.resolve().name}.zip"
+            yield file, f"{path.resolve().name}.zip", left_out
     else:
-        raise UsageError(f"{path}: there is no such file or folder")
+        raise UsageError(f"{path}: there is no such file or folder; expected one, or the address of a repository")
 
 
-def _zip(folder: Path, to: IO[bytes]) -> None:
-    """Packs the folder of a bot without what no archive takes, such as `.git` and `target`."""
+def _zip(folder: Path, to: IO[bytes]) -> list[str]:
+    """Packs the folder of a bot without secrets, caches, and what no archive takes. Returns what it leaves out."""
     whole, name = folder.resolve(), folder.resolve().name
     try:
         has_file = (whole / BOT_FILE).is_file()
         content = read_bot_file(whole, name).files(whole, name) if has_file else archive.read(whole)
+        virtual = {PurePosixPath(file.path).parent for file in content.files if file.path.endswith(f"/{VIRTUAL}")}
+        places = {file.path: _left_out(PurePosixPath(file.path), virtual) for file in content.files}
+        kept = tuple(file for file in content.files if places[file.path] is None)
+        content = msgspec.structs.replace(content, files=kept)
         pack(name, content, whole.relative_to(content.folder.resolve()).as_posix(), to)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be read: {error.strerror or error}") from error
+    never = {entry.name for entry in os.scandir(content.folder) if entry.name in archive.LEFT_OUT - {"__pycache__"}}
+    return sorted(never | {str(place) for place in places.values() if place is not None})
+
+
+def _left_out(path: PurePosixPath, virtual: Container[PurePosixPath]) -> PurePosixPath | None:
+    """Returns the file, or the folder around it, that is not packed; None if it is."""
+    for folder in reversed(path.parents[:-1]):
+        if folder in virtual or folder.name in CACHES or (folder.name[:1] == "." and folder.name.endswith("_cache")):
+            return folder
+    return path if any(fnmatchcase(path.name.lower(), pattern) for pattern in SECRETS) else None
