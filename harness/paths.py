@@ -75,17 +75,17 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def opener(path: str | Path, flags: int) -> int:
     """Opens a file, as the `opener` of `open`. A folder that is closed to other accounts gets a closed file."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o666 & _allowed(path))
+    return os.open(path, flags | os.O_CLOEXEC, 0o666 & allowed(path))
 
 
 def make_folder(path: Path) -> None:
     """Makes a folder and those above it, unless they are there. A closed folder gets closed folders."""
     if not path.is_dir():
         make_folder(path.parent)
-        path.mkdir(0o777 & _allowed(path), exist_ok=True)
+        path.mkdir(0o777 & allowed(path), exist_ok=True)
 
 
-def _allowed(path: str | Path) -> int:
+def allowed(path: str | Path) -> int:
     """Returns the bits that the mode of a new file or folder may have."""
     return 0o777 if os.stat(os.path.dirname(path) or ".").st_mode & 0o077 else 0o700
 

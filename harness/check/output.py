@@ -25,7 +25,8 @@ from referee.harness.check.findings import (
 from referee.harness.errors import writing
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
-from referee.harness.paths import make_folder, opener
+from referee.harness.output import write_whole
+from referee.harness.paths import make_folder
 from referee.protocol.text import counted, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -192,8 +193,7 @@ def write(path: Path, content: bytes) -> None:
     """Writes a file. RunError if that fails."""
     with writing(path):
         make_folder(path.parent)
-        with open(path, "wb", opener=opener) as file:
-            file.write(content)
+        write_whole(path, content)
 
 
 def _refuses(finding: Finding, strict: bool) -> bool:

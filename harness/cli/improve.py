@@ -30,7 +30,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
 from referee.harness.cli.worker_options import WorkerOptions
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.errors import RunError, UsageError
 from referee.harness.known_games import typed_game
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
@@ -44,7 +44,7 @@ from referee.harness.tournament.intake.intake import RULES
 from referee.harness.tournament.plan import Entry, Plan, identified, read_plan
 from referee.harness.tournament.store import bot_archives, reader
 from referee.harness.tournament.store.bot_archives import Found
-from referee.harness.tournament.store.ledger import PLAN, Ledger, claimed
+from referee.harness.tournament.store.ledger import PLAN, Ledger, claimed, make_tournament_folder
 from referee.harness.tournament.store.reader import has_games
 
 VARIABLE = "REFEREE_IMPROVE"
@@ -136,8 +136,7 @@ def _history(bot: str, game: Game, against: str, rounds: int, folder: Path, resu
 
 @contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_tournament_folder(folder)
     with claimed(folder):
         yield
 

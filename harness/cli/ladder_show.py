@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import MORE
 from referee.harness.cli.reports.text import counted, printable
-from referee.harness.cli.screen import err, out, progress
+from referee.harness.cli.screen import err, out, progress, warn
 from referee.harness.cli.signals import run
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import UsageError, writing
@@ -19,6 +19,7 @@ from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.rows import Table, encoded, interval
 from referee.harness.ladder.table import cached_table, table_of
+from referee.harness.output import what_stays
 
 Folder = Annotated[Path, MORE]
 SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
@@ -101,7 +102,9 @@ def publish(site: Path, *, commit: str = "HEAD", replays: Path | None = None, fo
     with Repository(folder) as repository:
         ladder = Ladder(repository, repository.commit(commit))
         written = pages.write(ladder, table_of(ladder), site, replays)
-    out.print(f"{counted(written, 'file')} in {site}")
+    if written.kept:
+        warn(what_stays(site, written.kept))
+    out.print(f"{counted(len(written.written), 'file')} in {site}")
     return PLAYED
 
 

@@ -33,7 +33,7 @@ from referee.harness.tournament.intake.record import Outcome, Record, read_recor
 from referee.harness.tournament.intake.submissions import Submission
 from referee.harness.tournament.intake.submissions import handed_in as read_files
 from referee.harness.tournament.plan import Entry, Plan, read_plan, same_programs
-from referee.harness.tournament.store.ledger import PLAN, claimed
+from referee.harness.tournament.store.ledger import PLAN, claimed, make_tournament_folder
 
 INTAKE_LOCK = ".intake-lock"
 REPORT_WIDTH = 1 << 16
@@ -93,13 +93,15 @@ def prepare(
         newest: Of several submissions of one name, take the file that changed last. Default: refuse them.
     """
     files = read_files(handed_in, newest)
-    into.mkdir(parents=True, exist_ok=True)
+    if read_record(into) is None:
+        make_tournament_folder(into)
     with claimed(into, INTAKE_LOCK, "intake"):  # a run may play meanwhile
         record = read_record(into) or Record()
         requested = _plan(into, game, seed, form_of_play, setup)
         found, record.skipped = with_known_names(files.submissions, record), files.skipped
         if game is not None or not record.outcomes:
             record.options = setup.command(find_game(requested.game))[3:]
+        record.save(into)  # from now on, the folder is one of ours
         rules = () if whole else RULES
         intake = Intake(find_game(requested.game), into, requested.limits, record.options, drawn(None), rules, jobs)
         checked: set[str] = set()

@@ -20,6 +20,7 @@ from referee.harness.cli.screen import building, out, paged
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError, writing
 from referee.harness.installed import extra_command
+from referee.harness.output import write_whole
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.replay.formats import records
@@ -236,7 +237,7 @@ def replay_transcript(replay: Path, file: Path, *, game: GameFolder = None) -> i
 
 def _written(file: Path, content: bytes) -> int:
     with writing(file):
-        file.write_bytes(content)
+        write_whole(file, content)
     out.print(f"{file}  ({len(content) >> 10} KiB)")
     return PLAYED
 

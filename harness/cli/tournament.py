@@ -29,8 +29,9 @@ from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game, typed_game
+from referee.harness.output import write_whole
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution.runner import End
@@ -48,7 +49,7 @@ from referee.harness.tournament.reports.rows import Row, Standings
 from referee.harness.tournament.reports.running_line import line_of_two
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel
-from referee.harness.tournament.store.ledger import PLAN, Ledger
+from referee.harness.tournament.store.ledger import PLAN, Ledger, make_tournament_folder
 from referee.harness.tournament.store.ledger import merge as merge_files
 from referee.harness.tournament.store.reader import has_games
 from referee.harness.tournament.ties import parsed_ties
@@ -345,7 +346,7 @@ def merge(folder: Path, *others: Path) -> int:
                 raise UsageError(f"{other} is part of another tournament than {base}: {difference}")
         reader.read(other, plan=plan)  # nothing is copied from a folder that cannot be read
     if base != folder:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_tournament_folder(folder)
         (folder / PLAN).write_bytes((base / PLAN).read_bytes())
     copied = sum(merge_files(folder, other) for other in others)
     book = reader.read(folder)
@@ -371,8 +372,9 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     if replay is None:
         raise UsageError(f"{key}: its replay was not kept; a tournament keeps all of them with `--replay all`")
     path = REPLAYS / (key.replace("/", "_") + ".jsonl") if file is None else file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(replay, 6, mtime=0) if path.suffix == ".gz" else replay)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, gzip.compress(replay, 6, mtime=0) if path.suffix == ".gz" else replay)
     out.print(f"replay  {path}")
     return PLAYED
 

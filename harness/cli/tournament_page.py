@@ -4,8 +4,9 @@ from pathlib import Path
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.screen import out
+from referee.harness.cli.screen import out, warn
 from referee.harness.cli.tournament_table import files_handed_in
+from referee.harness.output import what_stays
 from referee.harness.tournament.inbox import Retitle, hand_in
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.reports.author_links import write_links
@@ -48,10 +49,12 @@ def write_page(
         freeze_table(folder, plan, freeze)
     where = folder / f"page-{reader}" if to is None else to
     written = site.write(plan, folder, where, reader, viewed, organiser)
+    if written.kept:
+        warn(what_stays(where, written.kept))
     out.print(f"{counted(written.files, 'file')} in {where}")
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
-        links = {name: str(page.relative_to(where)) for name, page in written.authors.items()}
+        links = {name: page.as_posix() for name, page in written.authors.items()}
         for name, link in links.items():
             out.print(printable(f"  {name}: {link}"))
         files = {entry.name: entry.bot for entry in plan.bots}

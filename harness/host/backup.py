@@ -16,6 +16,7 @@ from pathlib import Path
 
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.host.store import FILE
+from referee.harness.output import whole_file
 from referee.harness.tournament.inbox import INBOX
 from referee.harness.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
 
@@ -29,25 +30,17 @@ def backup(cup: Path, file: Path) -> int:
         raise UsageError(f"{cup} holds no hosted contest: expected {PLAN} and {FILE} in it")
     if file.resolve().is_relative_to(cup.resolve()):
         raise UsageError(f"{file} is in the contest's folder; write the backup to another disk")
-    new = file.with_name(f".{file.name}.new")
-    with writing(new):
-        new.unlink(missing_ok=True)
-    try:
-        with writing(file), tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-            database = Path(scratch, FILE)
-            _copy_database(cup / FILE, database)
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as target:
-                with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
-                    _add(tar, database, FILE)
-                    for path in _files(cup):
-                        _add(tar, path, path.relative_to(cup).as_posix())
-                target.flush()
-                os.fsync(descriptor)
-            new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
-    return file.stat().st_size
+    with writing(file), tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        database = Path(scratch, FILE)
+        _copy_database(cup / FILE, database)
+        with whole_file(file, 0o600) as new, open(new, "wb") as target:
+            with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
+                _add(tar, database, FILE)
+                for path in _files(cup):
+                    _add(tar, path, path.relative_to(cup).as_posix())
+            target.flush()
+            os.fsync(target.fileno())
+            return target.tell()
 
 
 def _copy_database(source: Path, target: Path) -> None:

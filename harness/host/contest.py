@@ -26,7 +26,8 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.paths import cache_folder, close_to_others
 from referee.harness.tournament.intake.intake import Written
 from referee.harness.tournament.plan import Plan, read_plan, write_plan
-from referee.harness.tournament.store.ledger import PLAN, claimed
+from referee.harness.tournament.store.ledger import PLAN, claimed, make_tournament_folder
+from referee.harness.tournament.store.reader import has_games
 
 HOST_LOCK = ".host-lock"
 AGAIN_S = (0.2, 1.0, 5.0, 30.0)
@@ -53,11 +54,12 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
     if not known and plan is None:
         raise UsageError(f"{folder} holds no contest; name the game with --game to make one")
     if plan is not None:
-        with writing(folder):
-            folder.mkdir(0o700, parents=True, exist_ok=True)
+        make_tournament_folder(folder, 0o700)
+        with writing(folder), claimed(folder):
             folder.chmod(0o700)
-            with claimed(folder):
-                write_plan(plan, folder / PLAN)
+            if known and (read_plan(folder / PLAN).bots or has_games(folder)):
+                raise UsageError(f"{folder} holds a tournament already; name a new folder")
+            write_plan(plan, folder / PLAN)
     before = read_plan(folder / PLAN)
     if (before.format, before.games) != ("ladder", 0):
         raise UsageError(f"{folder} holds a {before.formats}; expected a ladder without end, as --game makes it")

@@ -46,7 +46,7 @@ class LiveSite(Site):
     def __init__(self, plan: Plan, folder: Path, book: Book, frame: dict[str, str]) -> None:
         result = shown_to(Reader.PUBLIC, plan, all_standings(plan, book, chances=False))
         viewed = 1 << 30 if viewer.is_there() else 0
-        super().__init__(plan, folder, Path(), Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
+        super().__init__(plan, folder, None, Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
         self.own_viewed = viewed
         self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
         self._has_games = False

@@ -89,6 +89,8 @@ def commit_bot(repository: Repository, bot: Path) -> None:
     paths = {f"{home}/{file.relative_to(bot).as_posix()}": file for file in bot.rglob("*") if file.is_file()}
     programs = {path for path, file in paths.items() if file.stat().st_mode & 0o100}
     files = {path: file.read_bytes() for path, file in paths.items()}
+    if repository.top is not None:
+        _refuse_uncommitted(repository, repository.top / home)
     commit = commit_files(repository, head, files, f"Bot {bot.name}", folder=(home, ""), programs=programs)
     if repository.id_of(commit, home) == repository.id_of(head, home):
         raise UsageError(f"{repository.folder}: {home} has not changed")
@@ -104,3 +106,11 @@ def commit_bot(repository: Repository, bot: Path) -> None:
     lines = [f"0 {'0' * len(head)}\t{path}\0".encode() for path in gone]
     lines.append(repository.run("ls-tree", "-r", "-z", commit, "--", f"{home}/"))
     repository.run("update-index", "-z", "--index-info", given=b"".join(lines))
+
+
+def _refuse_uncommitted(repository: Repository, bot: Path) -> None:
+    """UsageError for a bot's folder that is reached by a link, or with files that no commit has."""
+    if bot.parent.is_symlink() or bot.is_symlink():
+        raise UsageError(f"{bot} is reached by a link; expected folders of the clone")
+    if changed := repository.text("status", "--porcelain", "--ignored", "--untracked-files=all", "--", str(bot)):
+        raise UsageError(f"{bot} holds what is not committed; commit it or move it away: {changed.splitlines()[0][3:]}")

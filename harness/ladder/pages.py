@@ -1,41 +1,30 @@
 """Writes a ladder as a web site of plain files: a pure function of a commit, and of the replays in a folder."""
 
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import writing
 from referee.harness.ladder import listed
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.rows import Table, encoded, interval
+from referee.harness.output import OutputFolder
 from referee.harness.tournament.reports.site import page_templates
 from referee.harness.web import page as viewer
 
-PARTS = ("bots", "games", "runners")
-"""The folders of a site."""
-MARK = ".referee-ladder"
-"""The file that says that a folder is a site of ours, so that it may be written again."""
 
-
-def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> int:
-    """Writes the site. Returns the number of files. UsageError for a folder that holds something else.
+def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> OutputFolder:
+    """Writes the site. UsageError for a folder that holds other files.
 
     `replays`: a folder with replays, of which the listed games get a page with the viewer.
     """
-    if to.exists() and any(to.iterdir()) and not (to / MARK).is_file():
-        raise UsageError(f"{to} holds other files; name a new folder")
     with writing(to):
-        for part in PARTS:
-            shutil.rmtree(to / part, ignore_errors=True)
-            (to / part).mkdir(parents=True)
-        (to / MARK).write_bytes(b"")
-        count = 0
+        output = OutputFolder(to, "ladder")
         for name, content in _files(ladder, table, replays):
-            (to / name).write_bytes(content)
-            count += 1
-    return count
+            output.add(name, content)
+        output.finish()
+    return output
 
 
 def _files(ladder: Ladder, table: Table, replays: Path | None) -> Iterator[tuple[str, bytes]]:

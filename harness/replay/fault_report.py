@@ -12,7 +12,6 @@
 
 import os
 import platform
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +36,8 @@ from referee.protocol.text import escaped_json, mebibytes, printable
 REPORT_VERSION = 1
 DETAILS = "fault.json"
 """The file by which a folder is a fault report."""
+FILES = ("match.jsonl", "sent", "received", "answer", "stderr", "README.txt", DETAILS)
+"""The files of a report. The user may have put others beside them."""
 SHOWN_BYTES = 4000
 """The most bytes of a frame that the README shows."""
 STEPS = "▁▂▃▄▅▆▇█"
@@ -106,9 +107,11 @@ def remove_fault_reports(replay: Path, seats: int) -> None:
             if folder.is_symlink() or not (folder / DETAILS).is_file():
                 continue  # not ours, although it has the name
             try:
-                shutil.rmtree(folder)
+                for each in FILES:
+                    (folder / each).unlink(missing_ok=True)
+                folder.rmdir()
             except OSError as error:
-                raise RunError(f"the fault report {error.filename} cannot be removed: {error.strerror}") from error
+                raise RunError(f"the fault report {folder} cannot be removed: {error.strerror}") from error
 
 
 def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> None:

@@ -6,7 +6,6 @@ no user, no password, no secret.
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import time
@@ -22,6 +21,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.output import write_whole
 from referee.harness.paths import read_limited
 
 Role = Literal["player", "admin", "viewer"]
@@ -81,13 +81,9 @@ def add_user(path: Path, name: str, role: Role, password: str) -> None:
     users = read_users(path) if path.exists() else {}
     users[name] = User(role, _HASHER.hash(password))
     text = msgspec.json.format(msgspec.json.encode(users)) + b"\n"
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text)
-        draft.replace(path)
+        write_whole(path, text, 0o600)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 

@@ -32,7 +32,7 @@ from referee.harness.tournament.plan import (
 from referee.harness.tournament.plan_changes import check_conditions, continued, keeping_places, submitted, withdrawn
 from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
-from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads
+from referee.harness.tournament.store.ledger import PLAN, claimed, discard_heads, make_tournament_folder
 from referee.harness.tournament.store.reader import (
     check_files,
     has_games,
@@ -132,12 +132,13 @@ def arranged(
             if travel:
                 check_travel(plan.bots)
             with writing(folder):
-                folder.mkdir(parents=True, exist_ok=True)
+                make_tournament_folder(folder)
                 stack.enter_context(claimed(folder))
                 if resume:
                     before = settle(folder, lambda: read(folder), on_note)
                     plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
+                    read_plan(folder / PLAN)  # nor is a file that the user has written replaced
                     if has_games(folder) or read_record(folder) is not None:
                         raise UsageError(
                             f"{folder} already holds a tournament; name another folder, or continue: a gate with "

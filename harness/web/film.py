@@ -7,7 +7,6 @@ and its size on disk are limited.
 import asyncio
 import io
 import os
-import secrets
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -22,6 +21,7 @@ from playwright.async_api import Error, Page, async_playwright
 
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.isolation.self_protection import wait_for_adopted
+from referee.harness.output import whole_file
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import empty_page, lines
@@ -77,19 +77,13 @@ def write_film(replay: Replay | Original, file: Path, cut: Cut, replaces: bool =
         raise UsageError(f"{file} exists; --force replaces it")
     ffmpeg = _ffmpeg(file)
     document = empty_page(replay.game, "film")
-    partial = file.with_name(f".{secrets.token_hex(8)}{file.suffix}")
     try:
-        turns = asyncio.run(_film(replay, document, partial, ffmpeg, cut))
-        with writing(file):
-            partial.replace(file)
-        return turns
+        with writing(file), whole_file(file) as new:
+            return asyncio.run(_film(replay, document, new, ffmpeg, cut))
     except TimeoutError as error:
         raise RunError(f"the film was not done after {MOST_S} s; choose fewer turns with --from and --to") from error
     except Error as error:
         raise RunError(f"Chromium failed: {str(error).splitlines()[0]}") from error
-    finally:
-        with writing(file):
-            partial.unlink(missing_ok=True)
 
 
 def _ffmpeg(file: Path) -> str:

@@ -166,7 +166,7 @@ def test_a_file_of_replays_that_is_too_large_is_left_out_of_the_pages(cup: Cup, 
     (folder / pack_name(hash)).touch()
     os.truncate(folder / pack_name(hash), 65 << 20)
     ladder = cup.ladder()
-    assert pages.write(ladder, table_of(ladder, use_cache=False), tmp_path / "site", folder) == 5
+    assert len(pages.write(ladder, table_of(ladder, use_cache=False), tmp_path / "site", folder).written) == 5
 
 
 def test_the_bot_file_of_a_bot_is_no_longer_than_everybody_reads(cup: Cup) -> None:

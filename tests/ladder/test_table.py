@@ -158,7 +158,7 @@ def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_str
     cup: Cup, tmp_path: Path
 ) -> None:
     table = table_of(cup.ladder(), use_cache=False)
-    count = pages.write(cup.ladder(), table, tmp_path / "site")
+    count = len(pages.write(cup.ladder(), table, tmp_path / "site").written)
     files = {
         str(path.relative_to(tmp_path / "site")): path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.*l")
     }

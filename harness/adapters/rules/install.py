@@ -8,7 +8,7 @@ from pathlib import Path
 from referee.games.game import Game
 from referee.harness.adapters.rules.game_file import read_game_file
 from referee.harness.adapters.rules.games import as_bot, load
-from referee.harness.adapters.rules.source import installed_folder
+from referee.harness.adapters.rules.source import GAME_FILE, installed_folder
 from referee.harness.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
 from referee.harness.programs import archive, zip_archive
@@ -35,6 +35,8 @@ def _install(folder: Path, shown: str) -> tuple[Game, Path]:
     if file.bundle != ".":
         raise UsageError(f"{shown}: bundle is {file.bundle!r}; an installed game has no files outside of its folder")
     target = installed_folder() / file.name
+    if target.exists() and not (target / GAME_FILE).is_file():
+        raise UsageError(f"{target} holds no game, and stays; move it away")
     try:
         files = archive.read(folder, as_bot(file).exclude)
     except UsageError as error:
@@ -63,7 +65,7 @@ def _install(folder: Path, shown: str) -> tuple[Game, Path]:
 def uninstall(name: str) -> None:
     """Removes an installed game. UsageError if none has this name."""
     folder = installed_folder() / name
-    if name in ("", ".", "..") or os.sep in name or not folder.is_dir():
+    if name in ("", ".", "..") or os.sep in name or not (folder / GAME_FILE).is_file():
         raise UsageError(f"no game {name!r} is installed; `referee games` lists them")
     with writing(folder):
         remove(folder)

@@ -9,6 +9,7 @@ from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.errors import UsageError, writing
 from referee.harness.languages.registry import BY_SUFFIX
+from referee.harness.output import write_whole
 from referee.harness.paths import expanded
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -63,4 +64,4 @@ def wasm_bot_file(text: str) -> str:
 def save(module: Path, file: Path) -> None:
     """Copies a module. RunError if that fails."""
     with writing(file):
-        file.write_bytes(module.read_bytes())
+        write_whole(file, module.read_bytes())

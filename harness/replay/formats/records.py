@@ -6,6 +6,7 @@ from pathlib import Path
 from referee.games.game import Game
 from referee.harness.errors import UsageError, writing
 from referee.harness.game_files import GameFiles, Move, Occasion, Record, files_of
+from referee.harness.output import whole_file
 from referee.harness.replay.formats import originals
 from referee.harness.replay.lines import Opening, Turn
 from referee.harness.replay.reader import Replay, refuse_same_file
@@ -34,17 +35,12 @@ def export_all(name: str, replays: Iterable[tuple[Replay, Occasion]], game: Game
     file cannot be written. The file is written at once or not at all.
     """
     files, count = _found(name, game), 0
-    new = path.with_name(f".{path.name}.new")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(new, "wb") as target:
-                for content in _contents(name, files, replays, path):
-                    target.write(content)
-                    count += 1
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
+        with whole_file(path) as new, open(new, "wb") as target:
+            for content in _contents(name, files, replays, path):
+                target.write(content)
+                count += 1
     return count
 
 

@@ -5,9 +5,6 @@ everything. Each author has a page with the own bot's faults and standard error,
 """
 
 import gzip
-import os
-import shutil
-import stat
 import time
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -21,6 +18,7 @@ from msgspec import Struct
 from referee.games.contract import Result
 from referee.harness.errors import writing
 from referee.harness.installed import version
+from referee.harness.output import OutputFolder
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.plan import Plan, same_programs
 from referee.harness.tournament.reports.all_stages import all_standings
@@ -54,10 +52,6 @@ TABLES = "tables"
 """The folder of frozen tables."""
 AUTHORS = "author"
 """The folder of the authors' pages."""
-PARTS = ("bots", "games", "pairs", TABLES, AUTHORS)
-"""The folders of a site, of which only what changes is written again."""
-MARK = ".referee-site"
-"""The file that says for whom a site is."""
 
 
 class Written(Struct, frozen=True):
@@ -65,7 +59,9 @@ class Written(Struct, frozen=True):
 
     files: int
     authors: dict[str, Path]
-    """Each author's page, by the bot's name."""
+    """The place of each author's page in the site, by the bot's name."""
+    kept: list[str]
+    """Files in the folders of the site that are not of it."""
 
 
 class _Shown(Struct, frozen=True):
@@ -91,16 +87,17 @@ def write(
     """Writes the site to `to`; for the public, with the authors' pages.
 
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
-    Raises RunError if the site cannot be written.
+    UsageError for a folder that holds other files. Raises RunError if the site cannot be written.
     """
     book = read(folder)
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
     shown = shown_to(reader, plan, all_standings(plan, book))
-    site = Site(plan, folder, to, reader, shown, site_games(plan, folder, book), viewed, organiser)
-    site.history = history(plan, book)
+    found, points = site_games(plan, folder, book), history(plan, book)
     with writing(to):
-        site.begin()
+        output = OutputFolder(to, f"{reader} {version()}")
+        site = Site(plan, folder, output, reader, shown, found, viewed, organiser)
+        site.history = points
         for row in site.result.rows:
             site.bot(row)
         for pair, games in site.games.pairs.items():
@@ -110,8 +107,8 @@ def write(
             site.past(table, shown_to(reader, table.plan, all_standings(table.plan, table.games(book))))
         site.index(past)
         authors = site.authors() if reader is Reader.PUBLIC else {}
-        site.remove_others()
-    return Written(len(site.written), authors)
+        output.finish()
+    return Written(len(site.written), authors, output.kept)
 
 
 def shown_to(reader: Reader, plan: Plan, result: Standings) -> Standings:
@@ -150,7 +147,7 @@ class Site:
         self,
         plan: Plan,
         folder: Path,
-        to: Path,
+        to: OutputFolder | None,
         reader: Reader,
         result: Standings,
         games: SiteGames,
@@ -180,26 +177,6 @@ class Site:
             "chart_size": (WIDTH, HEIGHT),
             "box": BOX,
         }
-
-    def begin(self) -> None:
-        """Makes the folders. Files of a site for the same reader stay; those of another reader may hold secrets."""
-        mark, own = self.to / MARK, f"{self.reader} {version()}\n"
-        is_same = mark.is_file() and mark.read_text(errors="replace") == own
-        for part in PARTS:
-            if not is_same:
-                shutil.rmtree(self.to / part, ignore_errors=True)
-            (self.to / part).mkdir(parents=True, exist_ok=True)
-        mark.write_text(own)
-
-    def remove_others(self) -> None:
-        """Removes what an earlier site had and this one has not."""
-        for part in PARTS:
-            for path in sorted((self.to / part).rglob("*"), reverse=True):  # files before their folders
-                if path.is_dir() and not path.is_symlink():
-                    if not any(path.iterdir()):
-                        path.rmdir()
-                elif str(path.relative_to(self.to)) not in self.written:
-                    path.unlink()
 
     def past(self, table: PastTable, result: Standings) -> None:
         """Writes the page of a frozen table."""
@@ -251,14 +228,13 @@ class Site:
         )  # fmt: skip
 
     def authors(self) -> dict[str, Path]:
-        """Writes the authors' pages. Returns them by the bots' names. No other page contains their links."""
+        """Writes the authors' pages. Returns their places in the site by the bots' names. No other page has them."""
         own, pages = secret(self.folder), {}
         self.add(f"{AUTHORS}/index.html", b"")  # a server that lists folders shows this instead of the links
         for row in self.result.rows:
             at = f"{AUTHORS}/{token(own, row.name)}"
-            (self.to / at / "games").mkdir(parents=True, exist_ok=True)
             self.author(row, at)
-            pages[row.name] = self.to / at / "index.html"
+            pages[row.name] = Path(at, "index.html")
         return pages
 
     def author(self, row: Row, at: str) -> None:
@@ -345,23 +321,15 @@ class Site:
 
     def has(self, name: str, at: float) -> bool:
         """Returns whether a game's file is there, from now or before. Its time is that of the game."""
-        if name not in self.written:
-            try:
-                found = (self.to / name).lstat()
-            except FileNotFoundError:
-                return False
-            if not stat.S_ISREG(found.st_mode) or found.st_mtime_ns != _in_ns(at):
-                return False
+        assert self.to is not None
+        if self.to.has(name, _in_ns(at)):
             self.written.add(name)
-        return True
+        return name in self.written
 
     def add(self, name: str, content: bytes, at: float | None = None) -> None:
         """Writes a file if it changes. `at`: the time of the game that it shows."""
-        path = self.to / name
-        if at is not None or not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
-            path.write_bytes(content)
-        if at is not None:
-            os.utime(path, ns=(_in_ns(at), _in_ns(at)))
+        assert self.to is not None
+        self.to.add(name, content, None if at is None else _in_ns(at))
         self.written.add(name)
 
     def render(self, template: str, to: str, **values: Any) -> None:

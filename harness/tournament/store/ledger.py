@@ -142,6 +142,16 @@ def pack_path(folder: Path, stem: str, number: int) -> Path:
     return folder / PACKS / f"{stem}-{number:03}.gz"
 
 
+def make_tournament_folder(folder: Path, mode: int = 0o777) -> None:
+    """Makes the folder of a tournament. UsageError for one with other files, which a tournament could replace."""
+    with writing(folder):
+        make_folder(folder.parent)
+        folder.mkdir(mode, exist_ok=True)
+        others = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        if others and not (folder / PLAN).exists():
+            raise UsageError(f"{folder} holds other files and no {PLAN}; name a new folder")
+
+
 class FolderInUse(UsageError):
     """Another process has locked a tournament's folder."""
 

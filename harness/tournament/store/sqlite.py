@@ -1,9 +1,11 @@
 """Exports a ledger to SQLite, for queries of your own."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, writing
+from referee.harness.output import whole_file
 from referee.harness.records import FIGURES
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store import reader
@@ -33,19 +35,11 @@ def write(plan: Plan, folder: Path, to: Path) -> int:
 
     Seeds are text, because SQLite has no unsigned integers of 64 bits. Raises RunError if it cannot be written.
     """
-    new = to.with_name(f".{to.name}.new")
     try:
-        new.unlink(missing_ok=True)
-        database = sqlite3.connect(new)
-        try:
-            count = _fill(database, plan, folder)
-        finally:
-            database.close()
-        new.replace(to)
-    except (OSError, OverflowError, sqlite3.Error) as error:  # for a number of more than 64 bits
-        new.unlink(missing_ok=True)
+        with writing(to), whole_file(to) as new, closing(sqlite3.connect(new)) as database:
+            return _fill(database, plan, folder)
+    except (OverflowError, sqlite3.Error) as error:  # for a number of more than 64 bits
         raise RunError(f"{to} cannot be written: {error}") from error
-    return count
 
 
 def _fill(database: sqlite3.Connection, plan: Plan, folder: Path) -> int:
