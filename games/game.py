@@ -2,26 +2,29 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.games.contract import LOSES, Call, Method, Setup, State, typed
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+"""A time as people and files may give it: up to thirty years."""
 
 
 class TimeControl(Struct, frozen=True):
     """Limits of time in seconds; None = no such limit."""
 
-    initial_s: float | None = None
+    initial_s: Seconds | None = None
     """The bank a seat starts with."""
-    increment_s: float = 0.0
+    increment_s: Seconds = 0.0
     """Added to the bank after every answer in time."""
-    per_call_s: float | None = None
-    match_s: float | None = None
-    opening_call_s: float | None = None
+    per_call_s: Seconds | None = None
+    match_s: Seconds | None = None
+    opening_call_s: Seconds | None = None
     """Replaces `per_call_s` while the position is `in_opening`."""
-    closing_call_s: float | None = None
+    closing_call_s: Seconds | None = None
     """Replaces the limit of every method that has one of its own (closing calls); None = the game's."""
 
     def own_s(self, method: Method) -> float | None:

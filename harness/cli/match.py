@@ -124,7 +124,7 @@ class ReplayOptions:
     def check(self, game: Game) -> None:
         """Raises UsageError for an unknown format, for a folder, and for options that cannot be combined."""
         for option, path in (("--replay", self.replay), ("--export", self.export and self.export[1])):
-            if path is not None and os.path.isdir(path):
+            if path is not None and path != NO_REPLAY and os.path.isdir(path):
                 raise UsageError(f"{option} {path}: it is a folder; expected a file")
         if self.export is not None:
             records.check(self.export[0], game)

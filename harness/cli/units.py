@@ -3,6 +3,7 @@
 import re
 
 from referee.harness.errors import UsageError
+from referee.harness.process.limits import MOST_BYTES, MOST_PROCESSES, MOST_S
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
 _BYTES = {"": 1, "B": 1}
@@ -10,12 +11,6 @@ for power, letter in enumerate("KMG", 1):
     _BYTES |= {letter: 1024**power, f"{letter}IB": 1024**power, f"{letter}B": 1000**power}
 _NONE = ("none", "off", "inf")
 _THOUSANDS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-MOST_PROCESSES = 1 << 22
-"""The largest process number of Linux."""
-MOST_S = 1e9
-"""About thirty years."""
-MOST_BYTES = 1 << 50
-"""Far more than any machine's memory, and far less than the kernel's limits."""
 
 
 def seconds(text: str, option: str) -> float | None:

@@ -13,8 +13,8 @@ from msgspec import Struct
 from referee.harness.errors import RunError
 from referee.harness.isolation.visible_paths import is_inside, outermost
 
-COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+)|rules\.stderr)", re.DOTALL)
-"""Names of the logs and fault reports in the folder of a replay."""
+COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr)", re.DOTALL)
+"""Names of the logs, fault reports and modules in the folder of a replay."""
 SUFFIX, FIRST_BYTES = ".jsonl", b'{"replay":'
 """The default suffix of a replay, and the first bytes of its content."""
 WORDS_BYTES, MAX_BYTES = 32, 700_000

@@ -5,10 +5,10 @@ import resource
 import signal
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.games.contract import Fault, FaultKind
 from referee.harness.errors import UsageError
@@ -28,29 +28,40 @@ class OnNoise(StrEnum):
     """The match is played again."""
 
 
+MOST_S = 1e9
+"""About thirty years."""
+MOST_BYTES = 1 << 50
+"""Far more than any machine's memory, and far less than the kernel's limits."""
+MOST_PROCESSES = 1 << 22
+"""The largest process number of Linux."""
+Seconds = Annotated[float, Meta(ge=0, le=MOST_S)]
+Amount = Annotated[int, Meta(ge=0, le=MOST_BYTES)]
+Processes = Annotated[int, Meta(ge=0, le=MOST_PROCESSES)]
+
+
 class Limits(Struct, frozen=True):
     """The limits of a bot, except those of its calls (`TimeControl`). None = no limit.
 
     For a metered bot, all times but `build_s` are fuel.
     """
 
-    startup_s: float = 10.0
-    memory_bytes: int | None = 256 << 20
-    cpu_s: float | None = None
-    fuel: int | None = None
+    startup_s: Seconds = 10.0
+    memory_bytes: Amount | None = 256 << 20
+    cpu_s: Seconds | None = None
+    fuel: Amount | None = None
     """Most units of fuel that a metered bot may use in one call; its other limits hold too."""
-    processes: int | None = 256
+    processes: Processes | None = 256
     """Most processes at a time."""
-    frame_bytes: int = 1 << 20
-    call_output_bytes: int = 4 << 20
+    frame_bytes: Amount = 1 << 20
+    call_output_bytes: Amount = 4 << 20
     """Most standard output in one call."""
-    stderr_bytes: int = 1 << 20
+    stderr_bytes: Amount = 1 << 20
     """How much standard error of a match is kept. The rest is read and thrown away."""
-    file_bytes: int | None = 64 << 20
+    file_bytes: Amount | None = 64 << 20
     """Largest file, files in memory included."""
-    scratch_bytes: int | None = 64 << 20
+    scratch_bytes: Amount | None = 64 << 20
     """Size of all files in the scratch folder together."""
-    exit_s: float = 1.0
+    exit_s: Seconds = 1.0
     """How long the bot may take to exit after the last match."""
     isolation: Isolation = Isolation()
     """The isolation layers to use; by default, all that this machine has."""
@@ -59,13 +70,13 @@ class Limits(Struct, frozen=True):
     """Charge the time that a language model's service takes."""
     pause: bool = False
     """Stop bots while no call to them is open."""
-    build_s: float = 600.0
+    build_s: Seconds = 600.0
     """Wall time of a build."""
-    build_memory_bytes: int | None = 4 << 30
+    build_memory_bytes: Amount | None = 4 << 30
     """Memory of all processes of a build together."""
-    build_processes: int | None = 1024
+    build_processes: Processes | None = 1024
     """Most processes of a build at a time."""
-    build_disk_bytes: int | None = 8 << 30
+    build_disk_bytes: Amount | None = 8 << 30
     """Space on the disk that a build may take."""
     build_network: bool = True
     """Builds may use the network."""

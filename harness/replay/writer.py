@@ -7,7 +7,7 @@ import select
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from errno import ENXIO
+from errno import EAGAIN, ENXIO
 from itertools import count
 from pathlib import Path
 from stat import S_ISREG
@@ -27,6 +27,7 @@ KEPT_S = 0.05
 """The age at which a line is written while a bot thinks, so that viewers see the match."""
 FOLLOWED_S = 0.02
 """The greatest age of a line if a viewer is known to follow the replay."""
+LOCK_TRIES = 20
 READER_S = 10.0
 """How long a pipe may take no more."""
 LONG_LINE_BYTES = 1 << 16
@@ -64,9 +65,10 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             except OSError as error:
                 raise _unwritable(path, error) from error
             try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:  # no locks on this file system: readers cannot see that the match goes on
-                pass
+                _lock(self._file)
+            except BlockingIOError as error:
+                os.close(self._file)
+                raise _unwritable(path, error) from error
             self.keeps = True
             _open.add(self)
 
@@ -184,8 +186,16 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         if self._lines or os.lseek(file, 0, os.SEEK_CUR):
             self._lines.append(self._encode(Ending(None, aborted=why)))
             self._flush(file)
-        elif self.path is not None and S_ISREG(os.fstat(file).st_mode):
+        elif self.path is not None and S_ISREG(os.fstat(file).st_mode) and self._is_at_its_path(file):
             self.path.unlink(missing_ok=True)  # nothing was played
+
+    def _is_at_its_path(self, file: int) -> bool:
+        """Returns whether the file still has its name: another match may have been given the same one."""
+        assert self.path is not None
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(file))
+        except OSError:  # it was removed
+            return False
 
     def _flush(self, file: int) -> None:
         self._flushing = True
@@ -195,11 +205,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         assert self.path is not None
         try:
             status = os.fstat(file)  # before we write: a file that was cut short would grow to its old size again
-            try:
-                same = os.path.samestat(os.stat(self.path), status)
-            except OSError:  # it was removed
-                same = False
-            if S_ISREG(status.st_mode) and not (same and status.st_size == self._written):
+            if S_ISREG(status.st_mode) and not (status.st_size == self._written and self._is_at_its_path(file)):
                 raise RunError(f"another program changed the replay {self.path} during the match")
             while data:
                 try:
@@ -256,9 +262,25 @@ def _create(path: Path) -> int:
     except FileExistsError:
         if path.is_file() and not path.is_symlink():  # not /dev/null or /dev/stdout
             status = path.stat()
+            if is_being_written(path):
+                raise BlockingIOError(EAGAIN, os.strerror(EAGAIN)) from None
             if status.st_size or status.st_nlink > 1:  # a bot may be able to read it under another name
                 path.unlink()
     return os.open(path, flags | os.O_TRUNC, 0o666)
+
+
+def _lock(file: int) -> None:
+    """Locks a file, so that readers see that the match goes on. BlockingIOError if another match has locked it."""
+    for remaining in reversed(range(LOCK_TRIES)):
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # perhaps a reader that has a look
+            if not remaining:
+                raise
+            time.sleep(0.005)
+        except OSError:  # no locks on this file system
+            return None
+    return None
 
 
 def _await_reader(file: int) -> None:
@@ -284,7 +306,8 @@ def _why(error: BaseException) -> str:
 
 
 def _unwritable(path: Path, error: OSError) -> RunError:
-    why = "it is a pipe that nobody reads" if error.errno == ENXIO else error.strerror or error
+    known = {ENXIO: "it is a pipe that nobody reads", EAGAIN: "another match is writing it"}
+    why = known.get(error.errno or 0) or error.strerror or error
     return RunError(f"the replay {path} cannot be written: {why}")
 
 

@@ -152,6 +152,7 @@ def leave_a_match_in(folder: Path) -> None:
     (folder / "older.jsonl").write_text(f'{{"replay":1,"game":"{OLDER}"}}\n')
     (folder / "older.seat1.stderr").write_text(OLDER)
     (folder / "older.rules.stderr").write_text(OLDER)
+    (folder / "older.seat0.wasm").write_text(OLDER)
     (folder / "older.seat1.fault1").mkdir()
     (folder / "older.seat1.fault1" / "README.txt").write_text(OLDER)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,13 +12,16 @@ from typing import Any
 
 import pytest
 from modules import bot, saved
+from msgspec.structs import fields
 from scripted import Arena
 
+from referee.games.game import TimeControl
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.options import TARGET
 from referee.harness.cli.main import main
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove
+from referee.harness.process.limits import Limits
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +124,24 @@ def test_a_replay_widens_no_limit_without_the_user(
         (line,) = capsys.readouterr().err.splitlines()
         assert f"allows its bots {name.removesuffix('_bytes')} " in line and "add --recorded-limits" in line
         assert main([*words, "--recorded-limits"]) == code
+
+
+@pytest.mark.parametrize("table", ["limits", "time"])
+def test_no_number_of_a_replays_header_is_negative_or_without_end(
+    match: Path, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the kernel, the size -1 of a file is no limit."""
+    types = {"limits": Limits, "time": TimeControl}[table]
+    numbers = [each.name for each in fields(types) if re.search("_s$|_bytes$|processes|fuel", each.name)]
+    assert len(numbers) > 5
+    for name, value in ((name, value) for name in numbers for value in (-1, -(1 << 70), 1 << 70)):
+
+        def edit(header: dict[str, Any], name: str = name, value: int = value) -> None:
+            header[table][name] = value
+
+        forged(match / "match.jsonl", edit)
+        assert main(["repro", str(match), "illegal.py", "--recorded-limits"]) == 2, (name, value)
+        assert "Expected `" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("folder", ["/", "/dev", "", ".", "\udcff", "/x" * 3000])

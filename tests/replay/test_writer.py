@@ -245,3 +245,25 @@ def test_a_record_with_a_bad_map_is_one_line(command: str, capsys: pytest.Captur
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("referee: match.jsonl is not a replay: line 1: options of aiarena21: ")
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_of_two_matches_with_one_replay_the_first_keeps_it(flushed: bool) -> None:
+    path = Path("match.jsonl")
+    with ReplayWriter(path) as first:
+        state = begin("tictactoe", first)
+        if flushed:
+            first.catch_up()
+        with pytest.raises(RunError, match="another match is writing it"), ReplayWriter(path):
+            pass
+        play(state, first, 1)
+    assert len(Replay(path).lines) == 3
+
+
+def test_a_match_that_fails_leaves_the_replay_that_took_its_name() -> None:
+    path = Path("match.jsonl")
+    with pytest.raises(ZeroDivisionError), ReplayWriter(path):
+        path.unlink()
+        path.write_text("of another match")
+        raise ZeroDivisionError
+    assert path.read_text() == "of another match"
