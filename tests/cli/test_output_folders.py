@@ -32,7 +32,7 @@ WRITERS: list[tuple[str, ...]] = [
     ("tournament", "merge", "to", "cup"),
     ("tournament", "prepare", "in", *GAME, "--into", "to"),
     ("ladder", "publish", "to", "--commit", "main", "--folder", "clone"),
-    ("ladder", "new", "to", *GAME, "--install", "referee"),
+    ("ladder", "new", "to", *GAME, "--install", "git+https://example.org/referee@" + 40 * "a"),
     ("export", "problem", *GAME, "--against", "@random", "--into", "to"),
     ("new", "tictactoe", "to", "--lang", "python"),
     ("new", "--rules", "to", "--lang", "python"),
