@@ -101,11 +101,7 @@ def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine, wide_li
     modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
     context = BuildContext(Limits(), building)
     target = PULLEY if engine == "pulley" else ""
-    seated, commands = replay.header.setup.names, replay.header.commands
-    programs = {
-        player: module_entrant(seated[player], each, commands[player], context, target)
-        for player, each in modules.items()
-    }
+    programs = {player: module_entrant(replay, player, each, context, target) for player, each in modules.items()}
     try:
         calls = run(play_again, replay, programs, wide_limits)
     except Difference as difference:

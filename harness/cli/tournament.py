@@ -152,7 +152,7 @@ def run_tournament(
         forfeit: Play without the bots that cannot be built.
         expel: After this many games with a fault in a row, a bot loses its later games without play. Games count in
             scheduled order. The plan keeps the number.
-        max_minutes: Stop after this time.
+        max_minutes: Begin no game after this time.
         max_cost: Stop when language models have cost this many dollars, earlier runs included.
         transcripts: Keep the prompts and completions of language models in the replays.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from referee.games.contract import Result
 from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.adapters.wasm.play_again import play_again
+from referee.harness.adapters.wasm.prices import PRICES
 from referee.harness.adapters.wasm.runner import by_engine
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, check_engine
@@ -64,13 +66,15 @@ def verify_tournament(
         with progress() as report:
             _, ready = organise.programs(plan, folder, progress=report)
         programs = {ident: bot for ident, bot in ready.items() if MODULE.plays(bot)}
-        if engine == "pulley":
-            context = BuildContext(plan.limits)
-            programs = {ident: by_engine(bot, context, PULLEY) for ident, bot in programs.items()}
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
     if sentence := check_seed(folder, plan):
         out.print(f"{folder}: {sentence}")
+
+    @cache
+    def compiled(bot: Entrant, prices: int) -> Entrant:
+        return by_engine(bot, BuildContext(plan.limits), PULLEY if engine == "pulley" else "", prices)
+
     differing = verified = without = worthless = 0
     void = plan.void
     for line, replay in _drawn(folder, _percent(sample)):
@@ -80,9 +84,14 @@ def verify_tournament(
             continue
         try:
             _check(line, replay)
-            metered = {seat: programs[ident] for seat, ident in enumerate(line.b) if ident in programs}
-            if metered:
-                run(play_again, replay, metered, recorded_limits)
+            metered = replay.header.metered
+            again = {
+                seat: compiled(programs[ident], metered[seat].prices if seat in metered else PRICES)
+                for seat, ident in enumerate(line.b)
+                if ident in programs
+            }
+            if again:
+                run(play_again, replay, again, recorded_limits)
             verified += 1
         except Difference as difference:
             differing += 1

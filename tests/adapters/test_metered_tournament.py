@@ -149,6 +149,6 @@ def test_a_bot_that_meets_the_guard_loses_and_stops_no_tournament(
     for line in found:
         heavy = line.f[0].seat
         assert line.r[heavy] == 2 and line.r[1 - heavy] == 1
-        assert line.f[0].kind == "cpu" and "call 1 had fuel for 2 s" in line.f[0].detail
+        assert line.f[0].kind == "cpu" and "CPU time that fuel does not see" in line.f[0].detail
     assert transport.GUARD_S == 10
     assert main(["tournament", "verify", str(folder), "--play"]) == 0

@@ -9,6 +9,7 @@ import pytest
 from modules import SPIN, bot, saved
 from unchanged import MATCH_CODE
 
+from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.kept_modules import kept_module
 from referee.harness.cli.main import main
 
@@ -134,7 +135,22 @@ def test_an_altered_replay_is_found(
 def test_a_replay_of_other_prices_is_refused(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
     altered(replay, '{"replay":', lambda line: line["metered"]["0"].update(prices=1))
     assert verify(replay) == 2
-    assert "fuel had other prices then (1; now 2)" in " ".join(capsys.readouterr().err.split())
+    assert "fuel had other prices then (1; now 3)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_replay_of_earlier_prices_is_played_again_by_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its fuel is another than today's: version 2 had no price of functions and loops."""
+    monkeypatch.setattr(runner.command, "__defaults__", ((), "", 2))
+    file = played(tmp_path)
+    monkeypatch.undo()
+    assert json.loads(file.read_text().splitlines()[0])["metered"]["0"]["prices"] == 2
+    for engine in ("wasmtime", "pulley"):
+        assert verify(file, "--engine", engine) == 0
+    altered(file, '{"replay":', lambda line: line["metered"]["0"].update(prices=3))
+    assert verify(file) == 1
+    assert "fuel of seat 0" in " ".join(capsys.readouterr().out.split())
 
 
 def test_another_answer_is_found(replay: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

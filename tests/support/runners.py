@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from referee.harness.adapters.wasm import runner
 from referee.harness.adapters.wasm.engine import compile_module
-from referee.harness.adapters.wasm.frames import CALL, MATCH, Channel, Message
+from referee.harness.adapters.wasm.frames import CALL, MATCH, USES, Channel, Message
 from referee.harness.adapters.wasm.options import MEMORY, TARGET
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Runner:
         """Sends a message and returns the answer."""
         for channel in self.channels:
             channel.send(kind, number, data)
-        return same(channel.receive() for channel in self.channels)
+        return same(_answer(channel) for channel in self.channels)
 
     def begin(self, fuel: int = MUCH, data: bytes = b"", seed: int = 1) -> Message:
         """Begins a match with a call."""
@@ -48,6 +48,12 @@ class Runner:
         for process in self.processes:
             process.communicate(timeout=10)
         return same(errors.read_bytes().decode(errors="replace") for errors in self.errors)
+
+
+def _answer(channel: Channel) -> Message:
+    while (message := channel.receive()).kind == USES:
+        pass
+    return message
 
 
 def _started(command: tuple[str, ...], errors: Path) -> subprocess.Popen[bytes]:

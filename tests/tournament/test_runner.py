@@ -124,6 +124,16 @@ def test_a_signal_keeps_played_games_and_resume_continues(
     again.communicate()
 
 
+def test_a_game_that_is_longer_than_the_time_limit_is_played_to_its_end(tmp_path: Path) -> None:
+    """Else it would be thrown away at each start. A signal still drops it."""
+    folder, slow = tmp_path / "t", tmp_path / "slow.py"
+    slow.write_text(bot("import time\ndef begin(params):\n    time.sleep(6.5)\n"))
+    run = started(tmp_path, "--game", "tictactoe", slow, "@random", "--games", "50", "--max-minutes", "0.01", "--jobs",
+                  "1", "--ledger", folder)  # fmt: skip
+    told = run.communicate(timeout=60)[1]
+    assert run.returncode == 4 and len(games(folder)) == 1, told
+
+
 def test_a_folder_in_use_is_refused_and_can_be_shown(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "100000", "--ledger", folder)

@@ -1,7 +1,8 @@
 """The engine's settings, and the compiler.
 
-`engine.py MODULE CODE COPY [TARGET]` compiles a module to the file CODE and copies the module. It runs under the limits
-of builds, and the bot then starts from CODE. `engine.py --try` runs a small module.
+`engine.py MODULE CODE COPY [OPTION …]` compiles a module to the file CODE and copies the module. It runs under the
+limits of builds, and the bot then starts from CODE. The options are those of the program that runs it. `engine.py
+--try` runs a small module.
 """
 
 import sys
@@ -11,6 +12,8 @@ import wasmtime
 from wasmtime import Config, Engine, Func, FuncType, Instance, Module, Store, ValType, WasmtimeError
 
 from referee.harness.adapters.wasm import wasi
+from referee.harness.adapters.wasm.options import PRICED, TARGET
+from referee.harness.adapters.wasm.prices import PRICES
 from referee.harness.adapters.wasm.pricing import NotPriced, number, priced
 
 LARGE_BYTES = 2 << 20
@@ -64,13 +67,13 @@ def make_engine(target: str | None = None, large: bool = False) -> Engine:
     return Engine(config)
 
 
-def compile_module(data: bytes, target: str | None = None) -> bytes:
+def compile_module(data: bytes, target: str | None = None, prices: int = PRICES) -> bytes:
     """Returns the compiled module. Refused if it cannot play."""
     refuse_at_sight(data)
     engine = make_engine(target, large=len(data) > LARGE_BYTES)
     try:
         Module.validate(engine, data)
-        module = Module(engine, priced(data, MOST_BYTES))
+        module = Module(engine, priced(data, MOST_BYTES, prices))
     except NotPriced as error:
         raise Refused(str(error)) from error
     except WasmtimeError as error:
@@ -149,10 +152,12 @@ def main(words: list[str]) -> int:
     """Compiles a module to a file. Returns the exit code: 1 for a module that cannot play."""
     if words == ["--try"]:
         return trial()
-    source, made, copy, *target = words
+    source, made, copy, *options = words
     data = Path(source).read_bytes()
+    target = next((each.removeprefix(TARGET) for each in options if each.startswith(TARGET)), None)
+    prices = next((int(each.removeprefix(PRICED)) for each in options if each.startswith(PRICED)), PRICES)
     try:
-        code = compile_module(data, *target)
+        code = compile_module(data, target, prices)
     except Refused as refused:
         sys.stderr.write(f"{Path(source).name} {refused}\n")
         return 1

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { MATCH = 'M', CALL = 'C', GO_ON = 'G', WROTE = 'W', READS = 'R', FUEL_USED_UP = 'F', ENDED = 'E' };
+enum { MATCH = 'M', CALL = 'C', GO_ON = 'G', USES = 'U', WROTE = 'W', READS = 'R', FUEL_USED_UP = 'F', ENDED = 'E' };
 #define NO_LIMIT INT64_MAX
 
 typedef struct { char kind; uint64_t number; uint32_t size; } Header;

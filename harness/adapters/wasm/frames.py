@@ -21,6 +21,8 @@ GO_ON = b"G"
 
 # From the runner, which then waits. Number: the units of fuel that were used since `CALL`.
 
+USES = b"U"
+"""The bot has used `USES_EVERY` units more, and runs on: the runner does not wait. `run.py` never sends it."""
 WROTE = b"W"
 """The bot wrote to standard output. Data: what it wrote."""
 READS = b"R"
@@ -30,6 +32,8 @@ FUEL_USED_UP = b"F"
 ENDED = b"E"
 """The bot has ended. Data: how, in words that follow its name."""
 
+USES_EVERY = 2_000_000_000
+"""Units of fuel after which the runner says how much was used."""
 NO_LIMIT = (1 << 63) - 1
 """The fuel of a call without a limit."""
 

@@ -51,10 +51,12 @@ def found_modules(replay: Replay) -> dict[Player, Path]:
     return modules
 
 
-def module_entrant(name: str, module: Path, command: Sequence[str], context: BuildContext, target: str = "") -> Entrant:
-    """Returns the bot that runs a module with the arguments of a recorded command."""
+def module_entrant(replay: Replay, player: Player, module: Path, context: BuildContext, target: str = "") -> Entrant:
+    """Returns the bot that runs a module with the arguments and the prices of a replay."""
+    header = replay.header
+    name, command = header.setup.names[player], header.commands[player]
     arguments = runner.arguments_of(command)  # the rest could start any program
-    argv = runner.command(module.resolve(), context, arguments, target)
+    argv = runner.command(module.resolve(), context, arguments, target, header.metered[player].prices)
     return Entrant(name, argv, module.resolve().parent, MODULE.name)
 
 
@@ -70,5 +72,5 @@ def recorded_entrant(
         places += sorted(Path(folder).glob(f"*{MODULE.suffix}"))
     for place in places:
         if recorded is not None and place.is_file() and archive.sha256(place) == recorded.sha256:
-            return module_entrant(replay.header.setup.names[player], place, command, context)
+            return module_entrant(replay, player, place, context)
     return None

@@ -6,10 +6,10 @@ inserts instructions that do nothing before each slow one. They cost fuel but no
 
 import re
 
-from referee.harness.adapters.wasm.prices import SLOW, SLOW_BULK, SLOW_VECTOR
+from referee.harness.adapters.wasm.prices import FUNCTION, LOOP, PRICES, SLOW, SLOW_BULK, SLOW_VECTOR
 
 CODE_SECTION = 10
-BULK, VECTOR, TABLE_OF_LABELS = 0xFC, 0xFD, 0x0E
+BULK, VECTOR, TABLE_OF_LABELS, LOOP_CODE = 0xFC, 0xFD, 0x0E, 0x03
 SIXTEEN_BYTES = (12, 13)
 """Vector instructions that 16 bytes follow: a constant and a shuffle."""
 BULK_NUMBERS = (0,) * 8 + (2, 1, 2, 1, 2, 1, 2, 1, 1, 1)
@@ -22,7 +22,7 @@ _SINGLE = bytes(
 _PLAIN = re.compile(
     rb"(?s:"
     + (b"[" + b"".join(b"\\x%02x" % each for each in _SINGLE) + b"]")
-    + (rb"|[\x02-\x04\x0c\x0d\x10\x12\x20-\x26\x3f\x41\x42\xd0]" + _NUMBER)
+    + (rb"|[\x02\x04\x0c\x0d\x10\x12\x20-\x26\x3f\x41\x42\xd0]" + _NUMBER)
     + (rb"|[\x11\x13\x28-\x3e]" + _NUMBER + _NUMBER)
     + rb"|\x43.{4}|\x44.{8}|\x1c\x01."
     rb")*+"
@@ -35,15 +35,15 @@ class NotPriced(Exception):
     """An instruction that is not known here. The argument says which."""
 
 
-def priced(module: bytes, most_bytes: int) -> bytes:
-    """Returns a valid module with the prices of its slow instructions. NotPriced if it would have more bytes."""
+def priced(module: bytes, most_bytes: int, version: int = PRICES) -> bytes:
+    """Returns a valid module with the prices of a version of the table. NotPriced if it would have more bytes."""
     at, parts = 8, [module[:8]]
     while at < len(module):
         kind = module[at]
         size, start = number(module, at + 1)
         section = module[start : start + size]
         if kind == CODE_SECTION:
-            section = _functions(section, most_bytes)
+            section = _functions(section, most_bytes, version)
         parts.append(bytes([kind]) + _encoded(len(section)) + section)
         at = start + size
     return b"".join(parts)
@@ -76,14 +76,14 @@ def _filler(units: int) -> bytes:
     return b"\x41\x00" + b"\x45" * (units - 1) + b"\x1a"
 
 
-def _functions(section: bytes, most_bytes: int) -> bytes:
+def _functions(section: bytes, most_bytes: int, version: int) -> bytes:
     """Returns the code section with prices."""
     count, at = number(section, 0)
     parts, size = [_encoded(count)], 0
     for _ in range(count):
         length, start = number(section, at)
         at = start + length
-        body = _body(section[start:at], most_bytes)
+        body = _body(section[start:at], most_bytes, version)
         size += len(body)
         if size > most_bytes:
             raise NotPriced(f"has more than {most_bytes} bytes with the prices of its slow instructions")
@@ -91,7 +91,7 @@ def _functions(section: bytes, most_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def _body(body: bytes, most_bytes: int) -> bytes:
+def _body(body: bytes, most_bytes: int, version: int) -> bytes:
     """Returns a function's locals and instructions with prices."""
     groups, at = number(body, 0)
     for _ in range(groups):
@@ -99,15 +99,23 @@ def _body(body: bytes, most_bytes: int) -> bytes:
         _, at = number(body, at)
     parts: list[bytes] = []
     copied = size = 0
+    function, loop = (0, 0) if version == 2 else (FUNCTION, LOOP)
+    if function:
+        parts, copied, size = [body[:at], _filler(function)], at, function
     while True:
         at = _end(_PLAIN, body, at)
         if at >= len(body):
             break
-        units, after = _instruction(body, at)
+        if body[at] == LOOP_CODE:
+            units, place = loop, _end(_ONE_NUMBER, body, at + 1)  # it is due in each round
+            after = place
+        else:
+            units, after = _instruction(body, at)
+            place = at
         if units:
             filler = _filler(units)
-            parts += [body[copied:at], filler]
-            copied, size = at, size + len(filler)
+            parts += [body[copied:place], filler]
+            copied, size = place, size + len(filler)
             if size > most_bytes:
                 break  # the caller refuses it
         at = after

@@ -6,7 +6,7 @@
 
 #include "host.h"
 
-enum { STACK_BYTES = 2 << 20, MOST_TABLES = 4, MOST_TABLE_ELEMENTS = 1 << 16 }; // as in `engine.py`
+enum { HOST_STACK_BYTES = 1 << 20, STACK_BYTES = 2 << 20, MOST_TABLES = 4, MOST_TABLE_ELEMENTS = 1 << 16 }; // as in `engine.py`
 #define WASI "wasi_snapshot_preview1"
 
 static void *engine, *module, *linker;
@@ -63,6 +63,15 @@ static void send_end(Error *error, Trap *trap) {
     }
 }
 
+// Runs what the engine has begun to its end. The engine stops every `USES_EVERY` units.
+static void finish(void *future) {
+    while (!wasmtime_call_future_poll(future)) {
+        wasmtime_context_get_fuel(context, &left);
+        say_used();
+    }
+    wasmtime_call_future_delete(future);
+}
+
 // Runs one instance until its match is over. Returns the next match's seed.
 static uint64_t run(uint64_t seed, Header first) {
     void *store = wasmtime_store_new(engine, NULL, NULL);
@@ -77,10 +86,12 @@ static uint64_t run(uint64_t seed, Header first) {
     Instance instance;
     Extern start;
     Trap *trap = NULL;
-    Error *error = wasmtime_linker_instantiate(linker, context, module, &instance, &trap);
+    Error *error = NULL;
+    wasmtime_context_fuel_async_yield_interval(context, USES_EVERY);
+    finish(wasmtime_linker_instantiate_async(linker, context, module, &instance, &trap, &error));
     if (error == NULL && trap == NULL) {
         if (!wasmtime_instance_export_get(context, &instance, "_start", 6, &start)) abort(); // the compiler has looked
-        error = wasmtime_func_call(context, &start.of, NULL, 0, NULL, 0, &trap);
+        finish(wasmtime_func_call_async(context, &start.of, NULL, 0, NULL, 0, &trap, &error));
     }
     if (ended != NEW_MATCH) {
         send_end(error, trap);
@@ -110,6 +121,7 @@ static void load(const char *code) {
     wasmtime_config_cranelift_nan_canonicalization_set(config, true);
     wasmtime_config_memory_init_cow_set(config, false);
     wasmtime_config_max_wasm_stack_set(config, STACK_BYTES);
+    wasmtime_config_async_stack_size_set(config, STACK_BYTES + HOST_STACK_BYTES);
     wasmtime_config_wasm_threads_set(config, false);
     wasmtime_config_wasm_relaxed_simd_set(config, false);
     wasmtime_config_wasm_memory64_set(config, false);

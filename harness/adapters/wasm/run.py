@@ -93,7 +93,7 @@ def main(words: list[str]) -> None:
         if word.startswith(MEMORY):
             memory_bytes = int(word.removeprefix(MEMORY))
         elif word.startswith(TARGET):
-            target = word.removeprefix(TARGET)
+            target = word.removeprefix(TARGET)  # the prices are in the code
     code, *arguments = words
     Runner(Path(code), tuple([b"bot", *(each.encode() for each in arguments)]), memory_bytes, target).play()
 

@@ -5,13 +5,23 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 
 from referee.harness import installed
-from referee.harness.adapters.wasm.options import MEMORY, TARGET
-from referee.harness.adapters.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, PRICES, UNITS_PER_MS, UNITS_PER_NS
+from referee.harness.adapters.wasm.frames import USES_EVERY
+from referee.harness.adapters.wasm.options import MEMORY, PRICED, PULLEY, TARGET
+from referee.harness.adapters.wasm.prices import (
+    GROWN_BYTE,
+    HOST_BYTE,
+    HOST_CALL,
+    PRICES,
+    UNITS_PER_MS,
+    UNITS_PER_NS,
+    VERSIONS,
+)
 from referee.harness.errors import RunError
 from referee.harness.isolation import c_programs
 from referee.harness.paths import HOME
@@ -29,20 +39,24 @@ CODE, MODULE = "bot.compiled", "bot.wasm"
 """In the folder of a build: what the engine runs, and the module that it was made from."""
 
 
-def command(module: Path, context: BuildContext, arguments: Sequence[str] = (), target: str = "") -> tuple[str, ...]:
+def command(
+    module: Path, context: BuildContext, arguments: Sequence[str] = (), target: str = "", prices: int = PRICES
+) -> tuple[str, ...]:
     """Compiles a module, unless that was done before, and returns the command that runs it.
 
-    `target`: another engine than the usual one. RunError without wasmtime, or for a module that cannot play.
+    `target`: another engine than the usual one. `prices`: an earlier version of the table; an unknown one is today's.
+    RunError without wasmtime, or for a module that cannot play.
     """
-    kit = f"{engine(module.name)}, prices {PRICES}"
+    prices = prices if prices in VERSIONS else PRICES
+    kit = f"{engine(module.name)}, prices {prices}"
     runner_in_c()  # takes a moment when it is compiled, which no match should wait for
-    options = (target,) if target else ()
+    options = (*([TARGET + target] if target else ()), *([f"{PRICED}{prices}"] if prices != PRICES else ()))
 
     def compiler(folder: Path) -> tuple[str, ...]:
         return (*PYTHON, COMPILER, str(module), str(folder / CODE), str(folder / MODULE), *options)
 
     folder = build_source(module, compiler, (), context, kit)
-    return (*PYTHON, RUNNER, *(TARGET + each for each in options), str(folder / CODE), *arguments)
+    return (*PYTHON, RUNNER, *options, str(folder / CODE), *arguments)
 
 
 @cache
@@ -79,21 +93,33 @@ def arguments_of(argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(argv[3:][after_code:])
 
 
-def by_engine(bot: Entrant, context: BuildContext, target: str) -> Entrant:
-    """Returns a metered bot whose module another engine runs."""
-    words = command(module_of(bot.argv), context, (), target)
+def is_interpreted(argv: Sequence[str]) -> bool:
+    """Whether the interpreter runs a metered bot's module."""
+    return f"{TARGET}{PULLEY}" in _options(argv)
+
+
+def _options(argv: Sequence[str]) -> list[str]:
+    """Returns the options of the program that runs a module, of a command."""
+    return list(takewhile(lambda word: word.startswith("--"), argv[3:]))
+
+
+def by_engine(bot: Entrant, context: BuildContext, target: str, prices: int = PRICES) -> Entrant:
+    """Returns a metered bot whose module another engine runs, or at the prices of an earlier version."""
+    words = command(module_of(bot.argv), context, (), target, prices)
     return msgspec.structs.replace(bot, argv=(*words, *arguments_of(bot.argv)), named=bot.named and words)
 
 
 def metering(argv: Sequence[str]) -> Metering:
     """Returns what a replay says of a metered bot, given its command. RunError if its build is gone."""
     module = module_of(argv)
-    target = next((word.removeprefix(TARGET) for word in argv[3:] if word.startswith(TARGET)), "")
+    options = _options(argv)
+    target = next((word.removeprefix(TARGET) for word in options if word.startswith(TARGET)), "")
+    prices = next((int(word.removeprefix(PRICED)) for word in options if word.startswith(PRICED)), PRICES)
     try:
         sha256 = archive.sha256(module)
     except OSError as error:
         raise RunError(f"{module} is gone; build the bot again") from error
-    return Metering(sha256, " ".join(filter(None, (engine(module.name), target))), PRICES, UNITS_PER_MS)
+    return Metering(sha256, " ".join(filter(None, (engine(module.name), target))), prices, UNITS_PER_MS)
 
 
 def started(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
@@ -111,8 +137,14 @@ def runner_in_c() -> Path | None:
     folders = libraries()
     if not folders:
         return None
-    prices = {"HOST_CALL": HOST_CALL, "HOST_BYTE": HOST_BYTE, "GROWN_BYTE": GROWN_BYTE, "UNITS_PER_NS": UNITS_PER_NS}
-    defined = [f"-D{name}={value}" for name, value in prices.items()]
+    numbers = {
+        "HOST_CALL": HOST_CALL,
+        "HOST_BYTE": HOST_BYTE,
+        "GROWN_BYTE": GROWN_BYTE,
+        "UNITS_PER_NS": UNITS_PER_NS,
+        "USES_EVERY": USES_EVERY,
+    }
+    defined = [f"-D{name}={value}" for name, value in numbers.items()]
     try:
         linked = [*defined, f"{folders[0]}/{LIBRARY}", f"-Wl,-rpath,{folders[0]}"]
         return c_programs.compiled(Path(RUNNER).with_suffix(".c"), "metered", linked)

@@ -43,7 +43,9 @@ class ModuleStart(Start):
 
     def seat(self, process: BotProcess, make_pipes: MakePipes, limits: Limits, entrant: Entrant) -> "MeteredBot":
         assert isinstance(process, MeteredProcess)
-        return MeteredBot(Metered(process, make_pipes), process, limits, entrant.argv)
+        return MeteredBot(
+            Metered(process, make_pipes, runner.is_interpreted(entrant.argv)), process, limits, entrant.argv
+        )
 
 
 class MeteredBot(Bot):
@@ -96,8 +98,6 @@ class MeteredBot(Bot):
 
     def _late(self, limit_s: float) -> Fault:
         transport = self.transport
-        if transport.met_guard:
-            return Fault(FaultKind.CPU, f"call {self.totals.calls + 1} {transport.met_guard}")
         if self._cpu_left_s() <= limit_s and self.limits.cpu_s is not None:
             return Fault(FaultKind.CPU, f"used more fuel than {self.limits.cpu_s:g} s of CPU time are worth")
         if transport.spent:

@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from referee.games.contract import Fault, FaultKind
-from referee.harness.adapters.wasm.frames import CALL, GO_ON, MATCH, NO_LIMIT, READS, WROTE, Buffer, Message, encode
+from referee.harness.adapters.wasm import runner
+from referee.harness.adapters.wasm.frames import (
+    CALL,
+    GO_ON,
+    MATCH,
+    NO_LIMIT,
+    READS,
+    USES,
+    WROTE,
+    Buffer,
+    Message,
+    encode,
+)
 from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.errors import RunError
 from referee.harness.process.bot_process import BotProcess
@@ -21,13 +33,17 @@ from referee.protocol.text import printable
 
 GUARD_S = 10.0
 GUARD_FACTOR = 20
-"""CPU time that a call may take: this multiple of its limit in fuel, and `GUARD_S`. A bot that takes more has lost.
+INTERPRETER_FACTOR = 2000
+"""CPU time that a module may take in a match: `GUARD_S`, and this multiple of the fuel that it has used, in seconds. A
+bot that takes more has lost. The interpreter takes up to 100 times as long as the usual engine.
 
-Fuel does not see that memory is slow: following pointers through 256 MiB takes 550 times as long as the fuel says, and
-a look into a table of that size every 500 units, as in a search, 3 times."""
+Fuel does not see that memory is slow: a module that only follows pointers takes 1,000 times as long as the fuel says,
+and a search with a large table up to 3 times."""
 GUARD_PATIENCE = 20
 """How long the process may get less CPU time than that before the run ends, as a multiple of it: the machine is busy.
 """
+SHORTEST_LOOK_S = 0.01
+"""How soon after one look at the CPU time the next may come."""
 GUARD = "CPU time that fuel does not see"
 """In the words about every bot that met the guard."""
 
@@ -37,8 +53,12 @@ class MeteredProcess(BotProcess):
 
     last_words: str | None = None
     """How the module has ended."""
+    met_guard: str | None = None
+    """How the module has met the guard."""
 
     async def why_silent(self, stream: str) -> Fault:
+        if self.met_guard is not None:
+            return Fault(FaultKind.CPU, self.met_guard)
         if self.last_words is not None:
             return Fault(FaultKind.CRASH, self.last_words)
         return await super().why_silent(stream)
@@ -47,7 +67,7 @@ class MeteredProcess(BotProcess):
 class Metered(Transport):
     """Lets a module run from message to message. Its clock is the fuel that was used in this match, in seconds."""
 
-    def __init__(self, process: MeteredProcess, make_pipes: Callable[[BotProcess], Pipes]) -> None:
+    def __init__(self, process: MeteredProcess, make_pipes: Callable[[BotProcess], Pipes], interpreted: bool) -> None:
         self.pipes = make_pipes(process)
         self.process = process
         self.background = self.pipes.background
@@ -58,12 +78,12 @@ class Metered(Transport):
         """Units of fuel that the last call had; `NO_LIMIT` for a call without a limit."""
         self.spent = False
         """The last call used all of them, and the module can no longer run."""
-        self.met_guard = ""
-        """How the last call met the guard; empty if it did not."""
+        self._factor = INTERPRETER_FACTOR if interpreted else GUARD_FACTOR
+        self._reports = runner.runner_in_c() is not None  # else nobody knows what a call has used before it ends
         self._earlier = 0  # units used in the calls before
         self._runs = False  # the module runs, so that a message will come
         self._match = b""  # what is sent before the first call of a match
-        self._cpu_before, self._since = 0.0, 0.0  # CPU time and time when the call began
+        self._cpu_before = 0.0  # CPU time when the match began
         self._buffer = Buffer()
 
     def now(self) -> float:
@@ -74,8 +94,7 @@ class Metered(Transport):
         self.drop()
         self._earlier = self.used = self.granted = 0
         self.spent = self._runs = False
-        self.met_guard = ""
-        self.process.last_words = None
+        self.process.last_words = self.process.met_guard = None
         self._match = encode(MATCH, match.seed)
 
     def put(self, frame: bytes) -> bytes:
@@ -90,7 +109,8 @@ class Metered(Transport):
         self.used, self.granted = 0, NO_LIMIT if until == inf else round((until - now) * UNITS_PER_S)
         frames = bytes(self.pipes.outbox)
         match, self._match = self._match, b""
-        self._cpu_before, self._since = self._cpu_s(), self.pipes.now()
+        if match:
+            self._cpu_before = self._cpu_s()
         await self._say(match + encode(CALL, self.granted, frames))
 
     async def _say(self, message: bytes) -> None:
@@ -113,6 +133,8 @@ class Metered(Transport):
             return b""
         self._runs = False
         self.used = message.number
+        if self._cpu_left_s(self.used) == 0:
+            return b""
         if message.kind == WROTE:
             return message.data
         if message.kind == READS:
@@ -128,38 +150,48 @@ class Metered(Transport):
         raise Late
 
     async def _message(self, others: Sequence[int] | None) -> Message | None:
-        """Waits for a message; None if the process has ended."""
-        while (message := self._buffer.next()) is None:
-            data = await self._guarded(others)
-            if not data:
-                return None
-            self._buffer.add(data)
-        return message
+        """Waits for a message; None if the process has ended, or has met the guard."""
+        while True:
+            while (message := self._buffer.next()) is None:
+                data = await self._guarded(others)
+                if not data:
+                    return None
+                self._buffer.add(data)
+            if message.kind != USES:
+                return message
+            self.used = message.number
 
     async def _guarded(self, others: Sequence[int] | None) -> bytes:
-        """Waits for output of the process. Late if the call takes too much CPU time; RunError if it gets none."""
-        pipes, allowed_s = self.pipes, GUARD_S + GUARD_FACTOR * self.granted / UNITS_PER_S
-        if self.granted == NO_LIMIT:
-            return await pipes.wait(inf, others)
-        patience_s = GUARD_PATIENCE * allowed_s
-        look_at = self._since + allowed_s  # nothing takes more CPU time than time
-        while True:
+        """Waits for output of the process. Empty at its end or at the guard; RunError if it gets no CPU time."""
+        pipes, since = self.pipes, self.pipes.now()
+        used = self.used if self._reports else self.granted
+        while (left_s := self._cpu_left_s(used)) > 0:
             try:
-                return await pipes.wait(look_at, others)
+                return await pipes.wait(pipes.now() + max(left_s, SHORTEST_LOOK_S), others)
             except Late:
-                took_s = self._cpu_s() - self._cpu_before
-                if took_s > allowed_s:
-                    self.used, limit_s = self.granted, self.granted / UNITS_PER_S
-                    self.met_guard = f"had fuel for {limit_s:g} s, and took more than {allowed_s:g} s of {GUARD}"
-                    raise
-                if pipes.now() > self._since + patience_s:
+                patience_s = GUARD_PATIENCE * max(GUARD_S, left_s)
+                if pipes.now() > since + patience_s:
                     raise RunError(
-                        f"the program that runs a module got {took_s:.1f} s of CPU time in {patience_s:g} s, "
-                        "so the match cannot go on; the machine is busy, or has stopped it"
+                        f"the program that runs a module needs {left_s:.1f} s more of CPU time, and did not get it in "
+                        f"{patience_s:g} s, so the match cannot go on; the machine is busy, or has stopped it"
                     ) from None
-                look_at = pipes.now() + allowed_s - took_s
             finally:
                 pipes.core_wait.stop()
+        return b""
+
+    def _cpu_left_s(self, used: int) -> float:
+        """Returns how much CPU time the module may still take, given the fuel of the last call. 0: it met the guard."""
+        if used == NO_LIMIT:
+            return inf
+        allowed_s = GUARD_S + self._factor * (self._earlier + used) / UNITS_PER_S
+        left_s = allowed_s + self._cpu_before - self._cpu_s()
+        if left_s > 0:
+            return left_s
+        self.process.met_guard = (
+            f"took more than {allowed_s:.1f} s of {GUARD}: in a match, {GUARD_S:g} s and {self._factor} times its fuel "
+            f"are allowed, which was {self.now():.3f} s"
+        )
+        return 0.0
 
     def _cpu_s(self) -> float:
         try:

@@ -41,10 +41,14 @@ Error *wasmtime_context_set_fuel(Context *, uint64_t), *wasmtime_context_get_fue
 void *wasmtime_linker_new(void *engine);
 Error *wasmtime_linker_define_func(
     void *linker, const char *module, size_t, const char *name, size_t, void *type, Function, void *, void (*)(void *));
-Error *wasmtime_linker_instantiate(void *linker, Context *, void *module, Instance *, Trap **);
+Error *wasmtime_context_fuel_async_yield_interval(Context *, uint64_t);
+void wasmtime_config_async_stack_size_set(void *, uint64_t);
+void *wasmtime_linker_instantiate_async(void *linker, Context *, void *module, Instance *, Trap **, Error **);
 bool wasmtime_instance_export_get(Context *, Instance *, const char *, size_t, Extern *);
 bool wasmtime_caller_export_get(Caller *, const char *, size_t, Extern *);
-Error *wasmtime_func_call(Context *, void *, Value *, size_t, Value *, size_t, Trap **);
+void *wasmtime_func_call_async(Context *, void *, Value *, size_t, Value *, size_t, Trap **, Error **);
+bool wasmtime_call_future_poll(void *);
+void wasmtime_call_future_delete(void *);
 uint8_t *wasmtime_memory_data(Context *, void *);
 size_t wasmtime_memory_data_size(Context *, void *);
 Trap *wasmtime_trap_new(const char *, size_t);

@@ -294,9 +294,9 @@ class DaskPool(WorkerPool):
         self._contest = worker_messages.encode(contest)
         self._entries = msgspec.msgpack.encode([entry for entry in bots if not entry.absent])
 
-    async def stop(self) -> None:
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
         self._stopping = True
-        with trio.move_on_after(DRAIN_S):
+        with trio.move_on_after(drain_s):
             while self._jobs:
                 await trio.sleep(0.05)
         self._send.close()

@@ -43,9 +43,9 @@ class LocalPool(WorkerPool):
         for worker in self._workers:
             await worker.send(contest)
 
-    async def stop(self) -> None:
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
         self._stopping = True
-        self._scope.deadline = trio.current_time() + DRAIN_S
+        self._scope.deadline = trio.current_time() + drain_s
         for worker in self._workers:
             await worker.send(Stop())
 

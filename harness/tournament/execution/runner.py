@@ -146,6 +146,11 @@ class Runner(ABC):
         with trio.move_on_after(max_s):
             await stop.wait()
         self._draining = True
+        async with trio.open_nursery() as nursery:
+            if not stop.is_set():  # games that take longer than the time limit would never end
+                nursery.start_soon(pool.stop, inf)
+            await stop.wait()
+            nursery.cancel_scope.cancel()
         await pool.stop()
 
     async def _watch(self, pool: WorkerPool) -> None:

@@ -61,5 +61,5 @@ class WorkerPool(ABC):
         """Has the workers know the bots of a changed tournament before they get its next jobs."""
 
     @abstractmethod
-    async def stop(self) -> None:
-        """Lets running games finish within `DRAIN_S`, then ends all workers and the events."""
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
+        """Lets running games finish within that time, then ends all workers and the events. May be called again."""
