@@ -37,8 +37,8 @@ INTERPRETER_FACTOR = 2000
 """CPU time that a module may take in a match: `GUARD_S`, and this multiple of the fuel that it has used, in seconds. A
 bot that takes more has lost. The interpreter takes up to 100 times as long as the usual engine.
 
-Fuel does not see that memory is slow: a module that only follows pointers takes 1,000 times as long as the fuel says,
-and a search with a large table up to 3 times."""
+Fuel does not see that memory is slow: a module that only follows pointers takes up to 1,500 times as long as the fuel
+says, and a search with a large table up to 3 times."""
 GUARD_PATIENCE = 20
 """How long the process may get less CPU time than that before the run ends, as a multiple of it: the machine is busy.
 """
