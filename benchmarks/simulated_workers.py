@@ -11,7 +11,7 @@ import msgspec
 import trio
 
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, Done, Job, Played, PlayedGame
-from referee.harness.tournament.execution.worker_pool import QUEUED_JOBS, WorkerPool
+from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, WorkerPool
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import Fault, Line
 
@@ -47,7 +47,7 @@ class SimulatedWorkers(WorkerPool):
     async def enter(self, contest: Contest, bots: Sequence[Entry]) -> None:
         pass
 
-    async def stop(self) -> None:
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
         self._stopped = True
         self._send.close()
 

@@ -35,7 +35,7 @@ from referee.harness.programs.spec import entrant
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
-from referee.harness.tournament.execution.worker_pool import WorkerPool
+from referee.harness.tournament.execution.worker_pool import DRAIN_S, WorkerPool
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports import site, standings
@@ -166,7 +166,7 @@ class Simulated(WorkerPool):
     async def enter(self, contest: worker_messages.Contest, bots: Sequence[Entry]) -> None:
         pass
 
-    async def stop(self) -> None:
+    async def stop(self, drain_s: float = DRAIN_S) -> None:
         pass
 
 
