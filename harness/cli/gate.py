@@ -71,7 +71,7 @@ class TermOptions:
     max_minutes: float = 30.0
     """Inconclusive after this time."""
     max_cost: Annotated[float | None, MORE] = None
-    """Inconclusive when language models have cost this many dollars."""
+    """Inconclusive when language models have cost this many dollars in all games of the command."""
 
     def terms(self, seats: int) -> Terms:
         """Returns the terms. UsageError if they make no sense for a game with that number of seats."""

@@ -37,7 +37,7 @@ from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name
 from referee.harness.tournament import improve as versions
 from referee.harness.tournament import organise
-from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.harness.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.harness.tournament.gate import Terms
 from referee.harness.tournament.improve import Comparison, History, Version
 from referee.harness.tournament.intake.intake import RULES
@@ -280,7 +280,8 @@ class _Judge:
         part = plan.replaced(format="two-player", bots=(new, *rivals), games=most)
         with progress() as show:
             part, programs = organise.programs(part, self.folder, progress=show)
-        games = TournamentGames(part, opened, reader.read(self.folder))
+        check_prices(programs, self.terms.max_cost)
+        games = TournamentGames(part, opened, reader.read(self.folder), max_cost=self.terms.max_cost)
         opening = self.workers.opened(contest_of(part, programs, "all", self.folder))
         report = decided(games, opening, self.terms, self.rules.title, (new.name, rivals[0].name))
         return versions.comparison(report)

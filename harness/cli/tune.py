@@ -18,7 +18,7 @@ from referee.harness.cli.gate import CODES, TermOptions, decided, varied
 from referee.harness.cli.options import MORE, POSITIVE, GameName, Json, OpeningOptions, Seed, SetupOptions
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
-from referee.harness.cli.screen import building, out, print_json, progress
+from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament import new_folder
 from referee.harness.cli.tournament_request import from_options
@@ -27,11 +27,12 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import OpenedBook
 from referee.harness.known_games import typed_game
 from referee.harness.programs.built_in import check_seats
-from referee.harness.programs.kinds import called
+from referee.harness.programs.kinds import called, kind_of, split_name
 from referee.harness.programs.spec import entrants
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.harness.tournament.execution.runner import End
+from referee.harness.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.gate import Report, Terms
@@ -118,22 +119,31 @@ def tune(
         (found,) = entrants((spec_with(bot, chosen),), rules.name, limits, progress=building)
         return bot_with(found, bot, chosen)
 
-    if not called(make(start).kind).in_series:
+    entered = make(start)
+    if not called(entered.kind).in_series:
         raise UsageError(f"{bot}: it cannot play against itself many times; expected a program")
+    for kind in (kind_of(split_name(first)[1]), called(entered.kind)):
+        if entered.variables and not kind.takes_variables:
+            name = entered.variables[0][0]
+            raise UsageError(
+                f"{bot}: {kind.plural} do not read the parameter {name}, an environment variable; expected a program, "
+                f"or {{{name}}} in the bot's spec where its value belongs"
+            )
+    check_prices({entered.name: entered}, terms.max_cost)
     contest = Contest(
         rules.name, options, time, limits, tuple(map(Encoding, request.encodings)), {}, bots_kept=2 * seats
     )
     spsa = Spsa([each.place for each in parameters], steps, Dice(request.seed).fork("tune"))
     at_once = workers.jobs or max(1, len(core_locks.physical()) // workers.cores_per_worker)
     opened = None if read is None else OpenedBook(*read, request.seed)
-    played = TuningGames(parameters, spsa, request.seed, make, contest, opened, at_once, seats)
+    played = TuningGames(parameters, spsa, request.seed, make, contest, opened, at_once, seats, terms.max_cost)
 
     def so_far() -> Tuned:
         best = values(parameters, spsa.best)
         return Tuned(rules.name, bot, request.seed, played.games, played.faults, spsa.moved, dict(start), dict(best))
 
     try:
-        run(partial(_play, played, workers.opened(contest), RunningLine(every, 0), so_far))
+        end = run(partial(_play, played, workers.opened(contest), RunningLine(every, 0), so_far))
     except (RunError, Ended) as error:
         if spsa.told:
             raise SoFar(error, so_far(), _shown(so_far())) from error
@@ -141,12 +151,15 @@ def tune(
     result = so_far()
     if not json:
         out.print(_shown(result))
-    if result.tuned == result.start:
+    if end is End.COSTLY:
+        err.print(f"{end}: the tuning has cost ${played.cost:.2f}, and no gate is played")
+    if end is End.COSTLY or result.tuned == result.start:
         if json:
             print_json(result)
         return INCONCLUSIVE
     folder = new_folder(f"{rules.name}-tune") if ledger is None else ledger
-    report = _gate(rules, bot, result, request, folder, terms, workers, every)
+    max_cost = None if terms.max_cost is None else terms.max_cost - played.cost
+    report = _gate(rules, bot, result, request, folder, terms, workers, every, max_cost)
     if json:
         print_json(msgspec.structs.replace(result, gate=report))
     else:
@@ -156,14 +169,14 @@ def tune(
     return CODES[report.decision]
 
 
-async def _play(played: TuningGames, opening: Any, line: RunningLine, so_far: Any) -> None:
+async def _play(played: TuningGames, opening: Any, line: RunningLine, so_far: Any) -> End:
     def counted_step() -> None:
         line.show(played.games, lambda per_minute: _line(played, so_far(), per_minute))
 
     played.counted = counted_step
     with progress():
         async with opening as pool:
-            await played.play(pool)
+            return await played.play(pool)
 
 
 def _line(played: TuningGames, result: Tuned, per_minute: float) -> str:
@@ -202,6 +215,7 @@ def _gate(
     terms: Terms,
     workers: WorkerOptions,
     every: int,
+    max_cost: float | None,
 ) -> Report:
     """Plays the gate of the tuned values against those of the start. Its games stay in the folder."""
     seats = rules.seats.start
@@ -220,7 +234,7 @@ def _gate(
         for place, entry in enumerate(plan.bots):
             programs[entry.ident] = bot_with(programs[entry.ident], bot, sides[place][1])
         opened = stack.enter_context(closing(Ledger(folder, msgspec.to_builtins(plan))))
-        games = TournamentGames(plan, opened, reader.read(folder), max_cost=terms.max_cost)
+        games = TournamentGames(plan, opened, reader.read(folder), max_cost=max_cost)
         opening = workers.opened(contest_of(plan, programs, "all", folder))
         report = decided(games, opening, terms, rules.title, (TUNED, START), every)
     return msgspec.structs.replace(report, ledger=str(folder))

@@ -96,6 +96,9 @@ class Kind(Struct, frozen=True, eq=False, kw_only=True):
     hears_prefix: bool = True
     """It gets the calls of the turns that a match goes on from."""
 
+    takes_variables: bool = True
+    """Its program may read environment variables, by which `referee tune` sets parameters."""
+
     # Where it may play.
     travels: bool = False
     """It can be copied to another machine and into a package."""
@@ -185,12 +188,13 @@ FUNCTION = Kind(
     has_clock=False,
     in_series=False,
 )
-CHEAT = Kind(name="built-in cheat", plural="built-in cheats", place=920, out_of_turn=True)
+CHEAT = Kind(name="built-in cheat", plural="built-in cheats", place=920, out_of_turn=True, takes_variables=False)
 RANDOM = Kind(
     name="random player",
     plural="random players",
     place=930,
     seat="referee.harness.seats.random_seat:seat",
+    takes_variables=False,
 )
 CORE = (
     PATH,
@@ -202,6 +206,7 @@ CORE = (
         help="@random (built in)",
         rows=(("a built-in bot", "`@random`, `@baseline`, `@advanced`, `@C_AI_TELEPORT`"),),
         parse="referee.harness.programs.built_in:parse",
+        takes_variables=False,
         travels=True,
         for_clients=True,
     ),

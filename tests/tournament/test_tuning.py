@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from contests import drawing_bot
+from modules import module, saved
 
 from referee.benchmarks.tuning import Bots, spsa
 from referee.games.dice import Dice
@@ -165,6 +166,16 @@ def test_the_same_seed_tunes_alike_with_one_worker(run: Callable[..., Any], tmp_
 def test_a_wrong_command_is_a_usage_error(argv: tuple[str, ...], message: str, run: Callable[..., Any]) -> None:
     code, _, err = run("@random", "--game", "tictactoe", *argv)
     assert code == 2 and message in err
+
+
+@pytest.mark.parametrize("what", ["@random", "@baseline", "me=@advanced", "llm:--url http://127.0.0.1:9 x", "module"])
+def test_a_bot_that_reads_no_parameter_is_refused_before_the_first_game(
+    what: str, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    spec = str(saved(tmp_path, "mine", module(""))) if what == "module" else what
+    code, out, err = run(spec, "--game", "connectfour", "--param", "depth=1:9")
+    assert (code, out) == (2, "")
+    assert "do not read the parameter depth, an environment variable; expected a program" in " ".join(err.split())
 
 
 def test_a_person_cannot_be_tuned(run: Callable[..., Any]) -> None:

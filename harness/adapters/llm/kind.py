@@ -14,5 +14,6 @@ MODEL = Kind(
     settings="referee.harness.records:ModelSettings",
     in_replay="referee.harness.adapters.llm.spec:is_model",
     parse="referee.harness.adapters.llm.spec:parse",
+    takes_variables=False,
 )
 KINDS = (MODEL,)

@@ -10,5 +10,6 @@ MODULE = Kind(
     suffix=".wasm",
     start="referee.harness.adapters.wasm.seat:ModuleStart",
     build="referee.harness.adapters.wasm.runner:command",
+    takes_variables=False,
 )
 KINDS = (MODULE,)

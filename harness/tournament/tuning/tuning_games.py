@@ -1,6 +1,7 @@
 """Plays the games of a tuning: the bot with some values against itself with others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from referee.games.dice import Dice, derive_seed
 from referee.harness.game_files import OpenedBook
 from referee.harness.match.verdict import Verdict
 from referee.harness.programs.entrant import Entrant
-from referee.harness.tournament.execution.runner import Runner
+from referee.harness.tournament.execution.runner import End, Runner
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.statistics.spsa import Spsa, Step
@@ -36,14 +37,17 @@ class TuningGames(Runner):
         book: OpenedBook | None,
         at_once: int,
         seats: int,
+        max_cost: float | None = None,
     ) -> None:
-        """`at_once`: the steps that are open at a time, one for each worker."""
+        """`at_once`: the steps that are open at a time, one for each worker. `max_cost`: in dollars, of models."""
         self.parameters, self.spsa, self.seed = parameters, spsa, seed
         self._make, self._contest, self._book, self._at_once = make, contest, book, at_once
         self._dice = Dice(derive_seed(seed, "tune"))
         self._open: dict[int, tuple[Step, dict[int, Verdict]]] = {}
         self._entering = trio.Lock()
         self.seats = seats
+        self.cost, self._max_cost = 0.0, inf if max_cost is None else max_cost
+        self._costly = trio.Event()
         self.faults = 0
         """Games with a fault."""
         self.counted: Callable[[], None] = lambda: None
@@ -54,6 +58,10 @@ class TuningGames(Runner):
     def games(self) -> int:
         """The number of games in the steps that have ended."""
         return self.spsa.told * self.seats
+
+    async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
+        end = await super().play(pool, self._costly if stop is None else stop, max_s)
+        return End.COSTLY if end is End.INTERRUPTED and self._costly.is_set() else end
 
     async def take_in_changes(self, pool: WorkerPool) -> None:
         """Begins the next steps when the last ones have ended, and has the workers know their bots."""
@@ -98,7 +106,10 @@ class TuningGames(Runner):
             if (found := self._open.get(int(number))) is None:
                 continue
             step, played = found
-            played[int(seat)] = _verdict(game.line)
+            played[int(seat)] = verdict = _verdict(game.line)
+            self.cost += sum(each.model.cost or 0.0 for each in verdict.seats if each.model is not None)
+            if self.cost >= self._max_cost:
+                self._costly.set()
             if len(played) == self.seats:
                 del self._open[step.number]
                 self.faults += sum(bool(each.faults) for each in played.values())
