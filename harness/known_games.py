@@ -9,10 +9,13 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import extra_command
 
 
-def typed_game(text: str) -> Game:
-    """Returns the game that the user typed: by its name, or by the path of a folder, which has a `/` or is `.`."""
+def typed_game(text: str, start: str = "") -> Game:
+    """Returns the game that the user typed: by its name, or by the path of a folder, which has a `/` or is `.`.
+
+    A relative path starts at the folder `start`.
+    """
     is_path = os.sep in text or text in (".", "..") or text.startswith("~")
-    return registry.in_folder(text) if is_path else find_game(text)
+    return registry.in_folder(os.path.join(start, os.path.expanduser(text))) if is_path else find_game(text)
 
 
 def typed_environment(text: str) -> Game:
@@ -37,6 +40,14 @@ def find_game(name: str, find: Callable[[str], Game] = registry.game) -> Game:
         raise _not_installed(error) from error
     except registry.BrokenGame as error:
         raise RunError(str(error)) from error
+
+
+def not_here(name: str, version: int, rules: str, advice: str) -> UsageError:
+    """Returns the refusal of what was made from a game whose rules, with this hash, are a program that is not here."""
+    return UsageError(
+        f"the game {name} (version {version}, rules {rules[:10]}…) is not on this machine; {advice}: `referee games "
+        "install FOLDER` takes the game's folder, or the zip file in `rules/` of a tournament's folder"
+    )
 
 
 def _near(name: str) -> str | None:

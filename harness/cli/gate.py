@@ -132,6 +132,8 @@ def gate(
         export: FORMAT FILE: write the games in another format too: pgn or sgf.
         every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
+    # before the game's name is looked up: the folder may have a copy of its rules
+    before = read_plan(ledger / PLAN) if resume and ledger is not None else None
     rules = typed_game(game)
     seats = rules.seats.start
     if export is not None:
@@ -143,7 +145,6 @@ def gate(
     try:
         with ExitStack() as stack:
             folder = new_folder(f"{rules.name}-gate") if ledger is None else ledger
-            before = read_plan(folder / PLAN) if resume else None
             request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
             read = book.read(rules, request.options)
             openings = None if read is None else read[0]  # the book itself may be large

@@ -188,7 +188,7 @@ def _original_steps(original: Original, window: Window) -> Iterator[Text]:
         yield Text(f"the file is damaged: {printable(str(difference))}", style="bold red")
 
 
-def replay_export(format: str, replay: Path, file: Path) -> int:
+def replay_export(format: str, replay: Path, file: Path, *, game: GameFolder = None) -> int:
     """Writes a match in another format.
 
     Args:
@@ -196,6 +196,7 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
         replay: The replay; nothing is written unless it verifies.
         file: The new file.
     """
+    name_folder(game)
     try:
         records.export(format, Replay(replay), file)
     except Difference as difference:

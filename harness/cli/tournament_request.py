@@ -1,5 +1,6 @@
 """Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import replace
@@ -14,7 +15,7 @@ from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, c
 from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.game_files import Openings
-from referee.harness.known_games import find_game
+from referee.harness.known_games import typed_game
 from referee.harness.match import rule_options
 from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
@@ -153,7 +154,7 @@ def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | 
         if number is not None and number < 1 and (name != "games" or file.format != "ladder"):
             raise UsageError(f"{path}: {name}={number}: expected a number from 1 on")
     limits = _limits(path, file.limits, file.build)
-    game = find_game(file.game)
+    game = typed_game(file.game, os.path.dirname(path))
     try:
         rule_options.options(game, file.options, game.seats.start)
     except UsageError as error:

@@ -121,6 +121,8 @@ def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:
 
 def _check(line: Line, replay: Replay) -> None:
     """Difference if the replay is wrong, or not that of the line."""
+    if replay.other_rules:
+        raise Difference(1, f"the rules have the hash {replay.header.game_sha256}, and {replay.game.sha256} here")
     result = verify(replay)
     if replay.header.setup.seed != line.s:
         raise Difference(1, f"the seed is {replay.header.setup.seed}, and {line.s} in the ledger")

@@ -85,6 +85,7 @@ def need_web(what: str) -> None:
 
 
 def _replays(place: Path, other: Path | None = None) -> "ReplayList":
+    from referee.harness.tournament.plan import read_plan
     from referee.harness.tournament.store import ledger
     from referee.harness.tournament.store.replay_source import LedgerShelf
     from referee.harness.web.replay_list import FileList, replay_list
@@ -99,7 +100,11 @@ def _replays(place: Path, other: Path | None = None) -> "ReplayList":
         return FileList(place, other)
     if place == REPLAYS and not place.exists():
         raise UsageError(f"{place}: no replays yet; every match writes one there")
-    return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
+    if not (place / ledger.LINES).is_dir():
+        return replay_list(place)
+    if (place / ledger.PLAN).is_file():
+        read_plan(place / ledger.PLAN)  # it finds the game by the folder's copy of the rules
+    return LedgerShelf(place)
 
 
 def _final(place: Path) -> "tuple[ReplayList, Brackets]":

@@ -23,7 +23,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.tournament.store.bot_archives import pack
+from referee.harness.programs.packing import pack
 from referee.protocol.errors import UNDECODABLE
 from referee.protocol.text import printable
 

@@ -22,10 +22,11 @@ from referee.harness.host.store import FILE, Store
 from referee.harness.host.submissions import OPTIONS, Queue
 from referee.harness.host.versions import Version
 from referee.harness.isolation.probe import probe
+from referee.harness.known_games import find_game
 from referee.harness.nurseries import ungrouped
 from referee.harness.paths import cache_folder, close_to_others
 from referee.harness.tournament.intake.intake import Written
-from referee.harness.tournament.plan import Plan, read_plan, write_plan
+from referee.harness.tournament.plan import Plan, open_rules, read_plan, write_plan
 from referee.harness.tournament.store.ledger import PLAN, claimed, make_tournament_folder
 from referee.harness.tournament.store.reader import has_games
 
@@ -61,6 +62,12 @@ def opened(folder: Path, plan: Plan | None, options: tuple[str, ...]) -> Store:
                 raise UsageError(f"{folder} holds a tournament already; name a new folder")
             write_plan(plan, folder / PLAN)
     before = read_plan(folder / PLAN)
+    open_rules(before, folder, over_typed=True)
+    if (game := find_game(before.game)).version != before.version:
+        raise UsageError(
+            f"{folder} is played by version {before.version} of {before.game}; version {game.version} is installed: "
+            "install the earlier one again, or start another contest"
+        )
     if (before.format, before.games) != ("ladder", 0):
         raise UsageError(f"{folder} holds a {before.formats}; expected a ladder without end, as --game makes it")
     with writing(folder):

@@ -14,6 +14,7 @@ from unicodedata import category
 
 import msgspec
 
+from referee.harness.adapters.rules.kept import is_installed
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.host import finals
 from referee.harness.host.finals import FACTS, FINALS, SECRET
@@ -29,14 +30,16 @@ from referee.harness.tournament.inbox import INBOX, Enter, Submit, read_change
 from referee.harness.tournament.intake.record import REPORTS
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.store.bot_archives import check_travel
-from referee.harness.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
+from referee.harness.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES
 
 MOST_FILES = 2_000_000
 MOST_BYTES = 4 << 40
 LONGEST_PATH = 400
 DEEPEST = 8
 """Most folders around a file."""
-TOURNAMENT = rf"{PLAN}|{INBOX}/[^/]+\.json|{BOTS}/[0-9a-f]{{64}}\.(zip|tar)|{LINES}/[^/]+\.jsonl|{PACKS}/[^/]+\.gz"
+HASH = "[0-9a-f]{64}"
+ARCHIVES = rf"{BOTS}/{HASH}\.(zip|tar)|{RULES}/{HASH}\.zip"
+TOURNAMENT = rf"{PLAN}|{INBOX}/[^/]+\.json|{ARCHIVES}|{LINES}/[^/]+\.jsonl|{PACKS}/[^/]+\.gz"
 FINAL = rf"{FINALS}/[^/]+/"
 FILES = re.compile(
     rf"{FILE}|{SECRET}|({FINAL})?({TOURNAMENT})|{FINAL}{FACTS}|{UPLOADS}/.+|{REPORTS}/[^/]+|{PRACTICE}/[^/]+"
@@ -170,11 +173,14 @@ def _plan(path: Path) -> Plan:
 
 
 def _check_plan(name: str, plan: Plan) -> None:
-    """Refuses bots that are command lines of this machine, and isolation that is weaker than the default."""
+    """Refuses bots that are command lines of this machine, rules that are not installed, and weaker isolation."""
     try:
         check_travel(plan.bots)
     except UsageError as error:
         raise UsageError(f"{name}: {error}; {ADVICE}") from error
+    if plan.rules and not is_installed(plan.game, plan.rules):
+        install = "install it with `referee games install FOLDER` from where you trust"
+        raise UsageError(f"{name} has a game whose rules are a program, {plan.game}; {install}, or {ADVICE}")
     given = plan.limits.isolation
     if given.mode == "off" or msgspec.structs.replace(given, mode="auto", required=()) != Isolation():
         raise UsageError(f"{name} turns isolation off, or shows bots more files than the default; {ADVICE}")

@@ -12,7 +12,7 @@ from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.known_games import find_game, not_here
 from referee.harness.paths import open_file
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
 from referee.protocol.errors import UNDECODABLE
@@ -88,10 +88,9 @@ class Replay:
             options: Any = msgspec.convert(raw.setup.options, self.game.options)
         except UsageError as error:
             if raw.game_sha256:
-                raise UsageError(
-                    f"{path}: the rules of {raw.game} are a program, which is not installed here; install it with "
-                    "`referee games install FOLDER`, or name its folder with --game"
-                ) from error
+                advice = "name its folder with --game, or install it"
+                missing = not_here(raw.game, raw.game_version, raw.game_sha256, advice)
+                raise UsageError(f"{path}: {missing}") from error
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         except UNDECODABLE as error:
             if content.startswith(HEADER) and len(self.lines) == 1 and self.breaks_off:

@@ -279,6 +279,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         limits=request.limits,
         encodings=request.encodings,
         version=game.version,
+        rules=game.sha256,
         title=request.title or "",
         pairing=PAIRING,
     )

@@ -109,6 +109,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     version: int = 1
     """Of the game's rules."""
+    rules: str = ""
+    """SHA-256 of the files of rules that are a program, hexadecimal; the folder has a copy. Empty for other games."""
     late_points: float = 0.0  # of a Swiss; see `formats.games.Field`
     pairing: int = 1  # the version with which it began; new ones have `formats.games.PAIRING`
     title: str = ""
@@ -233,6 +235,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         further = [] if is_first else [stage]
         parts = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings, *further]
         parts += [] if self.openings is None else [self.openings.conditions]
+        parts += [self.rules] if self.rules else []
         text = json.dumps(msgspec.to_builtins(parts), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -339,7 +342,9 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:
             yield f"its {name} is {value}, not {expected}"
-    if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.condition_names):
+    if plan.rules != part.rules:
+        yield f"its rules have the hash {part.rules[:10]}…, not {plan.rules[:10]}…"
+    elif any(plan.conditions(stage) != part.conditions(stage) for stage in plan.condition_names):
         yield "it is played under other options, maps, times, limits or rules"
     known = {entry.ident for entry in plan.bots}
     for entry in part.bots:
@@ -439,7 +444,11 @@ def number_of_games(plan: Plan) -> int | None:
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Writes the file at once or not at all."""
+    """Writes the file at once or not at all, after a copy of rules that are a program."""
+    if plan.rules:
+        from referee.harness.adapters.rules.kept import keep  # takes a moment, which other games need not spend
+
+        keep(plan.game, plan.version, plan.rules, path.parent)
     lines = ["# Written by `referee tournament`. All standings come from this file and the ledger.", ""]
     values = msgspec.to_builtins(plan)
     for name, value in values.items():
@@ -451,17 +460,27 @@ def write_plan(plan: Plan, path: Path) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads the file. Raises UsageError if it is missing or wrong."""
+    """Reads the file, and finds its game by the copy of the rules. UsageError if one is missing or wrong."""
     try:
         values = toml.parsed(read_limited(path).decode("utf-8"))
         for part in ("time", "limits"):
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
         values.setdefault("bots", [])  # of an intake that accepted none
-        return toml.converted(values, Plan)
+        plan = toml.converted(values, Plan)
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from error
+    open_rules(plan, path.parent)
+    return plan
+
+
+def open_rules(plan: Plan, folder: Path, over_typed: bool = False) -> None:
+    """Finds the plan's game by the folder's copy of its rules from now on; see `kept.open_kept`."""
+    if plan.rules:
+        from referee.harness.adapters.rules.kept import open_kept  # takes a moment, which other games need not spend
+
+        open_kept(plan.game, plan.version, plan.rules, folder, over_typed)
 
 
 def _toml(value: Any) -> str:

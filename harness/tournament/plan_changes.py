@@ -170,6 +170,9 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
             return  # all other settings mean something else
+    if before.rules != requested.rules:
+        yield f"rules have the hash {before.rules[:10]}…, not {requested.rules[:10]}…"
+        return
     if before.stages != requested.stages:
         yield "further stages are others"
     for name in ("seed", "seating", "late_points", "groups"):

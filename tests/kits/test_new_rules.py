@@ -63,7 +63,7 @@ def test_the_readme_of_a_new_game_plays_and_verifies_a_match_in_its_folder(
         assert "verified" in capsys.readouterr().out
         SOURCE.forget()
         assert main(["replay", "verify", f"replays/{GAME}.jsonl"]) == 2
-        assert "is not installed here; install it with" in capsys.readouterr().err
+        assert "is not on this machine; name its folder with --game" in capsys.readouterr().err
     finally:
         SOURCE.forget()
 

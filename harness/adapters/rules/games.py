@@ -20,6 +20,7 @@ from referee.harness.adapters.rules.state import ProgramState
 from referee.harness.errors import UsageError
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.programs import bot_file
+from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -89,7 +90,7 @@ def load(folder: Path, shown: str) -> Game:
         opponents={each: str(folder / path) for each, path in file.opponents.items()},
         version=file.version,
         stderr_to=rules.stderr_to,
-        sha256=as_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES).identity,
+        sha256=files_of(file, folder, shown).identity,
     )
 
 
@@ -216,6 +217,11 @@ def as_bot(file: GameFile) -> BotFile:
     name = f"the rules of {file.name}"
     exclude = [*file.exclude, str(REPLAYS), str(TOURNAMENTS)]  # what is played in the game's own folder goes there
     return BotFile(run=file.run, name=name, build=file.build, bundle=file.bundle, exclude=exclude)
+
+
+def files_of(file: GameFile, folder: Path, shown: str) -> BotArchive:
+    """Returns the files of a rules program. UsageError if it has files that it cannot have."""
+    return as_bot(file).files(folder, shown, (), GAME_FILE, USER_BYTES)
 
 
 def entrant(file: GameFile, folder: Path, shown: str) -> Entrant:

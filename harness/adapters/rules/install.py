@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 from referee.games.game import Game
-from referee.harness.adapters.rules.game_file import read_game_file
-from referee.harness.adapters.rules.games import as_bot, load
+from referee.harness.adapters.rules.games import load
+from referee.harness.adapters.rules.kept import portable_files
 from referee.harness.adapters.rules.source import GAME_FILE, installed_folder
 from referee.harness.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
-from referee.harness.programs import archive, zip_archive
+from referee.harness.programs import zip_archive
 from referee.harness.programs.zip_archive import USER_BYTES, USER_FILES
 
 
@@ -31,19 +31,10 @@ def install(path: Path) -> tuple[Game, Path]:
 
 
 def _install(folder: Path, shown: str) -> tuple[Game, Path]:
-    file, game = read_game_file(folder, shown), load(folder, shown)
-    if file.bundle != ".":
-        raise UsageError(f"{shown}: bundle is {file.bundle!r}; an installed game has no files outside of its folder")
-    target = installed_folder() / file.name
+    game, files = load(folder, shown), portable_files(folder, shown)
+    target = installed_folder() / game.name
     if target.exists() and not (target / GAME_FILE).is_file():
         raise UsageError(f"{target} holds no game, and stays; move it away")
-    try:
-        files = archive.read(folder, as_bot(file).exclude)
-    except UsageError as error:
-        raise UsageError(f"{shown}: {error}") from error
-    for each in files.files:
-        if (folder / each.path).is_dir():
-            raise UsageError(f"{shown}: {each.path} is a link to a folder; include the folder itself")
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".", dir=target.parent))

@@ -47,15 +47,32 @@ class Source:
 
     def in_folder(self, path: str) -> Game:
         """Returns the game of a folder that the user names, and notes its name. UsageError if there is none."""
-        folder = Path(os.path.expanduser(path))
-        game = self._of_folder(folder, path)
-        _remember(str(folder.resolve()))
+        game = self.use(Path(os.path.expanduser(path)), path)
         self._typed[game.name] = path
         return game
+
+    def use(self, folder: Path, shown: str) -> Game:
+        """Returns the game of a folder, and finds its name there from now on, also in processes that start later."""
+        game = self._of_folder(folder, shown)
+        _remember(str(folder.resolve()))
+        return game
+
+    def by_rules(self, name: str, sha256: str) -> tuple[Game, Path] | None:
+        """Returns the named or installed game of a name whose files have this hash, and its folder; None = none."""
+        for folder in (*map(Path, reversed(_remembered())), installed_folder() / name):
+            if (folder / GAME_FILE).is_file():
+                game = self._of_folder(folder, str(folder))
+                if (game.name, game.sha256) == (name, sha256):
+                    return game, folder
+        return None
 
     def spec(self, game: Game) -> str | None:
         """Returns the path by which the user named a game in this process; None = no path."""
         return self._typed.get(game.name)
+
+    def is_typed(self, name: str) -> bool:
+        """Whether the user named the folder of the game with this name in this process."""
+        return name in self._typed
 
     def forget(self) -> None:
         """Ends the programs of all games, and forgets the games and the folders that were named."""

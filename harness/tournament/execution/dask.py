@@ -21,6 +21,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.harness.adapters.rules import kept
 from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament.execution import dask_worker, worker_messages
 from referee.harness.tournament.execution.dask_worker import Reply, WorkerDied
@@ -126,7 +127,7 @@ class DaskPool(WorkerPool):
     async def _played(self, job: Job, given: _GivenJob) -> Sequence[Event]:
         """Has a job played, and sends bots to a Dask worker that lacks them. Returns how that ended."""
         reply = await self._reply(job, given)
-        while isinstance(reply, Reply) and reply.needs and len(self._deliveries[reply.worker]) < DELIVERIES:
+        while isinstance(reply, Reply) and reply.lacks and len(self._deliveries[reply.worker]) < DELIVERIES:
             given.able = {reply.worker}
             await self._deliver(reply)
             reply = await self._reply(job, given)
@@ -183,7 +184,7 @@ class DaskPool(WorkerPool):
         if reply.worker in self._unable:
             return
         why = f"{reply.host}: {reply.unable}"
-        if reply.needs:
+        if reply.lacks:
             wrong = self._deliveries[reply.worker][-1]
             why = f"{reply.host}: worker {reply.worker}: {DELIVERIES} deliveries of bots failed: {wrong}"
             self._on_note(f"{why}; this worker gets no more games")
@@ -195,7 +196,7 @@ class DaskPool(WorkerPool):
     # Bots for Dask workers that lack them.
 
     async def _deliver(self, reply: Reply) -> None:
-        """Sends a Dask worker the bots that it lacks, unless another job has had them sent meanwhile."""
+        """Sends a Dask worker the bots and rules that it lacks, unless another job has had them sent meanwhile."""
         deliveries = self._deliveries[reply.worker]
         before = len(deliveries)
         async with self._sending:
@@ -207,15 +208,25 @@ class DaskPool(WorkerPool):
 
         `scatter` carries large data: of a task's arguments the scheduler would keep a copy.
         """
-        why = f"{', '.join(entry.name for entry in reply.needs)}: sent, but still missing"
-        for entry in reply.needs:
+        parts: list[tuple[str, Path, Callable[[bytes, bytes], None], bytes]] = [
+            (
+                entry.name,
+                bot_archives.archive_path(self._folder, entry),
+                dask_worker.receive,
+                msgspec.msgpack.encode(entry),
+            )
+            for entry in reply.needs
+        ]
+        if reply.rules:
+            copy = kept.copy_path(self._folder, reply.rules)
+            parts.append(("the rules", copy, dask_worker.receive_rules, reply.rules.encode()))
+        why = f"{', '.join(name for name, *_ in parts)}: sent, but still missing"
+        for name, path, receive, content in parts:
             try:
-                archive = bot_archives.archive_path(self._folder, entry).read_bytes()
-                data = self._client.scatter(archive, workers=[reply.worker], hash=False)
-                bot = msgspec.msgpack.encode(entry)
-                self._submit({reply.worker}, dask_worker.receive, bot, data, priority=10).result()
+                data = self._client.scatter(path.read_bytes(), workers=[reply.worker], hash=False)
+                self._submit({reply.worker}, receive, content, data, priority=10).result()
             except BaseException as error:  # Dask has some that are no Exception
-                why = f"{entry.name}: {error}"
+                why = f"{name}: {error}"
         return why
 
     # Dask workers and a scheduler that come and go.

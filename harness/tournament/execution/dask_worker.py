@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness import installed
+from referee.harness.adapters.rules import kept
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation.plan import unmet
 from referee.harness.programs.build_process import BuildError
@@ -37,10 +38,17 @@ class Reply(Struct, frozen=True):
     reports: list[Played | Done] = []
     needs: list[Entry] = []
     """Bots whose archives are not on this machine."""
+    rules: str = ""
+    """The hash of the contest's rules, if they are a program that is not on this machine."""
     unable: str = ""
     """Why this machine cannot play."""
     broken: dict[str, str] = {}
     """The bots of the job that this machine cannot start, by ident, and why."""
+
+    @property
+    def lacks(self) -> bool:
+        """Whether bots or rules have to be sent."""
+        return bool(self.needs or self.rules)
 
 
 class WorkerDied(Exception):
@@ -80,11 +88,14 @@ class _Process:
 
     def _enter(self, contest: bytes, entries: list[Entry]) -> Reply | None:
         """Builds bots, and tells the process of them, which is started if it does not run."""
-        needs = [e for e in entries if not bot_archives.is_installed(e)]
-        if needs:
-            return _reply(needs=needs)
         order = worker_messages.order(contest)
         assert isinstance(order, Contest)
+        needs = [e for e in entries if not bot_archives.is_installed(e)]
+        lacks_rules = order.rules and not kept.is_here(order.rules)
+        if needs or lacks_rules:
+            return _reply(needs=needs, rules=order.rules if lacks_rules else "")
+        if order.rules:
+            kept.opened(Path(kept.RULES), order.rules)
         if failures := unmet(order.limits.isolation):
             return _reply(unable="; ".join(failures))
         for entry in entries:
@@ -172,6 +183,14 @@ def play(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> by
     except Exception as error:  # the next attempt here would fail in the same way
         reply = _reply(unable=f"{type(error).__name__}: {error}")
     return worker_messages.encode(reply)
+
+
+def receive_rules(sha256: bytes, data: bytes) -> None:
+    """Unpacks the copy of rules, once. UsageError for files with another hash; RunError or OSError if it fails."""
+    with TemporaryDirectory(prefix="referee-") as folder:
+        archive = Path(folder, "archive")
+        archive.write_bytes(data)
+        kept.opened(archive, sha256.decode())
 
 
 def receive(bot: bytes, data: bytes) -> None:

@@ -28,7 +28,7 @@ from referee.harness.tournament.formats.play_off import PLAY_OFF
 from referee.harness.tournament.formats.schedules import CHOSEN_LATE
 from referee.harness.tournament.inbox import has_changes, settle
 from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Entry, Plan
+from referee.harness.tournament.plan import Entry, Plan, open_rules
 from referee.harness.tournament.stages import Ranked, scheduled_games
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
@@ -350,7 +350,8 @@ def check_prices(bots: dict[str, Entrant], max_cost: float | None) -> None:
 
 
 def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path, transcripts: bool = False) -> Contest:
-    """Returns the first message to the workers of a tournament."""
+    """Returns the first message to the workers of a tournament, which play by its own copy of the rules."""
+    open_rules(plan, folder, over_typed=True)
     return Contest(
         plan.game,
         dict(plan.options),
@@ -362,4 +363,5 @@ def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path,
         transcripts,
         bots_kept=2 * plan.seats,
         folder=folder.absolute(),
+        rules=plan.rules,
     )

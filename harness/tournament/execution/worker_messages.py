@@ -39,6 +39,8 @@ class Contest(Struct, frozen=True, tag="contest"):
     """How many idle bots stay alive from game to game."""
     folder: Path | None = None
     """The tournament's folder, which is hidden from bots because it holds the seed."""
+    rules: str = ""
+    """The hash of rules that are a program."""
 
 
 class Assignment(Struct, frozen=True):

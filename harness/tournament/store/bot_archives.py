@@ -7,13 +7,10 @@ import fcntl
 import hashlib
 import os
 import shutil
-import stat
 import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import IO
 
 import msgspec
 from msgspec import Struct
@@ -31,14 +28,13 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import function, split_name
+from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants, name_of
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
 UNPACKED = "bundles"
 """The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
-STAMP = (2020, 1, 1, 0, 0, 0)
-"""The time of every file in a zip, so that equal content gives equal archives."""
 
 
 class Found(Struct, frozen=True):
@@ -165,26 +161,6 @@ def store(found: Found, folder: Path) -> None:
             maker = version() if found.entry.hash == _sha256(found.content.identity, version()) else ""
             pack(found.entry.name, found.content, found.entry.inside, packed, maker)
     new.replace(path)
-
-
-def pack(name: str, content: BotArchive, inside: str, to: Path | IO[bytes], maker: str = "") -> None:
-    """Packs the files of the bot `name` as a zip file. `inside`: the bot's folder in them, `.` = the whole.
-
-    `maker`: our version, if the bot's hash has it. UsageError for what no archive can hold.
-    """
-    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.comment = zip_archive.comment(inside, maker)
-        for file in content.files:
-            source = content.folder / file.path
-            if source.is_dir():
-                raise UsageError(f"{name}: {file.path} is a link to a folder, which an archive cannot hold")
-            member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
-            member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
-            member.compress_type = zipfile.ZIP_DEFLATED
-            data = source.read_bytes()
-            if hashlib.sha256(data).hexdigest() != file.sha256:
-                raise UsageError(f"{name}: {file.path} changed while it was read; repeat the command")
-            packed.writestr(member, data)
 
 
 def home_of(entry: Entry) -> Path:

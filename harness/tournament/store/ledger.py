@@ -23,7 +23,7 @@ from referee.harness.paths import make_folder, opener, replace_file
 from referee.harness.records import ModelUse
 from referee.harness.tournament.machine_effects import MachineEffects
 
-PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
+PLAN, LINES, PACKS, BOTS, RULES = "tournament.toml", "ledger", "replays", "bots", "rules"
 """The files and folders of a tournament."""
 LOCK = ".lock"
 READ_BYTES = 1 << 20
@@ -297,7 +297,7 @@ def merge(folder: Path, source: Path) -> int:
     if not (source / LINES).is_dir():
         raise UsageError(f"{source} holds no tournament: there is no {LINES}/")
     copied = 0
-    for part in (BOTS, PACKS, LINES):  # lines last: they name the others
+    for part in (RULES, BOTS, PACKS, LINES):  # lines last: they name the others
         make_folder(folder / part)
         for file in sorted(path for path in (source / part).glob("*") if path.is_file()):
             copied += _copied(file, folder / part / file.name)
