@@ -10,7 +10,7 @@ from contests import tournament
 from submissions import prepared, zipped
 
 from referee.harness.paths import KITS
-from referee.harness.tournament.intake.similar import _of_kits, fingerprints, similar, tokens
+from referee.harness.tournament.intake.similar import Group, Pair, _of_kits, fingerprints, groups, similar, tokens
 
 pytestmark = pytest.mark.slow
 
@@ -348,12 +348,37 @@ def test_bots_of_the_same_kit_are_not_similar_because_of_the_kit() -> None:
         assert not frozenset(fingerprints((each.name, each.read_text()) for each in files)) - _of_kits(), language
 
 
-def test_what_many_write_is_nobodys() -> None:
-    shared = own(OWN)
-    programs = {str(number): shared | own(OTHERS[number % 3]) for number in range(12)}
-    pairs = similar({name: marks for name, marks in programs.items() if int(name) < 3})
-    assert len(pairs) == 3
-    assert not similar({name: shared | {int(name)} for name in programs})
+@pytest.mark.parametrize("copies", [2, 3, 18])
+@pytest.mark.parametrize("others", [0, 3])
+def test_copies_are_found_however_many_they_are(copies: int, others: int) -> None:
+    """They differ in constants and names only. Three or more are one group."""
+    texts = [(renamed(OWN) if number % 2 else OWN).replace("7", str(number)) for number in range(copies)]
+    programs = {f"c{number:02}": own(text) for number, text in enumerate(texts)}
+    names = sorted(programs)
+    programs |= {str(number): own(text) for number, text in enumerate(OTHERS[:others])}
+    for share in (0.2, 0.5, 1.0):
+        pairs = similar(programs, share)
+        assert len(pairs) == copies * (copies - 1) // 2 and {pair.share for pair in pairs} == {1.0}
+        assert groups(pairs) == ([Group(names, 1.0)] if copies > 2 else [])
+
+
+def test_every_two_of_a_group_are_a_pair() -> None:
+    two = [
+        Pair(*names, share, 20) for names, share in (("ab", 0.9), ("bc", 0.8), ("ac", 0.7), ("cd", 0.6), ("de", 0.6))
+    ]
+    assert groups(two) == [Group(["a", "b", "c"], 0.7)]
+
+
+def test_code_that_an_organiser_gave_to_all_counts_for_nobody(tmp_path: Path) -> None:
+    for number, name in enumerate(("ann", "bob")):
+        zipped(tmp_path / "teams" / f"{name}.zip", number, more=OWN.replace("def choose", "def other_choice"))
+    prepared(tmp_path, "teams", "--game", "tictactoe", "--into", "cup", "--games", "2", code=0)
+    assert "1 similar pair" in tournament(tmp_path, "similar", "cup")
+    (tmp_path / "starter").mkdir()
+    assert "there is no code in it" in tournament(tmp_path, "similar", "cup", "--starter", "starter", code=2)
+    with zipfile.ZipFile(tmp_path / "teams" / "ann.zip") as packed:
+        packed.extractall(tmp_path / "starter")
+    assert "0 similar pairs" in tournament(tmp_path, "similar", "cup", "--starter", "starter")
 
 
 def test_comments_names_and_white_space_make_no_token() -> None:

@@ -1,8 +1,8 @@
 """Finds programs that share code, for the organiser alone: winnowed fingerprints of normalised tokens.
 
 Comments, white space, names, numbers and texts do not matter, nor does the order of functions. Code of the starter
-kits and of `referee new` counts for nobody. The idea is that of MOSS (Schleimer, Wilkerson and Aiken,
-"Winnowing", SIGMOD 2003) and JPlag. A list of pairs proves nothing: people compare the files.
+kits, of `referee new` and of an organiser's own starter counts for nobody. The idea is that of MOSS (Schleimer,
+Wilkerson and Aiken, "Winnowing", SIGMOD 2003) and JPlag. A list of pairs proves nothing: people compare the files.
 
 The tokens are our own and not those of a library such as Pygments, whose patterns a hostile file can keep busy for
 hours. Every pattern here reads a text once, from left to right.
@@ -11,15 +11,15 @@ hours. Every pattern here reads a text once, from left to right.
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from hashlib import blake2b
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from referee.harness.errors import UsageError
 from referee.harness.paths import KITS
 from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.store.bot_archives import archive_path, is_image
@@ -32,8 +32,8 @@ LEAST = 12
 """A program with fewer fingerprints of its own is too short to compare."""
 SHARE = 0.5
 """The default of the share of a program from which on it is listed."""
-COMMON = 10
-"""A fingerprint that this many programs have, and a third of all, is nobody's: everybody writes it."""
+GROUP = 3
+"""From this number on, programs that are all alike are a group."""
 FILE_BYTES, PROGRAM_BYTES, FILES = 1 << 20, 2 << 20, 2000
 """The most bytes that are read of a file and of a program, and the most files."""
 HASHED = (".py", ".pyw", ".rb", ".sh", ".jl", ".r", ".pl")
@@ -75,17 +75,32 @@ class Pair(Struct, frozen=True):
     """The number of shared fingerprints."""
 
 
+class Group(Struct, frozen=True):
+    """Programs of which every two are a pair."""
+
+    programs: list[str]
+    share: float
+    """The least of its pairs."""
+
+
 class Comparison(Struct, frozen=True):
     """All pairs that share much, and the programs that could not be compared."""
 
+    groups: list[Group]
+    """The largest first. No program is in two."""
     pairs: list[Pair]
+    """Also those within a group."""
     compared: int
     left_out: dict[str, str]
     """Why the others were not compared, by name."""
 
 
-def compare(plan: Plan, folder: Path, share: float = SHARE) -> Comparison:
-    """Compares the programs of a tournament's bots, in their latest versions."""
+def compare(plan: Plan, folder: Path, share: float = SHARE, starter: Path | None = None) -> Comparison:
+    """Compares the programs of a tournament's bots, in their latest versions.
+
+    `starter`: a file or folder that all were given. UsageError if it has no code.
+    """
+    given = _of_kits() | (frozenset() if starter is None else _of_starter(starter))
     programs, left_out, older = dict[str, Set[int]](), dict[str, str](), plan.older
     for entry in plan.bots:
         if entry.guest or entry.copy_of or entry.ident in older:
@@ -95,7 +110,7 @@ def compare(plan: Plan, folder: Path, share: float = SHARE) -> Comparison:
             left_out[entry.name] = "no source files"
             continue
         try:
-            own = fingerprints(_sources(path)) - _of_kits()
+            own = fingerprints(_sources(path)) - given
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             left_out[entry.name] = f"its archive cannot be read: {error}"
             continue
@@ -103,26 +118,32 @@ def compare(plan: Plan, folder: Path, share: float = SHARE) -> Comparison:
             left_out[entry.name] = "too little code of its own"
         else:
             programs[entry.name] = own
-    return Comparison(similar(programs, share), len(programs), left_out)
+    pairs = similar(programs, share)
+    return Comparison(groups(pairs), pairs, len(programs), left_out)
 
 
 def similar(programs: dict[str, Set[int]], share: float = SHARE) -> list[Pair]:
     """Returns the pairs of which the smaller program shares at least that part, the most similar first."""
-    often = Counter(mark for marks in programs.values() for mark in marks)
-    limit = max(COMMON, len(programs) / 3)
-    own = {name: {mark for mark in marks if often[mark] < limit} for name, marks in programs.items()}
-    owners: dict[int, list[str]] = {}
-    for name, marks in own.items():
-        for mark in marks:
-            if often[mark] > 1:
-                owners.setdefault(mark, []).append(name)
-    shared = Counter(pair for names in owners.values() for pair in combinations(names, 2))
-    found = [
-        Pair(one, other, count / min(len(own[one]), len(own[other])), count)
-        for (one, other), count in shared.items()
-        if count >= LEAST and count >= share * min(len(own[one]), len(own[other]))
-    ]
+    found = []
+    for (one, marks), (other, others) in combinations(programs.items(), 2):
+        count, least = len(marks & others), min(len(marks), len(others))
+        if count >= max(LEAST, share * least):
+            found.append(Pair(one, other, count / least, count))
     return sorted(found, key=lambda pair: (-pair.share, -pair.shared, pair.one, pair.other))
+
+
+def groups(pairs: Sequence[Pair]) -> list[Group]:
+    """Joins the most similar programs first, as long as every two of a group are a pair."""
+    shares = {frozenset((pair.one, pair.other)): pair.share for pair in pairs}
+    group_of = {name: [name] for pair in pairs for name in (pair.one, pair.other)}
+    for pair in pairs:
+        one, other = group_of[pair.one], group_of[pair.other]
+        if one is not other and all(frozenset(each) in shares for each in product(one, other)):
+            one += other
+            group_of |= dict.fromkeys(other, one)
+    large = {id(names): sorted(names) for names in group_of.values() if len(names) >= GROUP}
+    found = [Group(names, min(shares[frozenset(each)] for each in combinations(names, 2))) for names in large.values()]
+    return sorted(found, key=lambda group: (-len(group.programs), -group.share, group.programs))
 
 
 def fingerprints(sources: Iterable[tuple[str, str]]) -> Set[int]:
@@ -172,5 +193,20 @@ def _sources(path: Path) -> Iterator[tuple[str, str]]:
 @cache
 def _of_kits() -> Set[int]:
     """Returns the fingerprints of the kits and templates, which all bots may have."""
-    files = sorted(path for path in KITS.rglob("*") if path.suffix in (*HASHED, *SLASHED) and path.is_file())
-    return fingerprints((path.name, path.read_text("utf-8", "replace")) for path in files)
+    return _of_files(KITS)
+
+
+def _of_starter(starter: Path) -> Set[int]:
+    try:
+        found = _of_files(starter)
+    except OSError as error:
+        raise UsageError(f"--starter {starter}: cannot be read: {error.strerror or error}") from error
+    if not found:
+        raise UsageError(f"--starter {starter}: there is no code in it; expected a file or folder with source files")
+    return found
+
+
+def _of_files(place: Path) -> Set[int]:
+    files = sorted(place.rglob("*")) if place.is_dir() else [place]
+    known = [path for path in files if path.suffix.lower() in (*HASHED, *SLASHED) and path.is_file()]
+    return fingerprints((path.name, path.read_text("utf-8", "replace")) for path in known)
