@@ -262,8 +262,9 @@ def _other_command(words: Sequence[str]) -> str | None:
         return f"`{typed}` needs a command: {', '.join(inner)}"
     if not inner or word.startswith("-") or os.path.exists(word):
         return None
-    near = get_close_matches(word, inner, 1)
-    if near:
+    takes_words = plays_itself and bool(names)  # `referee host` takes the name of a new folder
+    near = get_close_matches(word, inner, 1, 0.8 if takes_words else 0.6)
+    if near and not (takes_words and words[len(names) + 1 :]):
         return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
     a_bot = names or "--game" in words or word in registry.names() or not re.fullmatch(r"[a-z-]+", word)
     if plays_itself and a_bot:

@@ -1,7 +1,9 @@
 """`referee host`: a contest that runs itself, with teams that sign in and hand in."""
 
 import shlex
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +12,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, SetupOptions
 from referee.harness.cli.prepare import write_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out
@@ -41,7 +43,7 @@ def host(
     *,
     game: str | None = None,
     title: str | None = None,
-    seed: Seed = None,
+    seed: int | None = None,
     setup: SetupOptions = SetupOptions(),
     bind: str = "127.0.0.1:8000",
     address: str | None = None,
@@ -52,6 +54,7 @@ def host(
     sign_in: Annotated[Path | None, MORE] = None,
     access_log: Annotated[Path | None, MORE] = None,
     organisers_from: Annotated[Sequence[str], MORE] = (),
+    proxy: Sequence[str] = (),
     git_host: Annotated[Sequence[str], MORE] = (),
 ) -> int:
     """Runs a contest: teams sign in and hand in, games are played at once, and the table moves.
@@ -65,6 +68,7 @@ def host(
         folder: CUP: the contest's folder, made if it is new.
         game: GAME: the game's name, for a new contest.
         title: The contest's name.
+        seed: The seed of all luck. Default: drawn. It is in tournament.toml, and on no page of the contest.
         bind: ADDRESS:PORT: where to listen.
         address: URL: where browsers reach it, such as https://cup.example.org with a proxy on this machine that
             terminates TLS. Default: http:// and --bind.
@@ -78,6 +82,8 @@ def host(
         access_log: The file that gets a line for each request: time, address, method, path, status, milliseconds, id.
         organisers_from: A network from which the organiser's pages are reached, such as 192.168.1.0/24. Repeatable.
             Default: any.
+        proxy: A network of proxies on other machines, such as 10.0.0.5, whose X-Forwarded-For is believed. Repeatable.
+            Default: only a proxy on this machine, with --address.
         git_host: The beginning of the addresses of repositories that teams may name, such as https://git.example.org.
             Repeatable. They are read without your account's passwords and keys. Default: GitHub, GitLab, Codeberg and
             Bitbucket.
@@ -100,9 +106,10 @@ def host(
     where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
     where, port = _bind(bind)
     reached = settings.WebSettings(
-        address=(address or f"http://{bind}").rstrip("/"),
+        address=(address or f"http://{_shown(where)}:{port}").rstrip("/"),
         organisers_from=tuple(organisers_from),
         behind_proxy=address is not None,
+        proxies=tuple(proxy),
         git_hosts=tuple(each.rstrip("/") for each in git_host) or GIT_HOSTS,
         access_log=str(access_log.absolute()) if access_log else "",
         sign_in=str(sign_in.absolute()) if sign_in else "",
@@ -115,7 +122,7 @@ def host(
     listening = listen(where, port)
     if address is None:
         port = listening.getsockname()[1]
-        reached = msgspec.structs.replace(reached, address=f"http://{bind.rpartition(':')[0]}:{port}")
+        reached = msgspec.structs.replace(reached, address=f"http://{_shown(where)}:{port}")
     store = contest.opened(folder, plan, options)
     at_a_time = checks or max(1, where_to_play.spare_cores)
     with contest.hosted(store):  # before the link, which ends the one before
@@ -129,6 +136,18 @@ def _bind(bind: str) -> tuple[str, int]:
     if not colon or not port.isdecimal():
         raise UsageError(f"--bind {bind}: expected ADDRESS:PORT such as 127.0.0.1:8000")
     return host.strip("[]"), int(port)
+
+
+def _shown(where: str) -> str:
+    """Returns the address for links to a contest that listens there: of all addresses, the one to the network."""
+    if where in ("0.0.0.0", "::", ""):
+        is_six = where == "::"
+        with socket.socket(socket.AF_INET6 if is_six else socket.AF_INET, socket.SOCK_DGRAM) as probing:
+            where = "::1" if is_six else "127.0.0.1"
+            with suppress(OSError):  # this machine has no network
+                probing.connect(("2001:db8::1" if is_six else "192.0.2.1", 9))  # sends nothing
+                where = probing.getsockname()[0]
+    return f"[{where}]" if ":" in where else where
 
 
 def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOptions) -> Plan | None:

@@ -1,7 +1,6 @@
 """Who may ask for what: sessions, the check of the origin, rates, and the headers of all responses."""
 
 import asyncio
-import ipaddress
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +22,7 @@ from referee.harness.host.settings import ACCOUNT, SESSION, WebSettings
 from referee.harness.host.store import Store
 from referee.harness.host.teams import Account, Person
 from referee.harness.web.guard import is_foreign
+from referee.harness.web.server.connection import network
 
 if TYPE_CHECKING:
     from referee.harness.host.oidc import Provider
@@ -83,6 +83,11 @@ class Asked(Struct, frozen=True):
     """Of the session; empty without one."""
     account: Account | None = None
     """Which a provider has signed in a moment ago, and which is no member yet."""
+
+    @property
+    def network(self) -> str:
+        """The client's address as limits count it: one customer has many of IPv6."""
+        return network(self.address)
 
     @property
     def team(self) -> int:
@@ -158,22 +163,12 @@ class Page(Struct, frozen=True):
 def client_address(request: Request, settings: WebSettings) -> str:
     """Returns the address of the client; behind a proxy, the last one that the proxy names.
 
-    Some proxies add a line of their own behind those that the client has sent. Without TLS, there may be no proxy, so
-    only one on this machine is believed.
+    Some proxies add a line of their own behind those that the client has sent.
     """
     address = "" if request.client is None else request.client.host
-    is_believed = settings.behind_proxy and (settings.is_secure or is_loopback(address))
-    if is_believed and (forwarded := request.headers.getlist("x-forwarded-for")):
+    if settings.is_proxy(address) and (forwarded := request.headers.getlist("x-forwarded-for")):
         return forwarded[-1].rpartition(",")[2].strip() or address
     return address
-
-
-def is_loopback(address: str) -> bool:
-    """Tells whether an address is that of this machine itself."""
-    try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def request_id(scope: Scope) -> str:
@@ -259,7 +254,7 @@ def answering(page: Page, contest: Contest) -> Callable[[Request], Awaitable[Res
             form = {}
             if page.method == "POST":
                 check_origin(request, person)
-                contest.rates.check(f"post {person.member if person else address}", 60, 60)
+                contest.rates.check(f"post {person.member if person else network(address)}", 60, 60)
                 form = await read_form(request)
             account = account_of(request, contest)
             asked = Asked(contest, person, address, request.path_params, request.query_params, form, token, account)

@@ -21,7 +21,7 @@ from referee.harness.tournament.reports.history import history
 from referee.harness.tournament.reports.readers import Reader
 from referee.harness.tournament.reports.rows import Row
 from referee.harness.tournament.reports.site import Site, shown_to
-from referee.harness.tournament.reports.site_games import BotGames, pairs_met, site_games
+from referee.harness.tournament.reports.site_games import BotGames, Pair, PairGames, pairs_met, site_games
 from referee.harness.tournament.store import ledger
 from referee.harness.tournament.store.ledger import PLAN, Line
 from referee.harness.tournament.store.reader import Book, read
@@ -49,7 +49,7 @@ class LiveSite(Site):
         super().__init__(plan, folder, None, Reader.PUBLIC, result, pairs_met(plan, book), viewed, organiser="")
         self.own_viewed = viewed
         self._context |= {**frame, "shows_seed": False}  # with it, the luck of games to come could be computed
-        self._has_games = False
+        self._has_games = self._is_asked = False
         self._made: dict[str, bytes] = {}
         self._book = book
         self._making = threading.RLock()
@@ -112,19 +112,36 @@ class LiveSite(Site):
                 self._with_games()
                 self.bot(row)
         elif part == "pairs":
-            self._with_games()
-            for pair, games in self.games.pairs.items():
-                if self._pair_file(*pair) == file:
-                    self.pair(pair, games)
+            if (pair := self._pair_of(file)) is not None:
+                self._with_games()
+                self.pair(pair, self.games.pairs.get(pair, PairGames()))
         else:
             self.index([])
 
+    def _pair_of(self, file: str) -> Pair | None:
+        """Returns the names of a pair that has met, by the name of its page."""
+        names = list(dict.fromkeys(entry.name for entry in self.plan.bots))
+        places = re.fullmatch(r"([0-9]{1,6})-([0-9]{1,6})\.html", file)
+        if places is None or not all(int(place) < len(names) for place in places.groups()):
+            return None
+        first, second = sorted(names[int(place)] for place in places.groups())
+        return (first, second) if self._pair_file(first, second) == file else None
+
     def _with_games(self) -> None:
         """Reads what the pages of bots and games need, which the table does without."""
+        self._is_asked = True
+        self._read_games()
+
+    def _read_games(self) -> None:
         if not self._has_games:
             self.games = site_games(self.plan, self.folder, self._book)
             self.history = history(self.plan, self._book)
             self._has_games = True
+
+    def follow(self, before: "LiveSite") -> None:
+        """Reads the games if somebody has asked for those of the site before, so that no request waits for it."""
+        if before._is_asked:
+            self._read_games()
 
 
 class Live:
@@ -167,8 +184,12 @@ class Live:
                 return False  # the last pages stay
             raise
         book = self._book.copy()
-        self.whole = LiveSite(plan, self.folder, book, self._frame())
-        self.public = self._frozen(plan, book) or self.whole
+        whole = LiveSite(plan, self.folder, book, self._frame())
+        public = self._frozen(plan, book) or whole
+        if self._seen is not None:
+            whole.follow(self.whole)
+            public.follow(self.public)
+        self.whole, self.public = whole, public
         table = self.public.page("index.html")
         assert table is not None
         self._seen = seen

@@ -53,8 +53,7 @@ def _organiser_page(
         person=asked.who,
         teams=[(each, len(teams.members(store, each.id)), versions.current(store, each.id)) for each in found],
         switches=[
-            (name, VALUES[name], switches.setting_of(store, name), switches.next_setting(store, name))
-            for name in VALUES
+            (name, VALUES[name], switches.setting_of(store, name), switches.planned(store, name)) for name in VALUES
         ],
         announcements=announcements(store),
         formats=formats_of(asked.contest.live.whole.plan),
@@ -164,11 +163,12 @@ def set_switch(asked: Asked) -> Response:
 
 
 def forget_switch(asked: Asked) -> Response:
-    """Removes the next change of a switch."""
-    name = asked.path["switch"]
-    planned = switches.next_setting(asked.contest.store, name)
-    if planned is not None:
-        switches.forget(asked.contest.store, name, planned.at, asked.who.actor, asked.address)
+    """Removes a planned change of a switch: the one at the time `at`, by default the next one."""
+    name, at = asked.path["switch"], asked.text("at")
+    for each in switches.planned(asked.contest.store, name):
+        if at in ("", repr(each.at)):
+            switches.forget(asked.contest.store, name, each.at, asked.who.actor, asked.address)
+            break
     return see("/organiser")
 
 

@@ -121,7 +121,7 @@ def _game(asked: Asked) -> tuple[Practice, bytes]:
 
 def practice_game(asked: Asked) -> Response:
     """Answers with a practice game in the viewer, with the standard error of the own bot."""
-    asked.contest.rates.check(f"game {asked.address}", 60, 60)
+    asked.contest.rates.check(f"game {asked.network}", 60, 60)
     found, content = _game(asked)
     if not viewer.is_there():
         raise Denied(404, "this installation has no viewer; download the replay")

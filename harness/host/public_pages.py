@@ -79,7 +79,7 @@ def game_replay(asked: Asked) -> Response:
 
 def shown_game(asked: Asked, site: LiveSite, seat: int | None) -> Response:
     """Answers with a game in the viewer. `seat`: of the team that asks."""
-    asked.contest.rates.check(f"game {asked.address}", 60, 60)
+    asked.contest.rates.check(f"game {asked.network}", 60, 60)
     content = asked.contest.live.game_page(site, asked.path["name"], seat)
     if content is None:
         raise Denied(404, "there is no such game, or its replay was not kept")
@@ -167,7 +167,7 @@ def _zipped(game: str, lang: str) -> bytes:
 
 def join_page(asked: Asked) -> Response:
     """Answers with the page behind an invitation. It opens nothing: programs that look at mails follow links."""
-    asked.contest.rates.check(f"join {asked.address}", 60, 60)
+    asked.contest.rates.check(f"join {asked.network}", 60, 60)
     link = teams.link(asked.contest.store, asked.path["token"])
     if link is None:
         raise Denied(404, teams.ENDED)
@@ -180,7 +180,7 @@ def join_page(asked: Asked) -> Response:
 def join(asked: Asked) -> Response:
     """Opens an invitation: makes the person a member, and begins a session."""
     contest, settings = asked.contest, asked.contest.settings
-    contest.rates.check(f"join {asked.address}", 60, 60)
+    contest.rates.check(f"join {asked.network}", 60, 60)
     link = teams.link(contest.store, asked.path["token"])
     is_organiser = link is not None and link.team is None
     if is_organiser and not settings.may_organise(asked.address):

@@ -1,6 +1,7 @@
 """The settings of the web process, which `referee host` hands it."""
 
 import ipaddress
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -12,6 +13,8 @@ from referee.harness.host.versions import Quota
 
 SESSION, BEGUN, ACCOUNT = "referee", "referee-begun", "referee-account"
 """The cookies: of the session; of signing in at a provider, until it comes back; of the account that came back."""
+LOOPBACK = ("127.0.0.0/8", "::1")
+"""The addresses of this machine itself."""
 
 
 class WebSettings(Struct, frozen=True):
@@ -22,7 +25,9 @@ class WebSettings(Struct, frozen=True):
     organisers_from: tuple[str, ...] = ()
     """The networks from which the organiser's pages are reached; none = any."""
     behind_proxy: bool = False
-    """A proxy may hand requests over, and name the client's address in `X-Forwarded-For`; with TLS, there is one."""
+    """A proxy on this machine may hand requests over, and name the client's address in `X-Forwarded-For`."""
+    proxies: tuple[str, ...] = ()
+    """The networks of proxies on other machines that may do so, too."""
     git_hosts: tuple[str, ...] = GIT_HOSTS
     quota: Quota = Quota()
     practice_a_day: int = 30
@@ -52,13 +57,22 @@ class WebSettings(Struct, frozen=True):
 
     def may_organise(self, address: str) -> bool:
         """Tells whether the organiser's pages may be reached from an address."""
-        if not self.organisers_from:
-            return True
-        try:
-            found = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        return any(found in ipaddress.ip_network(each) for each in self.organisers_from)
+        return not self.organisers_from or is_in(address, self.organisers_from)
+
+    def is_proxy(self, address: str) -> bool:
+        """Tells whether an address is that of a proxy, which names its clients."""
+        return self.behind_proxy and is_in(address, (*LOOPBACK, *self.proxies))
+
+
+def is_in(text: str, networks: Iterable[str]) -> bool:
+    """Tells whether a text is an address in one of these networks."""
+    try:
+        found = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        found = found.ipv4_mapped or found
+    return any(found in ipaddress.ip_network(each) for each in networks)
 
 
 def check_settings(settings: WebSettings) -> None:
@@ -72,8 +86,11 @@ def check_settings(settings: WebSettings) -> None:
             raise UsageError(
                 f"--git-host {each}: expected the beginning of an address, such as https://git.example.org"
             )
-    for each in settings.organisers_from:
-        try:
-            ipaddress.ip_network(each)
-        except ValueError as error:
-            raise UsageError(f"--organisers-from {each}: expected a network such as 192.168.1.0/24") from error
+    for option, networks in (("--organisers-from", settings.organisers_from), ("--proxy", settings.proxies)):
+        for each in networks:
+            try:
+                ipaddress.ip_network(each)
+            except ValueError as error:
+                raise UsageError(f"{option} {each}: expected a network such as 192.168.1.0/24") from error
+    if settings.proxies and not settings.behind_proxy:
+        raise UsageError("--proxy needs --address, the address that browsers reach")

@@ -17,6 +17,7 @@ from referee.harness.host import teams
 from referee.harness.host.access import Contest, Denied, client_address, problem, see, set_session
 from referee.harness.host.oidc import ACCOUNT_S, BEGUN_S, Begun, Provider, Refused
 from referee.harness.host.settings import ACCOUNT, BEGUN
+from referee.harness.web.server.connection import network
 
 CODE_LETTERS = 4000
 RATE = 300, 60.0
@@ -34,7 +35,7 @@ def steps(contest: Contest, provider: Provider) -> tuple[Answer, Answer]:
     def answering(step: Step) -> Answer:
         async def answer(request: Request) -> Response:
             try:
-                contest.rates.check(f"sign-in {client_address(request, contest.settings)}", *RATE)
+                contest.rates.check(f"sign-in {network(client_address(request, contest.settings))}", *RATE)
                 return await step(request, contest, provider)
             except Denied as denied:
                 return problem(contest, denied.status, str(denied), request)

@@ -23,9 +23,9 @@ def setting_of(store: Store, name: str, now: float | None = None) -> Setting:
     return times.setting(settings(store), name, time.time() if now is None else now)
 
 
-def next_setting(store: Store, name: str, now: float | None = None) -> Setting | None:
-    """Returns the next change of a switch; None if none is planned."""
-    return times.next_setting(settings(store), name, time.time() if now is None else now)
+def planned(store: Store, name: str) -> list[Setting]:
+    """Returns the changes of a switch that are to come, the next one first."""
+    return times.planned(settings(store), name, time.time())
 
 
 def frozen_at(store: Store) -> float | None:

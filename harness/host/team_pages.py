@@ -51,7 +51,7 @@ def _team_page(asked: Asked, link: str = "", token: str = "") -> Response:
         row=live.whole.row_of(team.name),
         standings=live.whole.result,
         uploads=switches.setting_of(store, "uploads"),
-        closes=switches.next_setting(store, "uploads"),
+        closes=next((each for each in switches.planned(store, "uploads") if each.value == "closed"), None),
         quota=contest.settings.quota,
         git_hosts=contest.settings.git_hosts,
         link=link,

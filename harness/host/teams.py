@@ -203,6 +203,10 @@ def new_link(store: Store, number: int | None, kind: Kind, actor: str, address: 
     token, now = new_token(), time.time()
     with store.writing() as database:
         database.execute(
+            "DELETE FROM invitation WHERE opened_at <= ? OR ended_at <= ? OR (kind = 'invitation' AND created_at <= ?)",
+            (now, now, now - INVITATION_S),
+        )
+        database.execute(
             "UPDATE invitation SET ended_at = ? "
             "WHERE team IS ? AND kind = ? AND ended_at IS NULL AND opened_at IS NULL",
             (now, number, kind),
@@ -280,6 +284,7 @@ def sign_in(store: Store, account: Account) -> str | None:
 
 
 def _begin(database: sqlite3.Connection, member: int, kind: str, now: float) -> str:
+    database.execute("DELETE FROM session WHERE expires_at <= ? OR ended_at <= ?", (now, now))
     token = new_token()
     database.execute(
         "INSERT INTO session (hash, member, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",

@@ -38,10 +38,9 @@ def setting(settings: Iterable[Setting], name: str, now: float) -> Setting:
     return max(past, key=lambda each: each.at, default=Setting(name, 0.0, VALUES[name][0]))
 
 
-def next_setting(settings: Iterable[Setting], name: str, now: float) -> Setting | None:
-    """Returns the next change of a switch; None if none is planned."""
-    coming = [each for each in settings if each.name == name and each.at > now]
-    return min(coming, key=lambda each: each.at, default=None)
+def planned(settings: Iterable[Setting], name: str, now: float) -> list[Setting]:
+    """Returns the changes of a switch that are to come, the next one first."""
+    return sorted((each for each in settings if each.name == name and each.at > now), key=lambda each: each.at)
 
 
 def may_practise(value: str, rival_is_staff: bool) -> bool:

@@ -19,9 +19,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from referee.harness.host.access import ID, client_address, is_loopback, request_id
+from referee.harness.host.access import ID, client_address, request_id
 from referee.harness.host.app import Application
-from referee.harness.host.settings import WebSettings
+from referee.harness.host.settings import LOOPBACK, WebSettings, is_in
 from referee.harness.host.store import Store
 from referee.harness.host.submissions import COMING
 from referee.harness.isolation.self_protection import allow_descriptors, guarded
@@ -109,7 +109,7 @@ class Served:
 def _is_local(scope: Scope) -> bool:
     """Tells whether a client is on this machine, and no proxy that hands over the request of another one."""
     forwarded = any(name in FORWARDED for name, _ in scope["headers"])
-    return not forwarded and scope["client"] is not None and is_loopback(scope["client"][0])
+    return not forwarded and scope["client"] is not None and is_in(scope["client"][0], LOOPBACK)
 
 
 async def main(folder: Path, listening_fd: int, settings: WebSettings) -> None:

@@ -365,6 +365,10 @@ def test_help_has_every_argument_with_choices_and_defaults(run: Run) -> None:
             ("tournament", "--game", "tictactoe"),
             "`referee tournament` needs a command: add, merge, page, prepare, replay, run, show",
         ),
+        (("host", "cup"), "cup holds no contest; name the game with --game to make one"),
+        (("host", "cup", "--bind", "x"), "--bind x: expected ADDRESS:PORT"),
+        (("host", "backup2", "--bind", "x"), "--bind x: expected ADDRESS:PORT"),
+        (("host", "backupp"), "there is no command 'backupp'; did you mean `referee host backup`?"),
         (("chekc", "winner.py"), "there is no command 'chekc'; did you mean `referee check`?"),
         ((*MATCH, "--swap"), "--swap exchanges the seats in every second game: it needs --games 2 or more"),
         (

@@ -84,8 +84,14 @@ def test_announcements_and_switches_with_times(served: tuple[Cup, Browser, httpx
     organiser.post("/organiser/switches/uploads", value="closed", at=later)
     member = cup.headers("member")
     assert "Uploads close at" in client.get("/team", headers=member).text
+    last = datetime.fromtimestamp(time.time() + 7200, UTC).strftime("%Y-%m-%dT%H:%M")
+    page = organiser.post("/organiser/switches/uploads", value="open", at=last)
+    times = re.findall(r'name="at" value="([^"]+)"', page)
+    assert len(times) == 2 and "closed from" in page and "open from" in page
+    organiser.post("/organiser/switches/uploads/forget", at=times[1])
+    assert [each.value for each in switches.planned(cup.store, "uploads")] == ["closed"]
     organiser.post("/organiser/switches/uploads/forget")
-    assert switches.next_setting(cup.store, "uploads") is None
+    assert switches.planned(cup.store, "uploads") == []
     organiser.post("/organiser/switches/uploads", value="closed")
     assert "Uploads are closed since" in client.get("/team", headers=member).text
     organiser.post("/organiser/switches/uploads", status=400, value="closed", at="yesterday")

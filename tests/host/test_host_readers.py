@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hosting import Cup, serving, wait_for
+from hosting import ENTRY, Cup, serving, wait_for
 from markupsafe import Markup
 
 from referee.harness.host.live import NUMBER, Live
@@ -97,3 +97,21 @@ def until(connection: socket.socket, end: bytes) -> bytes:
         assert piece, found
         found += piece
     return found
+
+
+def test_a_page_finds_the_games_read_if_somebody_has_asked_and_an_unknown_pair_reads_nothing(tmp_path: Path) -> None:
+    cup = Cup(tmp_path)
+    live = Live(cup.store, lambda: {"more_head": Markup("")})
+
+    def changed(title: str) -> bool:
+        cup.rename(title)
+        live._pause_until = 0.0
+        assert live.refresh()
+        return live.public._has_games
+
+    for name in ("0-1", "1-0", "0-0", "00-1", "999999-0", "x"):
+        assert live.public.page(f"pairs/{name}.html") is None and not live.public._has_games
+    assert not changed("nobody has asked")
+    assert live.public.page(f"bots/{ENTRY.ident}.html")
+    assert changed("somebody has asked") and not changed("nobody has asked since")
+    cup.listening.close()

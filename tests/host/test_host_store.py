@@ -289,10 +289,10 @@ def test_a_switch_holds_from_its_time_on(store: Store) -> None:
     assert switches.value_of(store, "uploads") == "open"
     switches.set_switch(store, "uploads", "closed", now + 60, "organiser Ada")
     assert switches.value_of(store, "uploads") == "open" and switches.value_of(store, "uploads", now + 61) == "closed"
-    planned = switches.next_setting(store, "uploads")
+    (planned,) = switches.planned(store, "uploads")
     assert planned is not None and planned.value == "closed"
     switches.forget(store, "uploads", planned.at, "organiser Ada")
-    assert switches.next_setting(store, "uploads") is None
+    assert switches.planned(store, "uploads") == []
     switches.set_switch(store, "uploads", "closed", None, "organiser Ada")
     assert switches.value_of(store, "uploads") == "closed"
     for name, value, at in (("uploads", "shut", None), ("doors", "open", None), ("uploads", "open", now - 60)):

@@ -69,16 +69,19 @@ def test_only_the_address_that_the_proxy_names_counts(
 @pytest.mark.parametrize(
     ("address", "peer", "found"),
     [
+        ("https://cup.example.org", "127.0.0.1", "10.0.0.1"),
+        ("https://cup.example.org", "::ffff:127.0.0.1", "10.0.0.1"),
         ("https://cup.example.org", "172.17.0.1", "10.0.0.1"),
+        ("https://cup.example.org", "203.0.113.9", "203.0.113.9"),
         ("http://cup.example.org", "127.0.0.1", "10.0.0.1"),
         ("http://192.168.1.5:8000", "192.168.1.66", "192.168.1.66"),
         ("http://[fe80::1]:8000", "fe80::2%eth0", "fe80::2%eth0"),
     ],
 )
 def test_a_client_without_a_proxy_does_not_choose_its_address(address: str, peer: str, found: str) -> None:
-    """On a network without TLS, `--address` is needed, too."""
+    """Only this machine and the networks that `--proxy` names may say whose request it is."""
     request = Request({"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", b"10.0.0.1")]})
-    assert client_address(request, WebSettings(address, behind_proxy=True)) == found
+    assert client_address(request, WebSettings(address, behind_proxy=True, proxies=("172.17.0.0/16",))) == found
 
 
 def test_nobody_is_sent_to_the_host_that_a_request_names(served: tuple[Cup, httpx.Client]) -> None:
@@ -324,3 +327,13 @@ def test_a_page_that_fails_says_where_to_look(tmp_path: Path) -> None:
 
     response = in_a_loop(asked())
     assert response.status_code == 500 and "the organiser's log says why, at the request" in response.text
+
+
+def test_the_addresses_of_one_network_of_ipv6_have_one_limit(served: tuple[Cup, httpx.Client]) -> None:
+    _, client = served
+    statuses = [
+        client.get("/join/x", headers={"x-forwarded-for": f"2001:db8:0:1::{number:x}"}).status_code
+        for number in range(1, 70)
+    ]
+    assert 429 in statuses
+    assert client.get("/join/x", headers={"x-forwarded-for": "2001:db8:0:2::1"}).status_code == 404

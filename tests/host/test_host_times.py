@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from referee.harness.host import switches, times
 from referee.harness.host.store import Store
-from referee.harness.host.times import VALUES, Setting, frozen_at, may_practise, may_see_game, next_setting, setting
+from referee.harness.host.times import VALUES, Setting, frozen_at, may_practise, may_see_game, planned, setting
 from referee.harness.tournament.plan import Entry, Plan, identified
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.store.ledger import Line
@@ -26,7 +26,7 @@ def value(settings: list[Setting], name: str, now: float) -> str:
 def test_the_first_value_holds_until_a_setting_says_otherwise(name: str) -> None:
     assert value([], name, T) == VALUES[name][0]
     later = [Setting(name, T + 1, VALUES[name][1])]
-    assert value(later, name, T) == VALUES[name][0] and next_setting(later, name, T) == later[0]
+    assert value(later, name, T) == VALUES[name][0] and planned(later, name, T)[0] == later[0]
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -34,7 +34,7 @@ def test_a_setting_holds_from_its_moment_on_that_moment_included(name: str) -> N
     settings = [Setting(name, T, VALUES[name][1])]
     assert value(settings, name, T - 1e-6) == VALUES[name][0]
     assert value(settings, name, T) == value(settings, name, T + 1e9) == VALUES[name][1]
-    assert next_setting(settings, name, T) is None and next_setting(settings, name, T - 1e-6) == settings[0]
+    assert planned(settings, name, T) == [] and planned(settings, name, T - 1e-6)[0] == settings[0]
 
 
 def test_a_change_that_is_taken_back_or_moved_leaves_what_was() -> None:
