@@ -44,9 +44,11 @@ def counted(count: int, thing: str, things: str = "") -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """Returns the first names with commas, and the number of the others."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+    """Returns `a, b and c`, or the first names and the number of the others."""
+    first, last = names[:most], f"{len(names) - most:,} more"
+    if len(names) <= most:
+        first, last = names[:-1], "".join(names[-1:])
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def mebibytes(size: float) -> str:

@@ -34,9 +34,12 @@ from referee.harness.tournament.intake.submissions import Submission
 from referee.harness.tournament.intake.submissions import handed_in as read_files
 from referee.harness.tournament.plan import Entry, Plan, read_plan, same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed, make_tournament_folder
+from referee.protocol.text import listed
 
 INTAKE_LOCK = ".intake-lock"
 REPORT_WIDTH = 1 << 16
+COMMANDED = 5
+"""How many bots a command names that is shown."""
 """Reports are not wrapped: a line can be pasted."""
 
 
@@ -208,13 +211,14 @@ def _shown(
     if result.refused:
         lines.append(f"reports for the authors: {report_path(folder, 'NAME', 'txt')}")
     if result.vanished:
+        bots = " ".join(map(shlex.quote, result.vanished)) if len(result.vanished) <= COMMANDED else "NAME…"
         them = "it" if len(result.vanished) == 1 else "them"
         lines.append(
-            f"no longer in the folder: {', '.join(map(printable, result.vanished))}; to take {them} out: "
-            f"referee tournament withdraw {shlex.quote(str(folder))} {' '.join(map(shlex.quote, result.vanished))}"
+            f"no longer in the folder: {printable(listed(result.vanished))}; to take {them} out: "
+            f"referee tournament withdraw {shlex.quote(str(folder))} {bots}"
         )
     if ignored := [each for each in result.accepted if any(e.name == each and e.withdrawn for e in plan.bots)]:
-        lines.append(f"withdrawn, and not entered again: {', '.join(map(printable, ignored))}")
+        lines.append(f"withdrawn, and not entered again: {printable(listed(ignored))}")
     lines += same_programs(plan)
     if waits:
         lines.append("the run that plays this tournament will take the bots in")

@@ -11,6 +11,7 @@ from referee.harness.tournament.formats.games import PAIRING
 from referee.harness.tournament.inbox import Withdraw, hand_in
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.store.ledger import PLAN
+from referee.protocol.text import listed
 
 
 def add(folder: Path, *bots: str, keep_points: bool = False) -> int:
@@ -56,7 +57,7 @@ def _say(folder: Path, plan: Plan, waits: bool) -> None:
     present = sum(not entry.absent for entry in plan.bots)
     gone = [entry.name for entry in plan.bots if entry.withdrawn]
     text = f"{folder}: {counted(present, 'bot')}"
-    text += f"; withdrawn: {', '.join(gone)}" if gone else ""
+    text += f"; withdrawn: {listed(gone)}" if gone else ""
     out.print(printable(text))
     if waits:
         err.print("the run that plays this tournament will take the change in")

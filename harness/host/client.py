@@ -43,7 +43,7 @@ CACHES = frozenset({"venv", ".tox", ".cache", ".gradle", ".idea", ".vscode", ".s
 VIRTUAL = "pyvenv.cfg"
 """The file at the top of a virtual environment of Python."""
 SHORTEST_TOKEN = 6
-"""What is shorter is no token of a contest, and may occur in any text."""
+"""A shorter text is no token of a contest, and may occur in any text."""
 EXPECTED = "expected the contest's address, such as https://cup.example.org"
 
 

@@ -42,6 +42,7 @@ from referee.harness.tournament.store.reader import (
 )
 from referee.harness.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.harness.tournament.ties import SCORE, Tie, default_ties, used_ties
+from referee.protocol.text import listed
 
 COPY = "@@"
 """Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
@@ -245,8 +246,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         bots = (*bots[:2], *(msgspec.structs.replace(entry, copy_of=bots[1].name) for entry in bots[2:]))
     unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
-        known = ", ".join(entry.name for entry in bots)
-        raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name; there are {known}")
+        known = listed([entry.name for entry in bots], 20)
+        raise UsageError(f"--absent {listed(sorted(unknown))}: there is no bot of that name; there are {known}")
     bots = tuple(
         msgspec.structs.replace(entry, absent=gone, withdrawn=gone)
         for place, entry in enumerate(bots)

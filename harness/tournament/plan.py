@@ -28,6 +28,7 @@ from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, draw
 from referee.harness.tournament.formats.swiss import rounds_of
 from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
+from referee.protocol.text import listed
 
 NONE = "none"
 NEUTRAL = (
@@ -421,7 +422,7 @@ def same_programs(plan: Plan) -> list[str]:
     for entry, program in zip(plan.bots, plan.programs, strict=True):
         if not entry.guest and not entry.copy_of:
             alike.setdefault(program, []).append(entry.name)
-    return [f"{', '.join(names)} and {last} are the same program" for *names, last in alike.values() if names]
+    return [f"{listed(names)} are the same program" for names in alike.values() if len(names) > 1]
 
 
 def number_of_games(plan: Plan) -> int | None:

@@ -19,6 +19,7 @@ from referee.harness.tournament.plan import Entry, Plan, checked, deciding, iden
 from referee.harness.tournament.reports.all_stages import ranked
 from referee.harness.tournament.stages import scheduled_games
 from referee.harness.tournament.store.reader import Book, LedgerResults, played_idents, read
+from referee.protocol.text import listed
 
 SHOWN = 60
 """The most characters of a value in a message."""
@@ -129,7 +130,7 @@ def set_aside(plan: Plan, ident: str, instead: str = "") -> Plan:
     """
     found = {entry.ident: entry for entry in plan.bots}
     if missing := [each for each in (ident, instead) if each and each not in found]:
-        raise UsageError(f"there is no version {', '.join(missing)}")
+        raise UsageError(f"there is no version {listed(missing)}")
     if found[ident].absent:
         return plan  # a newer version has come meanwhile
     bots = (
@@ -153,7 +154,7 @@ def _current(plan: Plan, names: Sequence[str]) -> list[int]:
         if entry.ident not in older and not entry.guest and not entry.copy_of
     }
     if unknown := [name for name in names if name not in places]:
-        raise UsageError(f"there is no bot {', '.join(unknown)}; there are {', '.join(places)}")
+        raise UsageError(f"there is no bot {listed(unknown)}; there are {listed([*places], 20)}")
     return [places[name] for name in names]
 
 
@@ -265,20 +266,20 @@ def _bots(before: Plan, requested: Plan, folder: Path) -> tuple[Entry, ...]:
     gone = [entry.name for entry in left_out if entry.ident in played]
     if changed := [name for name in gone if name in names]:
         raise UsageError(
-            f"{folder} holds games of an earlier version of {', '.join(changed)}; "
+            f"{folder} holds games of an earlier version of {listed(changed)}; "
             f"`referee tournament add {folder} BOT` enters a newer version"
         )
     if gone:
         advice = f"`referee tournament run {folder}` continues with the bots that are there"
-        raise UsageError(f"{folder} has games of {', '.join(gone)}, which the command does not name; {advice}")
+        raise UsageError(f"{folder} has games of {listed(gone)}, which the command does not name; {advice}")
     place = {entry.ident: number for number, entry in enumerate(before.bots)}
     new = [entry.name for entry in requested.bots if entry.ident not in place]
     if new and before.format in CLOSED:
-        raise UsageError(f"{folder} has no {', '.join(new)}, and {before.format} takes no further bots")
+        raise UsageError(f"{folder} has no {listed(new)}, and {before.format} takes no further bots")
     order = [place[entry.ident] for entry in requested.bots if entry.ident in place]
     if order != sorted(order) and (before.format in ORDERED or before.seating is Seating.FIXED):
-        listed = ", ".join(entry.name for entry in before.bots)
-        raise UsageError(f"{folder} holds a tournament in which the order of the bots matters: name them as {listed}")
+        order_before = listed([entry.name for entry in before.bots], 20)
+        raise UsageError(f"{folder}: the order of the bots matters in this tournament: name them as {order_before}")
     # Guests stay behind the bots of the standings.
     return tuple(sorted(requested.bots, key=lambda entry: (entry.guest, place.get(entry.ident, len(place)))))
 

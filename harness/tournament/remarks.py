@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from referee.harness.tournament.plan import Plan, same_programs
+from referee.protocol.text import listed
 
 
 def remarks(plan: Plan) -> Iterator[str]:
@@ -11,4 +12,4 @@ def remarks(plan: Plan) -> Iterator[str]:
     older = plan.older
     absent = [entry.name for entry in plan.bots if entry.absent and entry.ident not in older]
     if absent:
-        yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
+        yield f"{listed(absent)} {'is' if len(absent) == 1 else 'are'} absent"

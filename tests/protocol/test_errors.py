@@ -3,7 +3,7 @@
 import pytest
 
 from referee.protocol.errors import stray_print
-from referee.protocol.text import SHOWN_CHARACTERS, counted, mebibytes, quote
+from referee.protocol.text import SHOWN_CHARACTERS, counted, listed, mebibytes, quote
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,11 @@ def test_sizes_and_counts_are_words() -> None:
     assert mebibytes(3 << 19) == "1.5 MiB" and mebibytes(0) == "0.0 MiB"
     assert [counted(number, "fault") for number in (0, 1, 2000)] == ["0 faults", "1 fault", "2,000 faults"]
     assert counted(2, "match", "matches") == "2 matches"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"), [("", ""), ("a", "a"), ("ab", "a and b"), ("abcde", "a, b, c, d and e"), ("a" * 1005, "1,000")]
+)
+def test_a_sentence_lists_a_few_names_and_the_number_of_the_others(names: str, text: str) -> None:
+    said = listed(list(names))
+    assert said == (text if len(names) < 6 else f"a, a, a, a, a and {text} more")

@@ -77,7 +77,7 @@ def test_a_change_whose_file_survived_a_kill_is_not_applied_again(cup: Path) -> 
 
 def test_an_impossible_change_is_refused_and_one_that_became_impossible_is_dropped(cup: Path) -> None:
     before = (cup / PLAN).read_bytes()
-    with pytest.raises(UsageError, match="there is no bot x; there are a, b, c, d"):
+    with pytest.raises(UsageError, match="there is no bot x; there are a, b, c and d"):
         hand_in(cup, Withdraw(("x",)))
     with pytest.raises(UsageError, match="takes at least 2 bots; there is 1"):
         hand_in(cup, Withdraw(("a", "b", "c")))

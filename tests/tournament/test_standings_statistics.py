@@ -114,7 +114,7 @@ def test_different_games_give_a_chance_to_be_the_best() -> None:
     assert sum(row.p_first or 0 for row in standings_of(2, games).rows) == 1
     drawn = standings_of(2, [game for group in range(30) for game in pair(group, DRAWN, DRAWN)])
     assert [row.p_first for row in drawn.rows] == [None, None]
-    assert drawn.notes == ["P(#1) is left out for a, b: all seed groups ended alike, so their spread is unknown"]
+    assert drawn.notes == ["P(#1) is left out for a and b: all seed groups ended alike, so their spread is unknown"]
 
 
 def test_games_of_a_program_that_was_entered_twice_are_not_different_for_that() -> None:
@@ -158,7 +158,7 @@ def test_equal_games_of_a_program_that_was_entered_twice_are_one_observation() -
 def test_a_note_says_which_ratings_can_be_compared() -> None:
     halves = [((one, two), group, WON, ()) for one, two in ((0, 3), (1, 2)) for group in range(4)]
     found = standings_of(4, halves)
-    note = "Elo compares only bots that games connect, and P(#1) is left out: a, d; b, c"
+    note = "Elo compares only bots that games connect, and P(#1) is left out: a and d; b and c"
     assert note in found.notes and {row.p_first for row in found.rows} == {None}
     assert {row.elo.value > 0 for row in found.rows if row.elo and row.wins} == {True}
     connected = standings_of(4, [*halves, ((0, 1), 9, WON, ())])

@@ -40,6 +40,7 @@ from referee.harness.tournament.intake.snapshot import copy_file, copy_folder
 from referee.harness.tournament.intake.submissions import Submission, check_folder, remove_excluded
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.bot_archives import finding, store
+from referee.protocol.text import listed
 
 PROGRAM = [sys.executable, "-m", "referee.harness.cli.check_process"]
 """`referee check` that ends with its standard input."""
@@ -53,8 +54,6 @@ REASON = 120
 """The most characters of a reason."""
 SAVED_SHARE = 20
 """Saving the record takes at most a twentieth of the time, also with thousands of outcomes."""
-SHOWN = 5
-"""How many places of one name a reason has."""
 SUFFIXES = ("txt", "xml")
 """Of an author's reports."""
 
@@ -202,9 +201,7 @@ async def checked(
 
 def _duplicates(submission: Submission) -> str:
     """Returns what the organiser reads about submissions of one name."""
-    *first, last = submission.duplicates
-    more = f" and {len(first) - SHOWN} more" if len(first) > SHOWN else ""
-    named = f"{', '.join(first[:SHOWN])}{more} and {last}"
+    named = listed(submission.duplicates)
     if submission.is_part:
         return (
             f"{named} are loose files; a bot of several files is one zip with a bot.toml; if they are versions of one "

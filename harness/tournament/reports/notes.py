@@ -13,7 +13,7 @@ from referee.harness.tournament.reports.rows import COPIES, NO_INFORMATION, Cell
 from referee.harness.tournament.statistics.score import FEW, Sample, strength
 from referee.harness.tournament.store.reader import Book, LedgerResults
 from referee.harness.tournament.ties import SCORE, Tie, used_ties
-from referee.protocol.text import counted
+from referee.protocol.text import counted, listed
 
 LISTED = 20
 """The most bots that a note names."""
@@ -58,7 +58,7 @@ def leaders_at_fault(rows: Sequence[Row]) -> Iterator[str]:
 def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], surplus: int) -> Iterator[str]:
     faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
     if slowed:
-        of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
+        of = listed([f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise], LISTED)
         yield f"machine load slowed {slowed} of {counted(faults, 'game')} with a fault: {of}"
     if different < DISTINCT * total:
         copies = any(row.note == COPIES for row in rows)
@@ -67,12 +67,12 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
             + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
-        yield f"P(#1) is left out for {_listed(equal)}: all seed groups ended alike, so their spread is unknown"
+        yield f"P(#1) is left out for {listed(equal, LISTED)}: all seed groups ended alike, so their spread is unknown"
     if few := [row.name for row in rows if row.note == "few"]:
-        of = "per bot" if len(few) == len(rows) else f"of {_listed(few)}"
+        of = "per bot" if len(few) == len(rows) else f"of {listed(few, LISTED)}"
         yield f"fewer than {FEW} seed groups {of}: intervals are still rough"
     if sound := [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]:
-        yield f"Elo without games with a fault: {_listed(sound)}"
+        yield f"Elo without games with a fault: {listed(sound, LISTED)}"
     if plan.format == "judged":
         yield "points are what the cases of the test run paid, 100 a run"
     if is_uneven(plan, rows) and plan.rank_by != SCORE:
@@ -85,16 +85,10 @@ def general_notes(plan: Plan, total: int, different: int, rows: Sequence[Row], s
         yield f"not counted: {counted(surplus, 'game')} that are not in the present schedule"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Returns the first names with commas, and the number of the others."""
-    more = len(names) - LISTED
-    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
 def unconnected(parts: Sequence[Sequence[Row]]) -> Iterator[str]:
     """Says which ratings can be compared. `parts`: the rows of bots that games connect."""
     if len(parts) > 1:
-        shown = "; ".join(_listed([row.name for row in part]) for part in parts[:PARTS])
+        shown = "; ".join(listed([row.name for row in part], LISTED) for part in parts[:PARTS])
         more = f"; and {len(parts) - PARTS} more" if len(parts) > PARTS else ""
         yield f"Elo compares only bots that games connect, and P(#1) is left out: {shown}{more}"
 
@@ -108,7 +102,7 @@ def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:
         yield f"{counted(played, 'round')}, not {plan.rounds}: then all bots have met"
     if late := [plan.bots[bot].name for bot in state.too_late()]:
         yield (
-            f"{_listed(late)} came after the last round, and will not play; "
+            f"{listed(late, LISTED)} came after the last round, and will not play; "
             f"`referee tournament run DIR --rounds {played + 1}` plays another round"
         )
 

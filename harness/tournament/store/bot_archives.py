@@ -32,6 +32,7 @@ from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants, name_of
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import BOTS
+from referee.protocol.text import listed
 
 UNPACKED = "bundles"
 """The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
@@ -104,7 +105,7 @@ def check_travel(entries: Iterable[Entry]) -> None:
     if staying:
         local = kinds.prefixes(lambda kind: kind.in_series and not kind.travels)
         raise UsageError(
-            f"{', '.join(staying)}: {', '.join(local)} stay on this machine; a cluster takes folders and files"
+            f"{listed(staying)}: {', '.join(local)} stay on this machine; a cluster takes folders and files"
         )
 
 
