@@ -21,17 +21,17 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.known_games import find_game, typed_game
-from referee.harness.ladder import new, playing, proof
+from referee.harness.ladder import names, new, playing, proof
 from referee.harness.ladder import replays as packs
 from referee.harness.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Refused, check_change
-from referee.harness.ladder.commits import ORIGIN, advance, newest, push_branch
+from referee.harness.ladder.commits import ORIGIN, advance, fetched, has_origin, newest, push_branch, write
 from referee.harness.ladder.fetching import address_problem
 from referee.harness.ladder.games import Played, play_games
 from referee.harness.ladder.keys import own_key
 from referee.harness.ladder.merging import merge_of
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.reading import Ladder
-from referee.harness.ladder.records import NAME, SETTINGS, Settings, game_line
+from referee.harness.ladder.records import SETTINGS, Settings, game_line
 from referee.harness.ladder.workshop import add_fetched, fetch_all, unpacked
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -91,7 +91,7 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
         name: The bot's name in the ladder. Default: that of its folder or file.
         folder: The clone of the ladder, if it is not the current folder.
     """
-    own = name or bot.resolve().name.removesuffix(bot.suffix)
+    own = bot.resolve().name.removesuffix(bot.suffix) if name is None else name
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
         copy = new.staged(bot, Path(scratch), own, owner)
@@ -154,15 +154,13 @@ def play(
         base: The ladder's newest commit. Default: the main branch of `origin`, or HEAD without it.
         folder: The clone of the ladder, if it is not the current folder.
     """
-    if not NAME.fullmatch(runner):
-        raise UsageError(f"--runner {runner}: expected letters, digits, dots and dashes, such as laptop-7")
+    names.check("--runner", runner)
+    names.check("--owner", runner if owner is None else owner)
     key = own_key(runner, make=True)
     if owner is not None:
         ((path, content),) = playing.runner_file(runner, key, owner).items()
-        with writing(folder / path):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content)
-        out.print(f"Wrote {folder / path}. Next: have a maintainer commit it.")
+        with Repository(folder) as repository:
+            out.print(f"Wrote {write(repository, path, content)}. Next: have a maintainer commit it.")
         return PLAYED
     with Repository(folder) as repository:
         ladder = Ladder(repository, newest(repository, base))
@@ -179,10 +177,10 @@ def play(
         played = _played(ladder, hash, workers)
         lines, pack = [game_line(played[place].line) for place in sorted(played)], packs.packed(played)
         if replays is not None:
-            out.print(f"replays  {packs.keep(replays, hash, pack)}")
+            out.print(f"replays  {packs.keep(replays, hash, played)}")
         ladder = Ladder(repository, newest(repository, base))
         step = playing.batch(ladder, hash, key, lines)
-        if merge is None and ORIGIN in repository.text("remote").split():
+        if merge is None and has_origin(repository):
             branch = packs.branch_of(ladder.chain.claims[hash])
             push_branch(repository, packs.commit_of(repository, hash, pack), branch, push)
         _hand_in(repository, step, merge, push, base, pack, workers)
@@ -211,7 +209,7 @@ def _hand_in(
     workers: WorkerOptions,
 ) -> None:
     """Pushes a step, or checks and merges it where that is possible. `replays`: those of its games."""
-    has_remote = ORIGIN in repository.text("remote").split()
+    has_remote = has_origin(repository)
     if merge is not None and has_remote:
         for number in range(MERGES):
             ladder, errand = check_change(repository, newest(repository, base), step.commit, "")
@@ -270,14 +268,16 @@ def check_a_change(
     """
     try:
         with Repository(folder) as repository:
+            head = repository.commit(head)  # a fetch may change what the name means
             for _ in range(MERGES):
                 ladder, errand = check_change(repository, base, head, author)
                 if not rules_only and not _is_right(repository, ladder, errand, source, workers):
                     return INCONCLUSIVE
-                if merge is None or advance(repository, merge_of(ladder, errand, repository.commit(head)), merge):
+                if merge is None or advance(repository, merge_of(ladder, errand, head), merge):
                     out.print(printable(f"accepted: {_words(errand)}"))
                     return PLAYED
-                newest(repository, None)  # somebody else has merged meanwhile
+                if fetched(repository, merge) != repository.commit(base):  # somebody else has merged meanwhile
+                    raise UsageError(f"{merge} has moved at {ORIGIN}, and {base} has not; name {ORIGIN}/{merge}")
     except Refused as refused:
         err.print(printable(f"refused: {refused}"))
         return AT_FAULT

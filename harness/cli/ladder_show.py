@@ -14,7 +14,8 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out, progress, warn
 from referee.harness.cli.signals import run
 from referee.harness.cli.worker_options import WorkerOptions
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import UsageError
+from referee.harness.ladder.commits import shown, write
 from referee.harness.ladder.objects import Repository
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.rows import Table, encoded, interval
@@ -26,12 +27,13 @@ SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
 
 
 def show(
-    commit: str = "HEAD", *, json: bool = False, no_cache: Annotated[bool, MORE] = False, folder: Folder = Path()
+    commit: str | None = None, *, json: bool = False, no_cache: Annotated[bool, MORE] = False, folder: Folder = Path()
 ) -> int:
     """Prints the table of a ladder, and its runners. Everybody gets the same for a commit, byte for byte.
 
     Args:
-        commit: The commit, such as an older one.
+        commit: The commit, such as an older one. Default: the branch that is checked out, with what was fetched or
+            pushed of it at `origin`.
         json: Print the table as a line of JSON.
         no_cache: Compute it, also if that was done before.
         folder: The clone of the ladder, if it is not the current folder.
@@ -52,9 +54,9 @@ def show(
     return PLAYED
 
 
-def _table(folder: Path, commit: str, use_cache: bool = True) -> Table:
+def _table(folder: Path, commit: str | None, use_cache: bool = True) -> Table:
     with Repository(folder) as repository:
-        id = repository.commit(commit)
+        id = shown(repository, commit)
         known = cached_table(id) if use_cache else None
         return known or table_of(Ladder(repository, id), use_cache=False)
 
@@ -88,19 +90,19 @@ def _aligned(shown: Shown, names: int) -> Shown:
     return shown
 
 
-def publish(site: Path, *, commit: str = "HEAD", replays: Path | None = None, folder: Folder = Path()) -> int:
+def publish(site: Path, *, commit: str | None = None, replays: Path | None = None, folder: Folder = Path()) -> int:
     """Writes a web site of plain files: the table, a page per bot with its newest games, and a page per runner.
 
     Args:
         site: Where to write it.
-        commit: The commit, such as an older one.
+        commit: The commit, such as an older one. Default: as for `show`.
         replays: A folder with replays of `referee ladder play --replays`: games whose replays are there can be watched.
         folder: The clone of the ladder, if it is not the current folder.
     """
     from referee.harness.ladder import pages  # a template engine takes 60 ms to load
 
     with Repository(folder) as repository:
-        ladder = Ladder(repository, repository.commit(commit))
+        ladder = Ladder(repository, shown(repository, commit))
         written = pages.write(ladder, table_of(ladder), site, replays)
     if written.kept:
         warn(what_stays(site, written.kept))
@@ -109,7 +111,7 @@ def publish(site: Path, *, commit: str = "HEAD", replays: Path | None = None, fo
 
 
 def verify(
-    commit: str = "HEAD",
+    commit: str | None = None,
     *,
     play: str | None = None,
     seen: str | None = None,
@@ -123,7 +125,7 @@ def verify(
     Exit codes: 0 verified, 1 something is wrong.
 
     Args:
-        commit: The commit to verify.
+        commit: The commit to verify. Default: as for `show`.
         play: SHARE: also play this share of the games of modules again, such as 5% or all.
         seen: A commit that you have seen before: nothing that was handed in then may be gone or changed.
         replays: A folder with replays of `referee ladder play --replays`: check those that are there.
@@ -135,7 +137,7 @@ def verify(
 
     share = _share(play)
     with Repository(folder) as repository:
-        ladder = Ladder(repository, repository.commit(commit))
+        ladder = Ladder(repository, shown(repository, commit))
         wrong = list(verifying.problems(ladder, None if seen is None else repository.commit(seen)))
         again = checked = 0
         if share:
@@ -147,7 +149,7 @@ def verify(
             for words in vanished:
                 err.print(printable(words))
             for path, content in verifying.strike_files(strikes if strike else []):
-                _write(folder / path, content)
+                write(repository, path, content)
         if replays is not None:
             found = list(packs.problems_in(ladder, replays))
             checked = len(found)
@@ -168,9 +170,3 @@ def _share(text: str | None) -> float:
     if found is None or not 0 < float(found[1]) <= 100:
         raise UsageError(f"--play {text}: expected a share above zero, such as 5% or all")
     return float(found[1]) / 100
-
-
-def _write(path: Path, content: bytes) -> None:
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)

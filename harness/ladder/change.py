@@ -108,6 +108,7 @@ def check_change(
     Refused says why a change is refused. `author`: the login of who asks for it. `now`: seconds since 1970.
     """
     base, head = repository.commit(base), repository.commit(head)
+    repository.need_history()
     ladder = Ladder(repository, base)
     now = time.time() if now is None else now
     try:
@@ -266,6 +267,7 @@ def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
 
 
 def _claim(ladder: Ladder, content: bytes, path: str, now: float) -> Claimed:
+    ladder.check_options()
     claim, signed, signature = read_claim(content, path)
     _check_signed(ladder, claim.runner, signed, signature, path)
     owner = ladder.runners[claim.runner].owner

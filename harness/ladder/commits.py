@@ -1,13 +1,20 @@
 """Writes commits with git's plumbing: no work tree, hook or filter takes part."""
 
+import re
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from referee.harness import git
-from referee.harness.errors import RunError, UsageError
-from referee.harness.ladder.objects import FILE, PROGRAM, Repository
+from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.ladder.objects import FILE, PROGRAM, GitError, Repository
 
 ORIGIN = "origin"
+RACE = re.compile(r"\[rejected\]|cannot lock ref|fetch first|non-fast-forward")
+"""What git prints of a push if somebody else has pushed meanwhile."""
+MOST_REASON = 1_000
+"""Letters of what a forge says."""
 NOBODY = "referee <referee@localhost>"
 NEW = "refs/referee/new"
 """A reference that git needs while it writes a commit."""
@@ -62,21 +69,65 @@ def identity(repository: Repository) -> str:
 def newest(repository: Repository, base: str | None) -> str:
     """Returns the newest commit of the ladder: `base`, or the default branch of `origin`, or what is checked out."""
     if base is not None:
-        return repository.commit(base)
-    if ORIGIN in repository.text("remote").split():
-        repository.run(*git.FETCH, ORIGIN)
-        for name in (f"refs/remotes/{ORIGIN}/HEAD", f"refs/remotes/{ORIGIN}/main", f"refs/remotes/{ORIGIN}/master"):
-            try:
-                return repository.commit(name)
-            except UsageError:
-                continue
-        raise UsageError(f"{repository.folder}: {ORIGIN} has no branch main; name the ladder's branch with --base")
+        branch = base.removeprefix(f"{ORIGIN}/")
+        return fetched(repository, branch) if branch != base and has_origin(repository) else repository.commit(base)
+    if has_origin(repository):  # it says which branch is the default one: a clone knows that of its first day
+        found = re.match("ref: refs/heads/(.+)\tHEAD", repository.text("ls-remote", "--symref", ORIGIN, "HEAD"))
+        return fetched(repository, found[1] if found else "main")
     return repository.commit("HEAD")
+
+
+def has_origin(repository: Repository) -> bool:
+    """Whether the repository is a clone of another one."""
+    return ORIGIN in repository.text("remote").split()
+
+
+def fetched(repository: Repository, branch: str) -> str:
+    """Fetches a branch of `origin`, also into a bare clone. Returns its commit."""
+    name = f"refs/remotes/{ORIGIN}/{branch}"
+    try:
+        repository.run(*git.FETCH, "--no-write-fetch-head", ORIGIN, f"+refs/heads/{branch}:{name}")
+    except RunError as error:
+        raise RunError(f"{error}; name the ladder's branch with --base") from error
+    return repository.commit(name)
+
+
+def shown(repository: Repository, commit: str | None) -> str:
+    """Returns the commit that a user names; by default what `origin` is known to have on top of the own branch."""
+    head = repository.commit(commit or "HEAD")
+    if commit is None:
+        with suppress(RunError, UsageError):  # no branch is checked out, or none of origin, or it lacks own commits
+            branch = repository.text("symbolic-ref", "--short", "HEAD")
+            newer = repository.commit(f"refs/remotes/{ORIGIN}/{branch}")
+            repository.run("merge-base", "--is-ancestor", head, newer)
+            return newer
+    return head
+
+
+def write(repository: Repository, path: str, content: bytes) -> Path:
+    """Writes a file of the work tree, to be committed by a user. Returns its place."""
+    if repository.top is None:
+        raise UsageError(f"{repository.folder} has no work tree to write {path} to; use a clone that is not bare")
+    to = repository.top / path
+    with writing(to):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(content)
+    return to
 
 
 def push_branch(repository: Repository, commit: str, branch: str, remote: str) -> None:
     """Pushes a commit as a branch of its own."""
-    repository.run(*git.PUSH, "--force", remote, f"{commit}:refs/heads/{branch}")
+    try:
+        repository.run(*git.PUSH, "--force", remote, f"{commit}:refs/heads/{branch}")
+    except GitError as error:
+        raise RunError(f"{remote} refuses the push to {branch}: {_reason(error)}") from error
+
+
+def _reason(error: GitError) -> str:
+    """Returns why a push failed, in the words of the forge and of git."""
+    forge = [line.removeprefix("remote:").strip() for line in error.lines if line.startswith("remote:")]
+    said = [line.strip() for line in error.lines if line.startswith((" !", "fatal:"))]
+    return "; ".join([*filter(None, forge), *said])[:MOST_REASON] or str(error)
 
 
 def advance(repository: Repository, commit: str, branch: str | None) -> bool:
@@ -87,10 +138,10 @@ def advance(repository: Repository, commit: str, branch: str | None) -> bool:
     if branch is not None:
         try:
             repository.run(*git.PUSH, ORIGIN, f"{commit}:refs/heads/{branch}")
-        except RunError as error:
-            if "failed to push" not in str(error) and "rejected" not in str(error):
-                raise
-            return False
+        except GitError as error:
+            if any(RACE.search(line) for line in error.lines):
+                return False
+            raise RunError(f"{ORIGIN} refuses the push to {branch}: {_reason(error)}") from error
         return True
     if repository.top is None:
         repository.run("update-ref", "HEAD", commit)

@@ -9,7 +9,6 @@ from msgspec import Struct
 from referee.harness.ladder import replays
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import GameLine, Part, batch_lines, read_game
-from referee.harness.paths import read_limited
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.reports.readers import published
 from referee.harness.web import page as viewer
@@ -85,12 +84,14 @@ def kept(ladder: Ladder, folder: Path, games: list[Listed]) -> Iterator[tuple[Li
     chain = ladder.chain
     for claim, listed in by_claim.items():
         for hash in (claim, *chain.tasks.get(claim, ())):
-            path, result = folder / replays.pack_name(hash), chain.results.get(hash)
-            if result is None or chain.claims[hash].part is Part.SAMPLE or not path.is_file():
+            result = chain.results.get(hash)
+            if result is None or chain.claims[hash].part is Part.SAMPLE:
                 continue
             try:
-                pack = read_limited(path, replays.MOST_PACKED)
+                pack = replays.kept(folder, hash)
             except OSError:  # `verify --replays` says why
+                continue
+            if pack is None:
                 continue
             lines = batch_lines(next(ladder.repository.read([result.blob])))
             if any(replays.problems_of(ladder, chain.claims[hash], hash, lines, pack)):

@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable
 from unicodedata import category, normalize
 
+from referee.harness.errors import UsageError
+from referee.harness.ladder.records import NAME
+
 MOST_PATH, MOST_NAME_BYTES = 500, 255
 GIT = re.compile(r"\.git|git~[0-9]+")
 """Git's own folder, and what Windows calls it for short: git writes no file of such a name."""
@@ -31,6 +34,12 @@ def problem(path: str) -> str:
         if part[-1] in " ." or DEVICE.fullmatch(folded(part)):
             return "Windows can have no file of this name"
     return ""
+
+
+def check(option: str, name: str) -> None:
+    """UsageError for a name of a bot, a runner or an owner that is none everywhere."""
+    if not NAME.fullmatch(name) or problem(name):
+        raise UsageError(f"{option} {name!a}: expected 1 to 40 letters, digits, dots, dashes and _, such as laptop-7")
 
 
 def clash(files: Iterable[str]) -> tuple[str, str] | None:

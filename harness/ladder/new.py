@@ -10,9 +10,10 @@ from referee.games.game import Game
 from referee.harness.errors import UsageError, writing
 from referee.harness.installed import NAME as REFEREE
 from referee.harness.installed import installed
+from referee.harness.ladder import names
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.objects import Repository
-from referee.harness.ladder.records import BOTS, NAME, SETTINGS
+from referee.harness.ladder.records import BOTS, SETTINGS
 from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -58,8 +59,8 @@ def installation(install: str | None) -> str:
 
 def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
     """Copies a bot's folder, or its single file, to `folder/NAME`. UsageError for what cannot be a bot of a ladder."""
-    if not NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name of a bot; choose one of letters, digits, dots and dashes with --name")
+    names.check("--name", name)
+    names.check("--owner", owner)
     to, settings = folder / name, None
     if bot.is_dir():
         settings = read_bot_file(bot, str(bot))

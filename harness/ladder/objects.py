@@ -41,7 +41,7 @@ BLOCK = 512
 TOO_LARGE = "index-pack"
 """What git names when it was killed because a pack became too large."""
 SETTINGS = (*git.SETTINGS, "core.quotePath=false", "log.showSignature=false")
-TO_FORGES = ("fetch", "push", "var")
+TO_FORGES = ("fetch", "ls-remote", "push", "var")
 """The commands that follow the user's settings: those that reach a forge, and that which knows the author."""
 UNSAFE = re.compile("dubious ownership in repository at '(.*)'")
 FILE, PROGRAM, LINK, FOLDER = "100644", "100755", "120000", "040000"
@@ -68,6 +68,15 @@ class Change(Struct, frozen=True):
     id: str
     """Those that it has now; empty if it was removed."""
     path: str
+
+
+class GitError(RunError):
+    """A command of git has failed. `lines`: its standard error."""
+
+    def __init__(self, what: str, lines: Sequence[str]) -> None:
+        why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
+        super().__init__(": ".join([what, why.partition(": ")[2] or why]))
+        self.lines = lines
 
 
 class Repository:
@@ -162,8 +171,7 @@ class Repository:
                 lines = errors.read().decode(errors="replace").strip().splitlines() or [
                     f"exit code {process.returncode}"
                 ]
-                why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
-                raise RunError(f"{self.folder}: git {_what(words)}: {why.partition(': ')[2] or why}")
+                raise GitError(f"{self.folder}: git {_what(words)}", lines)
         return output
 
     def text(self, *words: str) -> str:
@@ -176,6 +184,11 @@ class Repository:
         if not found:
             raise UsageError(f"{self.folder} has no commit {name!r}; fetch it first, or name another")
         return found
+
+    def need_history(self) -> None:
+        """UsageError for a shallow clone: the order of merges is part of the proof."""
+        if self.text("rev-parse", "--is-shallow-repository") == "true":
+            raise UsageError(f"{self.folder} is a shallow clone, without the ladder's history: git fetch --unshallow")
 
     def id_of(self, commit: str, path: str) -> str:
         """Returns the id of a file or folder of a commit; empty if there is none."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.installed import version
+from referee.harness.ladder import names
 from referee.harness.ladder.commits import commit_files
 from referee.harness.ladder.draw import due
 from referee.harness.ladder.keys import SigningKey
@@ -39,7 +40,8 @@ class Step(Struct, frozen=True):
 
 
 def runner_file(runner: str, key: SigningKey, owner: str) -> dict[str, bytes]:
-    """Returns the file of a new runner by its path."""
+    """Returns the file of a new runner by its path. UsageError for an owner that is no login."""
+    names.check("--owner", owner)
     return {f"{RUNNERS}/{runner}.toml": f'key = "{key.public}"\nowner = "{owner}"\n'.encode()}
 
 
@@ -64,6 +66,7 @@ def open_claim(ladder: Ladder, runner: str, now: float | None = None) -> str | N
 
 def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float | None = None) -> Step:
     """Returns a commit with the runner's next claim. UsageError if it may not claim. `now`: seconds since 1970."""
+    ladder.check_options()
     chain, settings, owner = ladder.chain, ladder.settings, ladder.runners[runner].owner
     if why := chain.refusal(runner, settings):
         raise UsageError(why)

@@ -33,6 +33,7 @@ from referee.harness.ladder.records import (
     read_runner,
     read_settings,
 )
+from referee.harness.match.rule_options import options as rule_options
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
 from referee.protocol.errors import UNDECODABLE
@@ -119,6 +120,13 @@ class Ladder:
         self.settings: Settings = read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
+
+    def check_options(self) -> None:
+        """UsageError if the game refuses the options in the settings."""
+        try:
+            rule_options(self.game, self.settings.options, self.seats)
+        except UsageError as error:
+            raise UsageError(f"{SETTINGS}: {error}") from error
 
     @cached_property
     def entries(self) -> list[TreeEntry]:
@@ -246,6 +254,7 @@ class Ladder:
 
     def merges(self) -> list[list[tuple[str, str]]]:
         """Returns for each merge its changes of claims, batches and strikes, in order: status and path."""
+        self.repository.need_history()
         words = ("log", "--first-parent", "-m", "--no-renames", "--reverse", "--name-status", "--format=%x01", "-z")
         text = self.repository.text(*words, self.commit, "--", CLAIMS, GAMES, STRIKES)
         found = []

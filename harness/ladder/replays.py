@@ -48,13 +48,26 @@ def packed(played: dict[int, Played]) -> bytes:
     return b"".join(played[place].replay for place in sorted(played))
 
 
-def keep(folder: Path, claim: str, pack: bytes) -> Path:
-    """Writes the replays of a claim's games to a folder. Returns the file."""
-    path = folder / pack_name(claim)
-    with writing(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(pack)
-    return path
+def keep(folder: Path, claim: str, played: dict[int, Played]) -> Path:
+    """Writes the replays of a claim's games, each to a file of its own. Returns their folder, `FOLDER/HASH`."""
+    home = folder / claim
+    with writing(home):
+        home.mkdir(parents=True, exist_ok=True)
+        for number, place in enumerate(sorted(played), 1):
+            (home / f"{number:04}.jsonl.gz").write_bytes(played[place].replay)
+    return home
+
+
+def kept(folder: Path, claim: str) -> bytes | None:
+    """Returns the replays of a claim's games that `keep` has written, as one pack; None if there are none.
+
+    OSError if they are too large.
+    """
+    parts, left = [], MOST_PACKED
+    for path in sorted((folder / claim).glob("*.jsonl.gz")):
+        parts.append(read_limited(path, left))
+        left -= len(parts[-1])
+    return b"".join(parts) if parts else None
 
 
 def commit_of(repository: Repository, claim: str, pack: bytes) -> str:
@@ -81,7 +94,7 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
 
 def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:
     branch = branch_of(claim)
-    words = (*git.options("fetch.unpackLimit=1"), *git.FETCH)
+    words = (*git.options("fetch.unpackLimit=1"), *git.FETCH, "--no-write-fetch-head")
     try:
         repository.run(*words, "--", source, f"+refs/heads/{branch}:{FETCHED}", most_written=MOST_PACKED)
         pack = next(repository.read([f"{FETCHED}:{pack_name(hash)}"], MOST_PACKED))
@@ -103,16 +116,18 @@ def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name:
 def problems_in(ladder: Ladder, folder: Path) -> Iterator[str]:
     """Yields for every replay that is in a folder what is wrong; empty if nothing is."""
     for hash, result in sorted(ladder.chain.results.items()):
-        path, claim = folder / pack_name(hash), ladder.chain.claims.get(hash)
-        if claim is None or not path.is_file():
+        claim = ladder.chain.claims.get(hash)
+        if claim is None:
             continue
-        lines = batch_lines(next(ladder.repository.read([result.blob])))
         name = f"{claim.runner}, claim {claim.number}"
         try:
-            pack = read_limited(path, MOST_PACKED)
+            pack = kept(folder, hash)
         except OSError as error:
-            yield f"{name}: {path.name} cannot be read: {error}"
+            yield f"{name}: {hash} cannot be read: {error}"
             continue
+        if pack is None:
+            continue
+        lines = batch_lines(next(ladder.repository.read([result.blob])))
         for problem in problems_of(ladder, claim, hash, lines, pack):
             yield f"{name}: {problem}" if problem else ""
 

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-FORMAT = 3
+FORMAT = 4
 """Changes with the content of a table, so that none of an earlier version is taken from the cache."""
 
 

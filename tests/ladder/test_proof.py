@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -159,7 +160,10 @@ def replays_checked(cup: Cup, folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def pack(folder: Path, hash: str, replays: Sequence[bytes]) -> None:
-    (folder / f"{hash}.jsonl.gz").write_bytes(b"".join(map(gzip.compress, replays)))
+    shutil.rmtree(folder / hash)
+    (folder / hash).mkdir()
+    for number, replay in enumerate(replays):
+        (folder / hash / f"{number:04}.jsonl.gz").write_bytes(gzip.compress(replay))
 
 
 def test_replays_show_copied_lines_altered_answers_and_other_seeds(
@@ -169,9 +173,12 @@ def test_replays_show_copied_lines_altered_answers_and_other_seeds(
     hash, lines = cup.open("laptop"), texts(games)
     cup.merge(cup.batch("laptop", lines))
     folder = tmp_path / "replays"
-    packs.keep(folder, hash, packs.packed(games))
+    packs.keep(folder, hash, games)
     code, text = replays_checked(cup, folder, capsys)
     assert code == 0 and "4 replays checked; verified" in text
+    kept = sorted((folder / hash).iterdir())
+    assert len(kept) == 4 and all(main(["replay", "verify", str(each)]) == 0 for each in kept), "a file per game"
+    capsys.readouterr()
     replays = [gzip.decompress(games[place].replay) for place in sorted(games)]
     for old, new, words in (
         (b'"column":"C"', b'"column":"E"', "its replay is wrong: line"),
@@ -187,7 +194,7 @@ def test_replays_show_copied_lines_altered_answers_and_other_seeds(
     assert replays_checked(cup, folder, capsys)[0] == 1
     pack(folder, hash, replays[:3])
     assert "has 3 replays; expected 4" in replays_checked(cup, folder, capsys)[1]
-    (folder / f"{hash}.jsonl.gz").write_bytes(b"no gzip")
+    (folder / hash / "0000.jsonl.gz").write_bytes(b"no gzip")
     assert "cannot be read" in replays_checked(cup, folder, capsys)[1]
 
 
@@ -202,7 +209,7 @@ def test_a_witness_that_copies_lines_has_no_proof(cup: Cup, tmp_path: Path, caps
     hash = cup.open("tower")
     again = cup.ladder().games_of(cup.ladder().chain.claims[hash])[1]
     cup.merge(cup.batch("tower", [lines[place] for place in again]))
-    packs.keep(folder, hash, packs.packed({at: games[place] for at, place in enumerate(again)}))
+    packs.keep(folder, hash, {at: games[place] for at, place in enumerate(again)})
     code, text = replays_checked(cup, folder, capsys)
     assert code == 1 and "tower, claim 1: game 1" in text
     assert "its proof does not fit: the line was copied from somebody else, not played" in text
@@ -213,7 +220,7 @@ def handed_in(cup: Cup, folder: Path) -> None:
     games = played(cup, "laptop")
     hash = cup.open("laptop")
     cup.merge(cup.batch("laptop", texts(games)))
-    packs.keep(folder, hash, packs.packed(games))
+    packs.keep(folder, hash, games)
 
 
 def published(cup: Cup, to: Path, replays: Path, python: str = sys.executable, **env: str) -> dict[str, bytes]:
@@ -240,8 +247,8 @@ def test_the_pages_show_replays_that_give_the_results(cup: Cup, tmp_path: Path) 
     assert viewer.is_there() == bool(watched)
     text = site[min(name for name in games if name.endswith(".jsonl"))]
     assert b'"answers"' in text and str(tmp_path).encode() not in text  # no paths of the machine that has played
-    (pack,) = replays.iterdir()
-    pack.write_bytes(gzip.compress(gzip.decompress(pack.read_bytes()).replace(b'"column":"C"', b'"column":"E"', 1)))
+    first = min(replays.glob("*/*"))
+    first.write_bytes(gzip.compress(gzip.decompress(first.read_bytes()).replace(b'"column":"C"', b'"column":"E"', 1)))
     assert not [name for name in published(cup, tmp_path / "other", replays) if name.startswith("games/")]
 
 

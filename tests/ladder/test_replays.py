@@ -92,6 +92,13 @@ def test_a_batch_of_native_programs_is_refused_without_its_replays(
     push(cup, hash, packs.packed(games))
     assert checked(cup, head, capsys) == (0, "accepted: 4 games of laptop, claim 1; 0 games of modules to prove")
     assert checked(cup, head, capsys, "--from", str(cup.repository.folder / ".." / "nobody"))[0] == 1
+    cup.repository.run("push", "--quiet", "--force", "origin", f"{head}:refs/pull/7/head")
+    cup.repository.run("fetch", "--quiet", "origin", "refs/pull/7/head")
+    forge = str(cup.repository.folder / ".." / "forge.git")
+    for more in ([], ["--merge", "main"]):  # fetching the replays leaves alone what the user has fetched
+        assert checked(cup, "FETCH_HEAD", capsys, "--from", forge, *more)[0] == 0
+    assert cup.repository.commit("FETCH_HEAD") == head
+    cup.repository.run("push", "--quiet", "--force", "origin", f"{cup.head}:refs/heads/main")
     assert checked(cup, head, capsys, "--rules-only")[0] == 0  # the step that merges, after the one that has checked
 
 

@@ -14,10 +14,11 @@ from ladders import START, Cup, bot_files
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.ladder import pages
+from referee.harness.ladder import replays as packs
 from referee.harness.ladder.change import BotChange, Refused
 from referee.harness.ladder.commits import commit_files
-from referee.harness.ladder.records import are_lines, batch_path, claim_path, read_game, signed_file
-from referee.harness.ladder.replays import pack_name
+from referee.harness.ladder.games import Played
+from referee.harness.ladder.records import GameLine, are_lines, batch_path, claim_path, read_game, signed_file
 from referee.harness.ladder.table import table_of
 
 pytestmark = pytest.mark.slow
@@ -162,9 +163,8 @@ def test_a_change_does_not_fill_the_ladder_with_what_it_removes_again(tmp_path: 
 
 def test_a_file_of_replays_that_is_too_large_is_left_out_of_the_pages(cup: Cup, tmp_path: Path) -> None:
     hash, folder = cup.play("laptop"), tmp_path / "replays"
-    folder.mkdir()
-    (folder / pack_name(hash)).touch()
-    os.truncate(folder / pack_name(hash), 65 << 20)
+    packs.keep(folder, hash, {0: Played(GameLine((1, 2), 1, "", "", ()), b"")})
+    os.truncate(folder / hash / "0001.jsonl.gz", 65 << 20)
     ladder = cup.ladder()
     assert len(pages.write(ladder, table_of(ladder, use_cache=False), tmp_path / "site", folder).written) == 5
 

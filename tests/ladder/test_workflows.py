@@ -118,7 +118,7 @@ def test_the_steps_of_the_workflows_run_on_a_clean_machine(cup: Cup, tmp_path: P
     key = {"RUNNER": "forge", "REFEREE_RUNNER_KEY": base64.b64encode(SECRET).decode()}
     code, printed = run(cup, steps(workflow(cup, ".github/workflows/play.yml")["jobs"]["play"]), key, "play")
     assert code == 0 and "4 games of forge, claim 1: merged into main" in printed, printed
-    assert list((tmp_path / "play-clone" / "replays").glob("*.jsonl.gz"))
+    assert list((tmp_path / "play-clone" / "replays").glob("*/*.jsonl.gz"))
 
     git(cup.repository.folder, "fetch", "--quiet", "origin")
     base = git(cup.repository.folder, "rev-parse", "origin/main")
