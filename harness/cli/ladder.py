@@ -94,6 +94,7 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
     own = bot.resolve().name.removesuffix(bot.suffix) if name is None else name
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
+        new.check_kind(bot, ladder.settings.game)
         copy = new.staged(bot, Path(scratch), own, owner)
         try:
             whole = _whole(copy, Path(scratch, "whole", own), ladder.settings)

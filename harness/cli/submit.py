@@ -8,6 +8,7 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.errors import UsageError
 from referee.harness.host.client import Client, State, packed
+from referee.harness.programs.kinds import PATH, SERVICE, kind_of, split_file
 from referee.protocol.text import listed
 
 TOKEN = "REFEREE_TOKEN"
@@ -33,13 +34,15 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         raise UsageError(f"{TOKEN} is not set; your team's page at {to}/team makes a token")
-    client = Client(to, token)
+    client, kind = Client(to, token), kind_of(bot)
+    if not (kind in (PATH, SERVICE) or kind.names_file):
+        raise UsageError(f"{bot}: {kind.plural} cannot be handed in; expected a folder, a file or a repository")
     if "://" in bot:
         state = client.from_repository(bot, commit, note)
     elif commit:
         raise UsageError("--commit is for the address of a repository; leave it out")
     else:
-        with packed(Path(bot)) as (file, name, left_out):
+        with packed(Path(split_file(bot)[1])) as (file, name, left_out):
             if left_out:
                 out.print(printable(f"left out: {listed(left_out, 10)}; what the bot needs of it, hand in in a zip"))
             state = client.submit(file, name, note)

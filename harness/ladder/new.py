@@ -17,6 +17,7 @@ from referee.harness.ladder.records import BOTS, SETTINGS
 from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.kinds import PATH, SERVICE, kind_of, recognised
 
 TEMPLATES = Path(__file__).parent / "templates"
 BRANCH, EXTRAS = "main", "cluster,wasm"
@@ -57,6 +58,21 @@ def installation(install: str | None) -> str:
     return f"{REFEREE}[{EXTRAS}]{found.removeprefix(REFEREE)}"
 
 
+TAKEN = f"expected a folder with a {BOT_FILE}, a .wasm or a .py file"
+
+
+def check_kind(bot: Path, game: str) -> None:
+    """UsageError for a player that is no program with files of its own, such as a built-in bot or a Kaggle agent."""
+    kind = kind_of(str(bot))
+    if kind is SERVICE:
+        raise UsageError(f"{bot}: {TAKEN}; its {BOT_FILE} may name a repository by git and commit")
+    if kind is not PATH:
+        raise UsageError(f"{bot}: {kind.plural} cannot enter a ladder; {TAKEN}")
+    is_agent = (bot.suffix == ".py" or bot.is_dir()) and not (bot / BOT_FILE).is_file()
+    if is_agent and recognised(bot, game) is not None:
+        raise UsageError(f"{bot} is an agent that needs our adapter, which no ladder has; enter a program")
+
+
 def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
     """Copies a bot's folder, or its single file, to `folder/NAME`. UsageError for what cannot be a bot of a ladder."""
     names.check("--name", name)
@@ -72,7 +88,7 @@ def staged(bot: Path, folder: Path, name: str, owner: str) -> Path:
         files = {bot.name: bot}
         text = f"run = {json.dumps([bot.name] if bot.suffix == '.wasm' else ['python3', bot.name])}\n"
     else:
-        raise UsageError(f"{bot}: expected a folder with a {BOT_FILE}, a .wasm or a .py file")
+        raise UsageError(f"{bot}: {TAKEN}")
     if settings is None or not settings.owner:
         text = f"owner = {json.dumps([owner])}\n{text}"
     with writing(to):

@@ -18,7 +18,7 @@ from submissions import folder_of, zip_of
 
 import referee
 from referee.games import registry
-from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
+from referee.harness.cli.exit_codes import AT_FAULT, FAILED, INCONCLUSIVE, PLAYED
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
@@ -107,6 +107,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for game in {game for _, game in KINDS.values()}:
             seats: list[object] = [lambda decision: "nonsense", "@random"]
             referee.play(game, seats, seed=1, replay=fault_of(game))  # type: ignore[arg-type]
+        patch.setenv("REFEREE_TOKEN", "a token of no contest")
+        main(["ladder", "new", "ladder", "--game", GAME, "--install", f"git+https://example.org/x@{'0' * 40}"])
         yield
 
 
@@ -204,6 +206,16 @@ WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
             ]
         ],
     ),
+    "ladder enter": (
+        frozenset(KINDS) - {"folder", "source", "module"},
+        PLAYS,
+        [lambda bot, game, at: ["ladder", "enter", bot, "--owner", "me", "--name", "mine", "--folder", "ladder"]],
+    ),
+    "submit": (
+        NONE | LOCAL | {"@", "script:", "human"},
+        frozenset({FAILED}),
+        [lambda bot, game, at: ["submit", bot, "--to", "http://127.0.0.1:9"]],
+    ),
     "bridge": (frozenset(KINDS) - ENGINES, PLAYS, [lambda bot, game, at: ["bridge", "ugi", bot, "--game", game]]),
     "judge": (
         NOBODY | ENGINES | {"original:"},
@@ -212,8 +224,8 @@ WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
     ),
 }
 SLOW = frozenset({"--jobs", "gate", "improve --against", "improve", "tournament", "prepare", "judge"})
-SAMPLED = {"judge": {"folder", "kept version", "kaggle:"}}
-"""Of the kinds that play there, only these: each test run is nine matches."""
+SAMPLED = {"judge": {"folder", "kept version", "kaggle:"}, "ladder enter": set[str]()}
+"""Of the kinds that play there, only these: each test run is nine matches, and each check of a ladder many."""
 
 
 def cells() -> Iterator[object]:
