@@ -264,7 +264,10 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
 def _no_bot_file(archive: Path) -> str:
     """Explains why a zip file has no bot."""
     with zipfile.ZipFile(archive) as file:
-        deep = sorted(name for name in file.namelist() if PurePosixPath(name).name == "bot.toml")
+        names = [name for name in file.namelist() if not name.endswith("/")]
+    deep = sorted(name for name in names if PurePosixPath(name).name == "bot.toml")
+    if len(names) == 1 and names[0].lower().endswith(SUFFIX):
+        return f"holds nothing but {names[0][:80]!a}; hand in that one"
     if not deep:
         return 'has no bot.toml, which says how to run the bot; add one: run = ["python3", "bot.py"]'
     return f"has {deep[0]}; bot.toml belongs at the top, or in the only folder"

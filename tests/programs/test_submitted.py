@@ -14,7 +14,7 @@ import pytest
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.spec import entrant
-from referee.harness.programs.zip_archive import unpack
+from referee.harness.programs.zip_archive import bot_in, unpack
 
 TOML = 'run = ["./bot"]\n'
 SCRIPT = "#!/bin/sh\n"
@@ -90,6 +90,25 @@ def test_what_is_missing_in_a_zip_is_named(kind: str) -> None:
     with pytest.raises((UsageError, RunError)) as caught:
         entrant(str(zip_of(files)), "tictactoe")
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_zip_around_a_zip_is_named(tmp_path: Path) -> None:
+    zip_of({"bot.toml": TOML, "bot": SCRIPT}, "mine.zip")
+    with zipfile.ZipFile("artifact.zip", "w") as packed:
+        packed.write("mine.zip", "dist/mine.zip")
+    with pytest.raises(UsageError, match=r"artifact\.zip: holds nothing but 'dist/mine\.zip'; hand in that one"):
+        bot_in("artifact.zip", tmp_path, "tictactoe")
+
+
+@pytest.mark.parametrize(("at", "value", "words"), [(8, 1, "is encrypted"), (10, 9, "unusual compression")])
+def test_an_encrypted_or_unusual_zip_is_named(at: int, value: int, words: str, tmp_path: Path) -> None:
+    content = bytearray(zip_of({"bot.toml": TOML}).read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + at : entry + at + 2] = struct.pack("<H", value)
+    Path("red.zip").write_bytes(content)
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(UsageError, match=f"'bot.toml' .*{words}"):
+        unpack(Path("red.zip"), tmp_path / "inside")
 
 
 def packed(mode: str) -> bytes:
