@@ -30,6 +30,7 @@ from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError, writing
+from referee.harness.host.store import FILE
 from referee.harness.known_games import find_game, typed_game
 from referee.harness.output import write_whole
 from referee.harness.paths import REPLAYS, TOURNAMENTS
@@ -243,6 +244,8 @@ def _arranged(
         ledger, bots = Path(bots[0]), ()
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
+        if (ledger / FILE).exists():
+            raise UsageError(f"{ledger} is a hosted contest, which plays without end; to go on: referee host {ledger}")
         if setup != SetupOptions() or opening_book != OpeningOptions():
             raise UsageError(
                 f"{ledger}: other rules, openings, times or limits need the whole command with --game, or "

@@ -14,8 +14,10 @@ from subprocess import DEVNULL, PIPE
 import msgspec
 import trio
 
+from referee.harness import threads
 from referee.harness.errors import UsageError, writing
 from referee.harness.host import finals, teams
+from referee.harness.host.first_bots import obstacles
 from referee.harness.host.play import PlaySettings
 from referee.harness.host.settings import WebSettings
 from referee.harness.host.store import FILE, Store
@@ -123,6 +125,9 @@ async def run(
             nursery.start_soon(_keep, "web", web, [listening.fileno()], WEB_END_S, note)
             nursery.start_soon(_keep, "play", play, [], PLAY_END_S, note)
             nursery.start_soon(queue.run)
+            plan = read_plan(store.folder / PLAN)
+            for line in await threads.run(lambda: [*obstacles(plan.game, plan.limits.build_network)], abandon=True):
+                note(line)
 
 
 async def _keep(name: str, command: list[str], fds: list[int], end_s: float, note: Note) -> None:

@@ -19,6 +19,8 @@ class Failures:
         """All games."""
         self.failing: dict[str, str] = {}
         """Why each version that has reached the limit is set aside."""
+        self.set_aside: set[str] = set()
+        """The versions that were set aside and did not come back."""
         self._in_a_row: dict[str, int] = {}
 
     def count(self, idents: Sequence[str], ending: Kind) -> None:
@@ -33,9 +35,14 @@ class Failures:
                 if count >= self.limit:
                     self.failing[ident] = f"it was at fault in {count} games in a row"
 
-    def older(self, entry: Entry, bots: Sequence[Entry]) -> Entry | None:
-        """Returns the last version before this one that has not reached the limit itself."""
-        for each in reversed(bots[: bots.index(entry)]):
-            if each.name == entry.name and not each.void and self._in_a_row.get(each.ident, 0) < self.limit:
+    def other(self, entry: Entry, bots: Sequence[Entry]) -> Entry | None:
+        """Returns the version that plays instead: the last one before this one, or else a later one.
+
+        `bots`: in the order in which they came. A version that has failed, too, is none.
+        """
+        place = bots.index(entry)
+        for each in (*reversed(bots[:place]), *reversed(bots[place + 1 :])):
+            has_failed = each.ident in self.set_aside or self._in_a_row.get(each.ident, 0) >= self.limit
+            if each.name == entry.name and not each.void and not has_failed:
                 return each
         return None

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host import finals, switches
 from referee.harness.host.store import Store
@@ -72,14 +74,17 @@ class LiveSite(Site):
                 self._make(name)
             return self._made.get(name)
 
-    def own_page(self, bot: str) -> bytes | None:
+    def own_page(self, bot: str, with_place: bool) -> bytes | None:
         """Returns the page of a bot for its team, with its standard error; None if it takes no part yet."""
-        row = next((row for row in self.result.rows if row.name == bot), None)
+        row = self.row_of(bot)
         if row is None:
             return None
         with self._making:
             self._with_games()
-            self.author(row, OWN)
+            if with_place:
+                self.author(row, OWN)
+            else:
+                self.author(msgspec.structs.replace(row, rank=0, elo=None), OWN, {})
             return self._made.pop(f"{OWN}/index.html")
 
     def version(self, bot: str, hash: str) -> BotGames | None:

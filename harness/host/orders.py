@@ -78,7 +78,11 @@ class Orders:
         """A practice game could not be played, for a reason that its team reads."""
 
     def set_aside(self, entry: Entry, why: str, instead: Entry | None) -> None:
-        """A version plays no more, for a reason that its team reads. `instead`: the older one that plays on."""
+        """A version plays no more, for a reason that its team reads. `instead`: the other one that plays on."""
+
+    def accepted(self, bot: str) -> list[Entry]:
+        """Returns the versions of a team that were accepted and not set aside, oldest first."""
+        return []
 
 
 class DatabaseOrders(Orders):
@@ -118,6 +122,9 @@ class DatabaseOrders(Orders):
 
     def practice_failed(self, number: int, reason: str) -> None:
         practice.failed(self.store, number, reason)
+
+    def accepted(self, bot: str) -> list[Entry]:
+        return [each.tournament_entry for each in versions.accepted(self.store, bot)]
 
     def set_aside(self, entry: Entry, why: str, instead: Entry | None) -> None:
         query = "SELECT id FROM submission WHERE bot = ? AND hash = ? ORDER BY id DESC LIMIT 1"

@@ -41,8 +41,8 @@ from referee.harness.tournament.execution.tournament_games import (
 )
 from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
-from referee.harness.tournament.inbox import SetAside, hand_in, settle, settle_if_free
-from referee.harness.tournament.plan import Entry, Plan, read_plan
+from referee.harness.tournament.inbox import SetAside, Submit, hand_in, settle, settle_if_free
+from referee.harness.tournament.plan import IDENT_DIGITS, Entry, Plan, read_plan
 from referee.harness.tournament.reports.all_stages import ranked
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.bot_archives import check_travel, program
@@ -145,6 +145,7 @@ class HostGames(TournamentGames):
     def _follow(self, plan: Plan) -> None:
         super()._follow(plan)
         self._aside &= self._present
+        self.failures.set_aside -= self._present - self._aside
         self.results = HostResults(self)
 
     def _playing(self) -> Plan:
@@ -254,15 +255,27 @@ class HostGames(TournamentGames):
         if entry is None or ident in self._aside:
             return
         self._aside.add(ident)
-        older = self.failures.older(entry, self.plan.bots)
-        follows = f"the version before it ({older.ident[:6]}) plays on" if older else "no version plays now"
+        self.failures.set_aside.add(ident)
+        bots = await self._versions(entry)
+        other = self.failures.other(entry, bots)
+        which = "another version" if other and bots.index(other) > bots.index(entry) else "the version before it"
+        follows = f"{which} ({other.ident[:6]}) plays on" if other else "no version plays now"
         self.on_note(f"{entry.name}: version {ident[:6]} is set aside: {why}; {follows}")
-        await self._ask(partial(self.orders.set_aside, entry, f"{why}; {follows}", older))
-        change = SetAside(ident, older.ident if older else "")
+        await self._ask(partial(self.orders.set_aside, entry, f"{why}; {follows}", other))
+        is_known = other in self.plan.bots
         try:
-            hand_in(self.ledger.folder, change)
+            hand_in(self.ledger.folder, SetAside(ident, other.ident if other and is_known else ""))
+            if other and not is_known:
+                hand_in(self.ledger.folder, Submit((other,)))
         except UsageError as error:  # it has left the plan meanwhile
             self.on_note(str(error))
+
+    async def _versions(self, entry: Entry) -> list[Entry]:
+        """Returns the versions of a bot, oldest first. The plan lacks those that played no game."""
+        planned = {each.hash: each for each in self.plan.bots if each.name == entry.name}
+        accepted = await self._ask(partial(self.orders.accepted, entry.name))
+        new = {each.hash: msgspec.structs.replace(each, ident=each.hash[:IDENT_DIGITS]) for each in accepted}
+        return [*(new | planned).values()]
 
     # Programs.
 

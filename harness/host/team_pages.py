@@ -48,8 +48,9 @@ def _team_page(asked: Asked, link: str = "", token: str = "") -> Response:
         members=teams.members(store, number),
         versions=versions.versions(store, number),
         current=versions.current(store, number),
-        row=live.whole.row_of(team.name),
-        standings=live.whole.result,
+        row=live.public.row_of(team.name),
+        standings=live.public.result,
+        plays=live.whole.row_of(team.name) is not None,
         uploads=switches.setting_of(store, "uploads"),
         closes=next((each for each in switches.planned(store, "uploads") if each.value == "closed"), None),
         quota=contest.settings.quota,
@@ -112,7 +113,8 @@ def play_version(asked: Asked) -> Response:
 
 def own_bot(asked: Asked) -> Response:
     """Answers with the team's bot: all its faults and its standard error, which no other team sees."""
-    content = asked.contest.live.whole.own_page(team_of(asked).name)
+    live = asked.contest.live
+    content = live.whole.own_page(team_of(asked).name, with_place=live.public is live.whole)
     if content is None:
         raise Denied(404, "your team has no accepted version yet")
     return Response(content, media_type=HTML)

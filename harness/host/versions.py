@@ -76,6 +76,15 @@ def versions(store: Store, team: int) -> list[Version]:
     return store.rows(Version, f"SELECT {COLUMNS} FROM submission WHERE team = ? ORDER BY id DESC", team)
 
 
+def accepted(store: Store, bot: str) -> list[Version]:
+    """Returns the versions of a bot that could play: accepted and not set aside, oldest first."""
+    return store.rows(
+        Version,
+        f"SELECT {COLUMNS} FROM submission WHERE bot = ? AND status = 'accepted' AND set_aside_at IS NULL ORDER BY id",
+        bot,
+    )
+
+
 def current(store: Store, team: int) -> Version | None:
     """Returns the version of a team that plays; None before the first one."""
     return store.first(

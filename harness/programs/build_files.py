@@ -58,6 +58,8 @@ USERS: dict[str, tuple[str, ...]] = {
     "gcc": (".c", ".cc", ".cpp", ".h", ".hpp", "Makefile", "CMakeLists.txt"),
 }
 """By build tool, how the names of the files end for which it runs."""
+PACKAGES = frozenset({"go", "cargo", "mvn", "npm"})
+"""The build tools with which a kit's bots download packages, unless a cache has them."""
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "VIRTUAL_ENV")
 NAMED = re.compile(r"(?:^|[\s:;,=]|-[IL])(/[^\s:;,]+)")
 """A path in the value of a variable, as in `-I/opt/include` or `/a:/b`."""
@@ -101,6 +103,12 @@ def files_of(
         caches=tuple((cache, str(layers / _key(cache)), _kind(cache)) for cache in caches if layers is not None),
         needed=needed,
     )
+
+
+def has_packages(tool: str, env: Environment) -> bool:
+    """Tells whether a cache of packages that a build tool has is there, and not empty."""
+    caches = _caches(env, home_folder(env), USERS[tool])
+    return any(os.listdir(cache) for cache in caches if os.path.basename(cache) not in MADE)
 
 
 def home_folder(env: Environment) -> str:

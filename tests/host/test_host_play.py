@@ -1,6 +1,7 @@
 """The endless runner of a hosted contest: who plays, what practice games get, and who is set aside."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -14,7 +15,7 @@ import pytest
 import trio
 from clusters import folder_bot
 from contests import environment
-from hosting import ENTRY, Cup, serving
+from hosting import ENTRY, Cup, serving, wait_for
 from trio.testing import MockClock
 
 from referee.benchmarks.formats import hosted, taus
@@ -22,7 +23,7 @@ from referee.benchmarks.hosting import first_games
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 from referee.harness.errors import UsageError
-from referee.harness.host import play
+from referee.harness.host import play, submissions
 from referee.harness.host.failures import FAILURES
 from referee.harness.host.orders import DatabaseOrders, Orders, Request, State
 from referee.harness.host.play import ENOUGH_GAMES, HostGames
@@ -208,6 +209,24 @@ def test_a_version_that_fails_again_and_again_is_set_aside_and_the_older_one_pla
     assert new.ident in {entry.ident for entry in read_plan(hall.folder / PLAN).bots if not entry.absent}
 
 
+@pytest.mark.parametrize("planned", ["ab", "ba", "b"], ids=["older", "later", "without games"])
+def test_whatever_other_version_was_accepted_plays_on_if_one_is_set_aside(planned: str, tmp_path: Path) -> None:
+    """Also a later one, if the team went back, and one that was replaced before its first game."""
+    other, bad = version("x", 1), version("x", 2)
+    bots = [bad if each == "b" else msgspec.structs.replace(other, absent=True) for each in planned]
+    desk = Desk()
+    desk.accepted = lambda bot: [msgspec.structs.replace(each, ident="") for each in (other, bad) if each.name == bot]  # type: ignore[method-assign]
+    hall = Hall(cup(tmp_path / "cup", *bots, version("y")), desk)
+    hall.at_fault = lambda game: tuple(seat for seat, bot in enumerate(game.bots) if bot == bad.ident)
+    hall.play(300.0)
+    ((ident, why, instead),) = desk.aside
+    assert (ident, instead) == (bad.ident, other.ident) and "plays on" in why
+    assert [entry.ident for entry in read_plan(hall.folder / PLAN).bots if entry.name == "x" and not entry.absent] == [
+        other.ident
+    ]
+    assert any(other.ident in game.bots for game in hall.rated())
+
+
 def played(game: Assignment, fault: Fault | None, at: float = 1.0) -> PlayedGame:
     ranks = (1, 2) if fault is None or fault.seat else (2, 1)
     points = tuple(float(rank == 1) for rank in ranks)
@@ -259,11 +278,34 @@ def test_a_game_that_kills_workers_ends_without_points_and_play_goes_on(tmp_path
 @pytest.mark.slow
 def test_a_team_reads_why_its_version_was_set_aside(tmp_path: Path) -> None:
     made = Cup(tmp_path)
+    assert DatabaseOrders(made.store).accepted("Blue") == [ENTRY]
     DatabaseOrders(made.store).set_aside(ENTRY, "it was at fault in 5 games in a row; no version plays now", None)
     DatabaseOrders(made.store).set_aside(version("a bot of the organiser"), "it fails", None)
     with serving(made) as client:
+        assert DatabaseOrders(made.store).accepted("Blue") == []
         for page in ("/team", "/team/versions/1"):
             assert "at fault in 5 games in a row" in client.get(page, headers=made.headers("member")).text
+
+
+@pytest.mark.slow
+def test_a_team_does_not_see_its_place_of_now_while_the_table_is_frozen(tmp_path: Path) -> None:
+    made = Cup(tmp_path)
+    submissions.enter(made.store, version("Red"))
+    folder = made.store.folder
+    with closing(Ledger(folder, {})) as ledger:
+        games = HostGames(read_plan(folder / PLAN), ledger, reader.read(folder), Desk(), builds=False)
+        games.take([played(game, None) for game in assignments(games, 1)])
+    with serving(made) as client:
+
+        def page(path: str) -> str:
+            return client.get(path, headers=made.headers("member")).text
+
+        assert ", 1 games" in page("/team") and re.search(r"<h1>[12]\. Blue</h1>", page("/team/bot"))
+        with made.store.writing() as database:
+            database.execute("INSERT INTO switch (name, at, value) VALUES ('table', 0.5, 'frozen')")
+        wait_for(lambda: ", 0 games" in page("/team"))
+        own = page("/team/bot")
+        assert "<h1>Blue</h1>" in own and "Elo" not in own and "1 games" in own
 
 
 @pytest.mark.parametrize("is_ours", [False, True], ids=["a full disk", "a wrong build"])

@@ -237,15 +237,24 @@ class Site:
             pages[row.name] = Path(at, "index.html")
         return pages
 
-    def author(self, row: Row, at: str) -> None:
-        """Writes the page of a bot's author, with its faults and standard error, into the folder `at`."""
+    def author(self, row: Row, at: str, history: dict[str, list[Point]] | None = None) -> None:
+        """Writes the page of a bot's author, with its faults and standard error, into the folder `at`.
+
+        `history`: ratings over time to show, by default all.
+        """
         versions = [row.ident, *self._older(row)]
         keys = self.games.bots[row.ident].games[:AUTHOR_GAMES]
         games = [self._shown(key, row.ident, place < self.own_viewed, at) for place, key in enumerate(keys)]
-        self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), author=True)
+        self._bot_page(row, f"{at}/index.html", games, self._files_of_faults(versions, at), True, history)
 
     def _bot_page(
-        self, row: Row, to: str, games: Sequence[_Shown], files: dict[str, str], author: bool = False
+        self,
+        row: Row,
+        to: str,
+        games: Sequence[_Shown],
+        files: dict[str, str],
+        author: bool = False,
+        history: dict[str, list[Point]] | None = None,
     ) -> None:
         versions = [row.ident, *self._older(row)]
         faults_of = versions if author else versions[:1]
@@ -264,7 +273,7 @@ class Site:
             pages={game.line.k: game.page for game in games if game.page},
             alone=author,
             with_stderr=author or self.reader is Reader.ORGANISER,
-            chart=chart(self.history, row.name),
+            chart=chart(self.history if history is None else history, row.name),
         )
 
     def _older(self, row: Row) -> list[str]:

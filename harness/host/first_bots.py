@@ -1,0 +1,27 @@
+"""Says in which languages a contest's own first bots cannot be built on this machine."""
+
+import os
+from collections.abc import Iterator
+
+from referee.harness.languages.packages import ITEMS, KITS
+from referee.harness.languages.toolchains import find
+from referee.harness.new import write as new
+from referee.harness.programs.build_files import PACKAGES, has_packages
+
+
+def obstacles(game: str, network: bool) -> Iterator[str]:
+    """Yields a sentence for each language. `network`: builds may use it."""
+    for lang, kit in new.kits().items():
+        if lang not in KITS or game not in new.games(lang, kit):
+            continue
+        items = [ITEMS[name] for name in KITS[lang].items]
+        programs = [item.name for item in items if not item.is_header and not item.is_rust_target]
+        missing = [name for name in programs if find(name) is None]
+        tools = [name for name in programs if name in PACKAGES and not has_packages(name, os.environ)]
+        if missing:
+            yield f"first bots in {kit.name} will be refused: {', '.join(missing)} not found; install it"
+        elif tools and not network:
+            yield (
+                f"first bots in {kit.name} will be refused: builds have no network, and this account has no packages "
+                f"of {tools[0]}; build a first bot once by hand, or make the contest with --build offline=false"
+            )
