@@ -144,6 +144,8 @@ class Game(Struct, frozen=True, eq=False):
     """Whether every match starts new processes, even for bots that could be used again."""
     vary: Mapping[str, Any] = {}
     """Options that make the start depend on the seed. Empty: it does so already."""
+    vary_leaves_out: str = ""
+    """What bots are then not asked for."""
     short: Mapping[str, Any] = {}
     """Options for a match of a few seconds that ends by itself, for first tries, tests and benchmarks."""
     presentation: Presentation = Presentation()

@@ -27,6 +27,7 @@ GAME = Game(
     rebuild=rebuilt,
     short={"draw_after": 30},
     vary={"random_layout": (True, True)},
+    vary_leaves_out="the referee draws the placements, and asks no bot for them",
     presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(

@@ -211,9 +211,18 @@ def _start(plan: Plan, settings: Sequence[str]) -> str:
 
 
 def varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
-    """Returns options that make games differ if the rules have no luck, except those that the user has set."""
+    """Returns options that make games differ if the rules have no luck, except those that the user has set.
+
+    Says what bots are then not asked for.
+    """
     chosen = {setting.partition("=")[0] for setting in setup.rules.set}
-    return {name: value for name, value in game.vary.items() if name not in chosen}
+    found = {name: value for name, value in game.vary.items() if name not in chosen}
+    if found and game.vary_leaves_out:
+        settings = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in found.items())
+        err.print(
+            f"games begin from varied positions ({settings}): {game.vary_leaves_out}; --no-vary plays the usual start"
+        )
+    return found
 
 
 def decided(

@@ -21,7 +21,7 @@ from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
-from referee.harness.tournament.plan import Plan, default_games, read_plan
+from referee.harness.tournament.plan import Plan, check_counts, default_games, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.stage_settings import Stage
 from referee.harness.tournament.store import reader
@@ -149,10 +149,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | None) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
     file = _read(path)
-    numbers = {name: getattr(file, name) for name in ("games", "rounds", "first_to", "expel")}
-    for name, number in numbers.items():
-        if number is not None and number < 1 and (name != "games" or file.format != "ladder"):
-            raise UsageError(f"{path}: {name}={number}: expected a number from 1 on")
+    check_counts(f"{path}: ", file.format, file)
     limits = _limits(path, file.limits, file.build)
     game = typed_game(file.game, os.path.dirname(path))
     try:

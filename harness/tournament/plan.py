@@ -41,6 +41,9 @@ IDENT_DIGITS = 10
 SHOWN_DIGITS = 6
 """How many digits of its hash follow the name of an older version."""
 
+MOST_COUNT = 1_000_000_000
+"""The most games, rounds, wins, faults or places that somebody may ask for."""
+
 
 class Entry(Struct, frozen=True, omit_defaults=True):
     """A bot that takes part. Its file may be a stranger's, and some values become parts of paths."""
@@ -280,22 +283,34 @@ def default_games(format: str, seats: int) -> int:
     return 0 if format == "ladder" else seats
 
 
+def check_counts(prefix: str, format: str | None, counts: Struct) -> None:
+    """Raises UsageError for a number of games, rounds, wins, faults or places that nobody can mean.
+
+    A ladder of 0 games is endless.
+    """
+    least = {"games": 0 if format == "ladder" else 1, "play_off": 0}
+    for name in ("games", "rounds", "first_to", "expel", "play_off"):
+        value = getattr(counts, name, None)
+        if value is not None and not least.get(name, 1) <= value <= MOST_COUNT:
+            typed = f"{name.replace('_', '-')} " if prefix == "--" else f"{name}="
+            bounds = f"to {MOST_COUNT:,}" if value > MOST_COUNT else "on"
+            raise UsageError(f"{prefix}{typed}{value}: expected a number from {least.get(name, 1)} {bounds}")
+
+
 def checked(plan: Plan) -> Plan:
     """Returns the plan if it can be played, else raises UsageError."""
     bots = [entry for entry in plan.bots if not entry.guest]
     present = sum(not entry.absent for entry in bots)
     if plan.format not in FORMATS:
         raise UsageError(f"there is no format {plan.format!r}; there are {', '.join(FORMATS)}")
-    if plan.games < 1 and plan.format != "ladder":
-        raise UsageError(f"--games {plan.games}: expected a number from 1 on")
+    check_counts("--", plan.format, plan)
+    for stage in plan.stages:
+        check_counts("stages: ", stage.format, stage)
     if plan.seats not in (seats := find_game(plan.game).seats):
         counts = " or ".join(map(str, seats))
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots; expected {counts}")
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
-    for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} {value}: expected a number from 1 on")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in TWO_SEATS and plan.seats != 2:

@@ -91,8 +91,6 @@ def check_rank_by(rank_by: str, format: str, play_off: int, is_parted: bool) -> 
 
 def check_play_off(format: str, seats: int, has_stages: bool, places: int) -> None:
     """Raises UsageError for a play-off where points do not rank the bots, or where nobody would play it."""
-    if places < 0:
-        raise UsageError(f"--play-off {places}: expected a number of places, or 0 for none")
     if places and (format not in PLAYED_OFF or seats > 2):
         raise UsageError(
             f"--play-off {places}: {format} with {seats} seats has none; expected {' or '.join(PLAYED_OFF)} with two "

@@ -102,6 +102,13 @@ def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_p
     assert "Start |" not in run(*argv, "--no-vary")[1]
 
 
+def test_the_first_line_says_what_varied_positions_leave_out(run: Run) -> None:
+    argv = ("@random", "@random", "--game", "reantics", "--set", "draw_after=30", "--max-games", "2", "--jobs", "1")
+    first = run(*argv)[2].splitlines()[0]
+    assert first.startswith("games begin from varied positions (random_layout=[true,true]): the referee draws the")
+    assert "varied" not in run(*argv, "--no-vary")[2]
+
+
 def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:
     told = ("decision", "seed_groups", "counts", "llr", "different", "faults_new")
     ends = []

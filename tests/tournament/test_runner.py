@@ -512,6 +512,17 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
             "-1: expected a number above 0",
         ),
         (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "--expel 0: expected a number from 1 on"),
+        *(
+            (["--game", "tictactoe", "@random", "@random", *words], f"{words[-2]} {words[-1]}: expected a number from")
+            for words in (
+                ("--format", "ladder", "--games", "-5"),
+                ("--games", "10000000000"),
+                ("--format", "swiss", "--rounds", "10000000000"),
+                ("--format", "series", "--first-to", "-1"),
+                ("--expel", "10000000000"),
+                ("--play-off", "-1"),
+            )
+        ),
         (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
     ],
 )
@@ -530,6 +541,21 @@ def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: P
         ),
         ('bots = [{ path = "@random", name = "" }, "@random"]', "'' cannot be a name"),
         ('bots = ["@random", "@random"]\nrounds = 0', "cup.toml: rounds=0: expected a number from 1 on"),
+        (
+            'bots = ["@random", "@random"]\nformat = "ladder"\ngames = -5',
+            "cup.toml: games=-5: expected a number from 0",
+        ),
+        (
+            'bots = ["@random", "@random"]\nexpel = 10000000000',
+            "cup.toml: expel=10000000000: expected a number from 1 to",
+        ),
+        *(
+            (
+                f'bots = ["@random", "@random"]\n[[stages]]\nformat = "{format}"\nbots = 2\n{line} = -2',
+                f"{line}=-2: exp",
+            )
+            for format, line in (("swiss", "rounds"), ("series", "first_to"))
+        ),
         ('bots = ["@random", "@random"]\nfirst_to = -1', "cup.toml: first_to=-1: expected a number from 1 on"),
         (
             'bots = ["@random", "@random"]\n[limits]\ncall_time = "soon"',
