@@ -54,7 +54,7 @@ from referee.harness.tournament.store.ledger import PLAN, Ledger, make_tournamen
 from referee.harness.tournament.store.ledger import merge as merge_files
 from referee.harness.tournament.store.reader import has_games
 from referee.harness.tournament.ties import parsed_ties
-from referee.protocol.text import counted
+from referee.protocol.text import counted, listed
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
@@ -464,5 +464,5 @@ def _status(games: TournamentGames, result: Standings) -> str:
     names = {entry.ident: entry.name for entry in games.plan.bots}
     for label, idents in (("failing again and again", games.shaky), ("expelled", games.expelled)):
         if idents:
-            parts.append(f"{label}: {', '.join(printable(names[ident]) for ident in idents)}")
+            parts.append(f"{label}: {listed([printable(names[ident]) for ident in idents])}")
     return "  ".join(parts)

@@ -129,7 +129,7 @@ class HostGames(TournamentGames):
         """The programs of the bots that can play, by ident."""
         self._entered: set[str] = set()
         """The idents of the bots that workers know."""
-        self.practice = PracticeGames(ledger.folder)
+        self.practice = PracticeGames(ledger.folder, plan.game)
         self._aside: set[str] = set()
         """The idents of versions that are set aside with the next change of the plan."""
         self._last_given = -inf

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from referee.games.contract import Result
 from referee.games.dice import derive_seed
 from referee.games.game import Game
 from referee.harness import maps
@@ -27,6 +28,7 @@ from referee.harness.tournament.execution.worker_messages import Assignment, Pla
 from referee.harness.tournament.plan import IDENT_DIGITS, Entry, Plan
 from referee.harness.tournament.store.bot_archives import finding
 from referee.harness.tournament.store.ledger import Line
+from referee.harness.web.replay_list import reason_of
 
 KEY = "practice"
 """The conditions in the keys of practice games: they are those of no tournament."""
@@ -57,7 +59,8 @@ class PracticeGame(Struct, frozen=True):
 class PracticeGames:
     """The practice games that wait for a worker or are played, and the share of the machine that they get."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, game: str) -> None:
+        self._game = game
         self.folder = folder / PRACTICE
         self._waiting: deque[PracticeGame] = deque()
         self._open: dict[str, PracticeGame] = {}
@@ -142,7 +145,7 @@ class PracticeGames:
         self._owe(self._mean_s - line.ms / 1000)
         self._mean_s = (self._mean_s + line.ms / 1000) / 2
         make_folder(self.folder)
-        number, result = game.request.id, result_of(line, game.request.seat)
+        number, result = game.request.id, result_of(self._game, line, game.request.seat)
         if played.replay is not None:
             replace_file(self.folder / f"{number}.jsonl.gz", played.replay)
         replace_file(self._line_file(number), played.line)  # the last file: with it, the game was played
@@ -165,7 +168,7 @@ class PracticeGames:
     def ended(self, number: int, seat: int) -> str | None:
         """Returns the result of a game that was played before this process began."""
         try:
-            return result_of(_decode(self._line_file(number).read_bytes()), seat)
+            return result_of(self._game, _decode(self._line_file(number).read_bytes()), seat)
         except (OSError, msgspec.MsgspecError):
             return None
 
@@ -189,7 +192,7 @@ class PracticeGames:
         return PracticeGame(request, bots, Assignment(key, tuple(idents), _seed(request, plan), options=options))
 
 
-def result_of(line: Line, seat: int) -> str:
+def result_of(game: str, line: Line, seat: int) -> str:
     """Returns a game's result for the bot at a seat, in one line."""
     place, of = line.r[seat], len(line.r)
     if line.r.count(place) == of:
@@ -199,7 +202,9 @@ def result_of(line: Line, seat: int) -> str:
     else:
         result = f"place {place} of {of}"
     fault = next((f"; {each.kind}: {each.detail}" for each in line.f if each.seat == seat), "")
-    return f"{result} in {line.t} turns: {line.why}{fault}"
+    names = ["your bot" if each == seat else "the rival" for each in range(of)]
+    why = reason_of(game, Result(line.r, line.p, line.why), names)
+    return f"{result} in {line.t} turns: {why}{fault}"
 
 
 def checked_options(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:

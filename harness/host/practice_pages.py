@@ -16,6 +16,8 @@ from referee.harness.host.practice import Practice
 from referee.harness.host.practice_games import checked_options
 from referee.harness.host.public_pages import HTML, VIEWER_POLICY
 from referee.harness.host.versions import Version
+from referee.harness.known_games import find_game
+from referee.harness.match.rule_options import option_descriptions
 from referee.harness.opponents import levels
 from referee.harness.programs.built_in import check_seats
 from referee.harness.replay.reader import Replay
@@ -40,6 +42,7 @@ def practice_page(asked: Asked) -> Response:
         rivals=rivals(plan),
         seats=range(plan.seats),
         maps=maps.names(plan.game),
+        example=_example(plan.game),
         switch=switches.setting_of(store, "practice"),
         a_day=asked.contest.settings.practice_a_day,
         waits=any(each.status in ("waiting", "playing") for each in found),
@@ -83,7 +86,7 @@ def ask(asked: Asked) -> Response:
         raise UsageError(f"seat {seat}: expected one of 0 to {plan.seats - 1}")
     if seed and not (seed.isdecimal() and seed.isascii() and len(seed) <= 19):
         raise UsageError(f"seed {seed}: expected a number of at most 19 digits, or nothing for a drawn one")
-    options = _options(asked.text("options", OPTION_LETTERS))
+    options = _options(asked.text("options", OPTION_LETTERS), _example(plan.game))
     if name := asked.text("map"):
         options["map"] = name
     checked_options(plan, options)
@@ -93,13 +96,18 @@ def ask(asked: Asked) -> Response:
     return see("/team/practice")
 
 
-def _options(text: str) -> dict[str, object]:
+def _example(game: str) -> str:
+    """Returns an option of a game's rules with its default, as `draw_after=2000`; empty if it has none."""
+    return next((f"{name}={default}" for name, default, _ in option_descriptions(find_game(game))), "")
+
+
+def _options(text: str, example: str) -> dict[str, object]:
     """Returns options of the rules, which were typed one a line."""
     found: dict[str, object] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, value = line.partition("=")
         if not equals:
-            raise UsageError(f"{line}: expected lines such as rounds=100")
+            raise UsageError(f"{line}: expected lines such as {example or 'NAME=VALUE'}")
         try:
             found[name.strip()] = msgspec.json.decode(value.strip().encode())
         except (msgspec.DecodeError, RecursionError):

@@ -157,12 +157,20 @@ def read_any(path: Path, number: int = 1) -> tuple[FaultDetails, Replay]:
     `number` chooses the fault of a replay, from 1. A replay holds less than a folder. UsageError for anything else.
     """
     if path.is_dir():
-        return read(path), Replay(path / "match.jsonl")
+        return _seated(path, read(path), Replay(path / "match.jsonl"))
     replay = Replay(path)
     faults = () if replay.ending is None else replay.ending.faults
     if not 1 <= number <= len(faults):
         raise UsageError(f"{path}: there is no report of fault {number}; the replay has {_reports(replay.ending)}")
-    return details_of(faults[number - 1], replay.header), replay
+    return _seated(path, details_of(faults[number - 1], replay.header), replay)
+
+
+def _seated(path: Path, details: FaultDetails, replay: Replay) -> tuple[FaultDetails, Replay]:
+    """Returns both. UsageError if the fault is of a seat that the match does not have."""
+    player, seats = details.fault.player, len(replay.header.setup.names)
+    if player not in range(seats):
+        raise UsageError(f"{path}: the fault is of seat {player}; the seats are 0 to {seats - 1}")
+    return details, replay
 
 
 def _reports(ending: Ending | None) -> str:

@@ -12,7 +12,7 @@ from rules_games import STEADY, write_game
 
 import referee
 from referee.games import registry
-from referee.harness.adapters.rules import program
+from referee.harness.adapters.rules import position, program
 from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
@@ -55,6 +55,27 @@ def test_a_match_whose_rules_misbehave_is_a_failed_run(tmp_path: Path, name: str
     while set(descendants(os.getpid())) - before and time.monotonic() < until:
         time.sleep(0.02)
     assert not set(descendants(os.getpid())) - before
+
+
+ENDLESS = "def step(position, answers, faults, luck):\n    return RETURNS\n"
+
+
+@pytest.mark.parametrize(
+    ("returns", "words"),
+    [
+        ("awaits(3)", "the game has no result after 200 turns; expected rules that end it"),
+        ("over(3) | awaits(3)", "it still calls bots 100 turns after the result; expected a turn without calls"),
+    ],
+)
+def test_rules_that_never_end_are_a_failed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returns: str, words: str
+) -> None:
+    """No match ends otherwise: no bot is at fault."""
+    monkeypatch.setattr(position, "MOST_TURNS", 200)
+    program = STEADY + ENDLESS.replace("RETURNS", returns) + "serve(start=start, step=step, legal=legal)\n"
+    registry.in_folder(str(write_game(tmp_path / "small", program)))
+    with pytest.raises(RunError, match=f"the rules of small failed in step: {words}"):
+        referee.play("small", ["@random", "@random"], seed=7, replay=None)
 
 
 SERVE = """

@@ -160,6 +160,21 @@ def test_what_is_no_file_is_refused_in_a_line(
         assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_fault_of_a_seat_that_does_not_exist_is_refused_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "match.jsonl"
+    assert main(["--game", "connectfour", "cmd:true", "@random", "--replay", str(file)]) == 1
+    *lines, ending = file.read_text().splitlines()
+    for seat in (2**64, 2, -1):
+        changed = json.loads(ending)
+        changed["faults"][0]["player"] = seat
+        file.write_text("\n".join([*lines, json.dumps(changed), ""]))
+        capsys.readouterr()
+        assert main(["repro", str(file)]) == 2
+        assert capsys.readouterr().err.count("\n") <= 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [".", "missing.wasm"])
 def test_a_module_that_is_no_file_is_refused_in_a_line(

@@ -134,6 +134,12 @@ def test_games_of_a_program_that_was_entered_twice_are_not_different_for_that() 
     assert {row.note for row in twice.rows} == {"copies"}
 
 
+def test_a_sentence_names_at_most_twenty_bots() -> None:
+    games = [game for group in range(30) for game in pair(group, DRAWN, DRAWN)]
+    for notes in (standings_of(200, games).notes, standings_of(200, games, copies="a" * 200).notes):
+        assert notes and all(note.count(", ") <= 20 and "`" not in note for note in notes), notes
+
+
 def test_equal_games_of_a_program_that_was_entered_twice_are_one_observation() -> None:
     pairs = [(WON, LOST if group % 3 else DRAWN) if group % 2 else (LOST, LOST) for group in range(60)]
     again = [

@@ -13,6 +13,11 @@ from referee.harness.adapters.rules.messages import Asked, Turn
 from referee.harness.adapters.rules.program import Position, RulesProgram, luck_of
 from referee.harness.adapters.rules.turns import Reading
 
+MOST_TURNS = 100_000
+"""Turns of a game before it must have a result: no other limit ends a match whose rules never do."""
+MOST_CLOSING_TURNS = 100
+"""Turns after the result."""
+
 
 class Saved(Struct, frozen=True):
     """The members of a view from which a position is rebuilt."""
@@ -38,6 +43,7 @@ class ProgramPosition(State):
 
     def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
         super().__init__(setup, dice)
+        self._turns = 0  # of this game, and since its result
         self._ahead: tuple[Mapping[Player, Any], Turn] | None = None  # the turn that follows from judged answers
         turn = self.RULES.start(msgspec.to_builtins(setup.options), len(setup.names), self._luck())
         self._opening = self._take(turn, {}, "start")
@@ -71,6 +77,15 @@ class ProgramPosition(State):
         calls = reading.calls(turn, out)
         result = reading.result(turn.result, self.result)
         events = reading.events(turn, faults, self.out, out)
+        self._turns = 0 if result is not None and self.result is None else self._turns + 1
+        if result is None and self._turns > MOST_TURNS:
+            raise reading.broken(
+                f"the game has no result after {MOST_TURNS:,} turns; expected rules that end it, such as with a draw"
+            )
+        if calls and result is not None and self._turns > MOST_CLOSING_TURNS:
+            raise reading.broken(
+                f"it still calls bots {MOST_CLOSING_TURNS} turns after the result; expected a turn without calls"
+            )
         self._turn, self._position, self.out, self.result = turn, place, out, result
         self._calls = calls
         self.awaited = {player: call.method for player, call in calls.items()}

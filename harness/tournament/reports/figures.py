@@ -7,8 +7,8 @@ from referee.harness.tournament.statistics.score import Interval, Strength
 from referee.protocol.text import counted
 
 REPEATS = (
-    "the rest are repeats, as of deterministic bots, and no new evidence; an option that varies the start, such as "
-    "`--set opening=8`, or a longer book of openings makes them differ"
+    "the rest are repeats, as of deterministic bots, and no new evidence; an option of the rules that varies the "
+    "start, or a longer book of openings makes them differ"
 )
 """The end of a warning about games that are alike."""
 

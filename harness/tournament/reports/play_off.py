@@ -9,7 +9,7 @@ from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.reports.rows import PlayOffGames
 from referee.harness.tournament.stages import is_over
 from referee.harness.tournament.store.reader import Book, Kind, LedgerResults
-from referee.protocol.text import counted
+from referee.protocol.text import counted, listed
 
 
 class PlayedOff:
@@ -62,7 +62,7 @@ class PlayedOff:
         if not each.points:
             return f"play-off, round {each.number + 1}: {self._listed(each.bots)} play for {places}"
         ranked = sorted(each.bots, key=lambda bot: -each.points[bot])
-        points = ", ".join(f"{self._names[bot]} {each.points[bot]:g}" for bot in ranked)
+        points = listed([f"{self._names[bot]} {each.points[bot]:g}" for bot in ranked])
         return f"play-off for {places}, round {each.number + 1}: {points}"
 
     @cached_property
@@ -70,4 +70,4 @@ class PlayedOff:
         return [*self.plan.labels.values()]
 
     def _listed(self, bots: Sequence[int]) -> str:
-        return ", ".join(self._names[bot] for bot in bots)
+        return listed([self._names[bot] for bot in bots])
