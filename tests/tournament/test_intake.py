@@ -60,7 +60,7 @@ def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path)
     assert sorted(result["accepted"]) == ["ann", "bob", "cid"]
     why = result["refused"]
     expected = {
-        "torn": "cannot be unpacked",
+        "torn": "is cut off or damaged",
         "bomb": "unpacks to 68,157",
         "nothing": "run is empty",
         "bare": "no bot.toml",
