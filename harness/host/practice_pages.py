@@ -2,7 +2,6 @@
 
 import gzip
 import tempfile
-import zlib
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,7 @@ from referee.harness.known_games import find_game
 from referee.harness.match.rule_options import option_descriptions
 from referee.harness.opponents import levels
 from referee.harness.programs.built_in import check_seats
-from referee.harness.replay.reader import Replay
+from referee.harness.replay.reader import Replay, read_content
 from referee.harness.tournament.plan import Plan, read_plan
 from referee.harness.tournament.reports.readers import published
 from referee.harness.tournament.store.ledger import PLAN
@@ -121,8 +120,8 @@ def _game(asked: Asked) -> tuple[Practice, bytes]:
     if found is None or found.team != asked.team or not found.game:
         raise Denied(404, "your team has no such practice game, or it was not played yet")
     try:
-        content = gzip.decompress((asked.contest.store.folder / found.game).read_bytes())
-    except (OSError, EOFError, zlib.error):
+        content = read_content(asked.contest.store.folder / found.game)
+    except OSError:
         raise Denied(404, "the replay of this game was not kept") from None
     return found, published(content, found.seat)
 

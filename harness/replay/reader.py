@@ -53,6 +53,17 @@ def read_content(path: Path) -> bytes:
         return _limited(file)
 
 
+def unpacked(member: bytes) -> bytes:
+    """Returns the content of a gzip member. OSError if it is too large, EOFError or zlib.error if it is damaged."""
+    unpacking = zlib.decompressobj(wbits=31)  # gzip
+    content = unpacking.decompress(member, MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise OSError(f"it has more than {MAX_BYTES >> 20} MiB")
+    if not unpacking.eof:
+        raise EOFError("it ends too early")
+    return content
+
+
 def refuse_same_file(replay: Path, file: Path) -> None:
     """Raises UsageError if writing to `file` would replace the replay."""
     if file.exists() and file.samefile(replay):

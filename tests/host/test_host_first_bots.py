@@ -1,4 +1,4 @@
-"""What an organiser reads about first bots that this machine cannot build."""
+"""The lines for an organiser about first bots that this machine cannot build."""
 
 from pathlib import Path
 

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.replay.reader import MAX_BYTES
 from referee.harness.tournament.store import ledger, reader
 from referee.harness.tournament.store.ledger import Ledger, Line
 
@@ -54,6 +56,20 @@ def test_a_damaged_replay_is_an_error(tmp_path: Path) -> None:
         pack.write_bytes(damaged)
         with pytest.raises(RunError, match="the replay of c/a-b/0/0 cannot be read: "):
             reader.replay(tmp_path, file, each)
+    pack.write_bytes(member)
+    for place in ((0, 0, -1), (0, -1, 5), (0, 0, 1 << 60)):
+        with pytest.raises(RunError, match="the replay of c/a-b/0/0 cannot be read: "):
+            reader.replay(tmp_path, file, msgspec.structs.replace(each, z=place))
+
+
+def test_a_replay_that_unpacks_to_more_than_memory_should_hold_is_an_error(tmp_path: Path) -> None:
+    packer = zlib.compressobj(wbits=31)
+    block = bytes(1 << 20)
+    member = b"".join(packer.compress(block) for _ in range((MAX_BYTES >> 20) + 1)) + packer.flush()
+    opened(tmp_path).append([(line("c/a-b/0/0"), member)])
+    ((file, each),) = reader.counted_lines(tmp_path)
+    with pytest.raises(RunError, match="more than 256 MiB"):
+        reader.replay(tmp_path, file, each)
 
 
 def test_a_torn_last_line_is_ignored_and_removed_by_the_next_run(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Reads the ledger of a tournament: every game that counts, and the replays."""
 
-import gzip
 import math
 import struct
 import zlib
@@ -16,6 +15,7 @@ from msgspec import Struct
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.records import ModelUse
+from referee.harness.replay.reader import MAX_BYTES, unpacked
 from referee.harness.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.harness.tournament.keys import Keys
 from referee.harness.tournament.machine_effects import MachineEffects
@@ -462,9 +462,9 @@ def replay(folder: Path, file: Path, line: Line) -> bytes | None:
     try:
         with pack.open("rb") as source:
             source.seek(offset)
-            member = source.read(size)
-            if len(member) < size:
+            member = source.read(min(max(size, 0), MAX_BYTES))
+            if len(member) != size:
                 raise EOFError("the file ends too early")
-            return gzip.decompress(member)
+            return unpacked(member)
     except (OSError, EOFError, zlib.error) as error:
         raise RunError(f"{pack}: the replay of {line.k} cannot be read: {error}") from error
