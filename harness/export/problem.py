@@ -19,7 +19,9 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
+from referee.games import registry
 from referee.games.game import Game, TimeControl
+from referee.harness.adapters.rules.kept import copy_files, files_here
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.new.write import program_files
 from referee.harness.paths import expanded
@@ -27,9 +29,11 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import kind_of, split_file, split_name
+from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants
+from referee.harness.rules import page_text
 
-VALIDATOR, MATCH, OPPONENT = Path("output_validators", "referee"), "match.json", "opponent"
+VALIDATOR, MATCH, OPPONENT, RULES = Path("output_validators", "referee"), "match.json", "opponent", "rules"
 ACCEPTED = Path("submissions", "accepted")
 """The prefixes of bot specs that name what cannot be copied into the package."""
 MEBIBYTE = 1 << 20
@@ -66,6 +70,8 @@ class Terms(Struct, frozen=True):
     accept: Accept
     limits: Limits
     time: TimeControl
+    rules: str = ""
+    """The game's folder, if its rules are a program, from the validator's folder."""
 
 
 class ProblemTest(Struct, frozen=True):
@@ -103,16 +109,25 @@ def write_problem(
             raise UsageError(f"--solution {solution}: there is no such file or folder")
         check_no_device(solution, f"--solution {solution}")
     source, spec = _opponent(terms.opponent)
-    bots = [] if solution is not None else _kit_bot(game)
+    kit = _kit_bot(game)
+    if solution is None and not kit:
+        raise UsageError(f"there is no Python bot of {game.name} to be accepted; name one by --solution")
+    rules = files_here(game.name, game.sha256) if game.sha256 else None
     dice = random.Random(seed)
     tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
     sample = ProblemTest(dice.randrange(1 << 53), 0)
-    texts = list(_texts(game, msgspec.structs.replace(terms, opponent=spec), sample, tests))
+    terms = msgspec.structs.replace(terms, opponent=spec, rules=RULES if rules is not None else "")
+    texts = list(_texts(game, terms, sample, tests, _statement(game, terms, bool(kit))))
+    bots = kit if solution is None else []
     with writing(folder), _drafted(folder) as draft:
         for path, content in [*((path, text.encode()) for path, text in texts), *bots]:
             _write(draft / path, content)
         for name in ("build", "run"):
             (draft / VALIDATOR / name).chmod(0o755)
+        if rules is not None:
+            copy_files(rules, draft / VALIDATOR / RULES)
+            (draft / "attachments").mkdir()
+            pack(game.name, rules, ".", draft / "attachments" / f"{game.name}.zip")
         if source is not None:
             _copy(source, draft / VALIDATOR / OPPONENT / source.name)
             _check(draft / VALIDATOR, spec, terms)
@@ -121,12 +136,11 @@ def write_problem(
 
 
 def _kit_bot(game: Game) -> list[tuple[Path, bytes]]:
-    """Returns the files of the Python kit's bot. UsageError for a game without one."""
+    """Returns the files of the Python kit's bot; none for a game without one."""
     try:
         return [(ACCEPTED / "kit_bot" / path, content) for path, content in program_files(game, "python")]
     except OSError:
-        message = f"there is no Python bot of {game.name} to be accepted; name one by --solution"
-        raise UsageError(message) from None
+        return []
 
 
 @contextmanager
@@ -186,12 +200,17 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _texts(game: Game, terms: Terms, sample: ProblemTest, tests: list[ProblemTest]) -> Iterator[tuple[Path, str]]:
+def _texts(
+    game: Game, terms: Terms, sample: ProblemTest, tests: list[ProblemTest], statement: str
+) -> Iterator[tuple[Path, str]]:
     """Yields the path and the text of every file but the bots."""
     memory_mib = (terms.limits.memory_bytes or 2048 * MEBIBYTE) // MEBIBYTE
-    yield Path("problem.yaml"), PROBLEM.format(title=game.title, memory_mib=memory_mib, uuid=uuid4())
+    yield (
+        Path("problem.yaml"),
+        PROBLEM.format(title=msgspec.json.encode(game.title).decode(), memory_mib=memory_mib, uuid=uuid4()),
+    )
     yield Path("domjudge-problem.ini"), f"name = {game.title!r}\ntimelimit = {TIME_LIMIT_S}\n"
-    yield Path("problem_statement", "problem.en.tex"), _statement(game, terms)
+    yield Path("problem_statement", "problem.en.tex"), statement
     yield Path("input_validators", "test.ctd"), INPUT_FORMAT.format(last_seat=terms.seats - 1)
     named = [(Path("data", "sample", "1"), sample)]
     digits = len(str(len(tests)))
@@ -200,14 +219,41 @@ def _texts(game: Game, terms: Terms, sample: ProblemTest, tests: list[ProblemTes
         yield path.with_suffix(".in"), test.text()
         yield path.with_suffix(".ans"), f"{terms.accept}\n"
     yield VALIDATOR / MATCH, msgspec.json.format(msgspec.json.encode(terms)).decode() + "\n"
-    yield VALIDATOR / "build", BUILD.replace("__PYTHON__", shlex.quote(sys.executable))
+    yield (
+        VALIDATOR / "build",
+        BUILD.replace("__PYTHON__", shlex.quote(sys.executable)).replace("__NEEDS__", _needs(game)),
+    )
     yield VALIDATOR / "run", RUN
     yield Path("submissions", "wrong_answer", "illegal.py"), ILLEGAL
 
 
-def _statement(game: Game, terms: Terms) -> str:
+def _needs(game: Game) -> str:
+    """Returns the modules that the judge's Python must have."""
+    family = game.name.partition(":")[0]
+    more = [registry.family(family).package] if family in registry.families() else []
+    return ", ".join(["referee.harness.export.validate", *more])
+
+
+def _statement(game: Game, terms: Terms, has_template: bool) -> str:
+    """Returns the statement, which names only commands that work for the game."""
     opponents = "a bot" if terms.seats == 2 else f"{terms.seats - 1} copies of a bot"
-    return STATEMENT.format(title=game.title, game=game.name, opponents=opponents, goal=GOALS[terms.accept])
+    commands = {
+        INSTALL: bool(terms.rules),
+        "\\texttt{{referee rules {game}}} prints the rules.": bool(page_text(game.name)),
+        "\\texttt{{referee games {game}}} prints the functions.": True,
+        TEMPLATE: has_template,
+    }
+    text = STATEMENT + "\n".join(line for line, holds in commands.items() if holds) + "\n"
+    names = {"title": _latex(game.title), "game": _latex(game.name)}
+    return text.format(**names, opponents=opponents, goal=GOALS[terms.accept])
+
+
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def _latex(text: str) -> str:
+    """Returns LaTeX that prints a text."""
+    return "".join(LATEX.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
 
 
 TIME_LIMIT_S = 10
@@ -237,7 +283,7 @@ BUILD = """\
 #!/bin/sh
 # The output validator is Referee, which the judge's machine has. REFEREE_PYTHON names its Python.
 for python in "$REFEREE_PYTHON" python3 __PYTHON__; do
-    if [ -n "$python" ] && "$python" -c "import referee.harness.export.validate" 2>/dev/null; then
+    if [ -n "$python" ] && "$python" -c "import __NEEDS__" 2>/dev/null; then
         command -v "$python" > python_path
         exit 0
     fi
@@ -283,7 +329,10 @@ Your bot reads lines from standard input and writes lines to standard output. Ea
 The first method is \texttt{{initialize}}. Answer it with an empty object. Its parameters say at which seat your bot
 plays, and which limits hold.
 
-The rules of the game, its functions and their answers are those of Referee: \texttt{{referee rules {game}}} prints
-the rules, and \texttt{{referee games {game}}} prints the functions. \texttt{{referee new {game} --lang python}} writes
-a first bot. Hand in its \texttt{{bot.py}} as \texttt{{main.py}}, with the folder \texttt{{referee\_kit}}.
+The rules of the game, its functions and their answers are those of Referee.
 """
+INSTALL = (
+    r"The attached file \texttt{{{game}.zip}} is the game: \texttt{{referee games install {game}.zip}} installs it."
+)
+TEMPLATE = r"""\texttt{{referee new {game} --lang python}} writes a first bot.
+Hand in its \texttt{{bot.py}} as \texttt{{main.py}}, with the folder \texttt{{referee\_kit}}."""

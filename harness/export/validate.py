@@ -125,7 +125,7 @@ def terms_of(folder: Path) -> Terms:
 
 async def validate(terms: Terms, test: ProblemTest, reads: int, writes: int) -> Verdict:
     """Plays the match of a test. Paths in the terms are relative to the working folder."""
-    game = registry.game(terms.game)
+    game = registry.in_folder(terms.rules) if terms.rules else registry.game(terms.game)
     rules = options(game, terms.options, terms.seats)
     bots = [*entrants([terms.opponent] * (terms.seats - 1), terms.game, terms.limits)]
     bots.insert(test.seat, Entrant(NAME, (NAME,), Path.cwd(), SERVICE.name))

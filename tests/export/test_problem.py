@@ -1,6 +1,7 @@
 """Problem packages: `verifyproblem` of problemtools accepts them, and the validator judges as its exit codes say."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,15 +9,29 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
+from rules_games import COUNTDOWN
 from scripted import PREAMBLE
 from unchanged import CORE
 
+from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.export.problem import VALIDATOR, ProblemTest, parse_test
 
 pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "harness/export")
 
 SUBMISSION = f"import socket{PREAMBLE}"
+TAKES_ONE = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "exit":
+        break
+    if "id" in message:
+        result = {} if message["method"] == "initialize" else 1
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+"""A bot of countdown."""
 LANGUAGES = """
 python3:
   compile: 'python3 -m py_compile {files}'
@@ -171,3 +186,49 @@ def test_a_broken_package_is_an_error_of_the_judge_in_a_line(tmp_path: Path) -> 
     done = subprocess.run([*command, *files, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "opponent/gone.py" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_package_has_the_rules_of_a_game_in_a_folder_and_names_commands_that_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    shutil.copytree(COUNTDOWN, tmp_path / "hexa")
+    (tmp_path / "bot.py").write_text(TAKES_ONE)
+    try:
+        command = ("--solution", str(tmp_path / "bot.py"))
+        package = export(tmp_path / "cup", *command, game=str(tmp_path / "hexa"))
+        shutil.rmtree(tmp_path / "hexa")
+        SOURCE.forget()
+        code, message = judged(package, TAKES_ONE)
+        assert code == 42, message
+        statement = (package / "problem_statement" / "problem.en.tex").read_text()
+        named = re.findall(r"\\texttt\{(referee [^}]*)\}", statement)
+        assert len(named) == 2
+        monkeypatch.chdir(package / "attachments")
+        for words in named:
+            assert main(words.split()[1:]) == 0, capsys.readouterr()
+    finally:
+        SOURCE.forget()
+
+
+def test_a_statement_prints_any_title(tmp_path: Path) -> None:
+    shutil.copytree(COUNTDOWN, tmp_path / "hexa")
+    file = tmp_path / "hexa" / "game.toml"
+    file.write_text(file.read_text().replace('title = "Countdown"', r"title = '\input{x} & 100%: y'"))
+    (tmp_path / "bot.py").write_text(TAKES_ONE)
+    try:
+        package = export(tmp_path / "cup", "--solution", str(tmp_path / "bot.py"), game=str(tmp_path / "hexa"))
+    finally:
+        SOURCE.forget()
+    statement = (package / "problem_statement" / "problem.en.tex").read_text()
+    assert r"\problemname{\textbackslash{}input\{x\} \& 100\%: y}" in statement
+    assert yaml.safe_load((package / "problem.yaml").read_text())["name"] == r"\input{x} & 100%: y"
+
+
+def test_a_package_of_openspiel_asks_the_judge_for_it_and_names_commands_that_work(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PREAMBLE)
+    package = export(tmp_path / "cup", "--solution", str(tmp_path / "bot.py"), game="openspiel:tic_tac_toe")
+    assert "import referee.harness.export.validate, pyspiel" in (package / VALIDATOR / "build").read_text()
+    statement = (package / "problem_statement" / "problem.en.tex").read_text()
+    assert r"\texttt{referee games openspiel:tic\_tac\_toe}" in statement and "referee new" not in statement

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from contests import referee
+from clusters import Cluster
+from contests import course, games, referee
 from cyclopts import App
 from rules_games import COUNTDOWN
 
@@ -211,3 +212,19 @@ def test_a_contest_goes_on_without_the_folder_of_its_rules_but_not_by_another_ve
     write_plan(plan.replaced(game="tictactoe", rules="", version=7), cup / PLAN)
     with pytest.raises(Exception, match=r"is played by version 7 of tictactoe; version \d+ is installed"):
         contest.opened(cup, None, ())
+
+
+@pytest.mark.timeout(280)
+def test_rules_travel_to_the_workers_of_a_cluster(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    hexa(tmp_path)
+    start = "tournament run --game ./hexa bots/one.py bots/bad.py --games 2 --seed 3"
+    run(tmp_path, f"{start} --ledger here --jobs 1")
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.worker("worker")
+        run(tmp_path, f"{start} --ledger there --cluster {cluster.address}")
+    finally:
+        cluster.close()
+    here, there = (games(tmp_path / name) for name in ("here", "there"))
+    assert {key: course(line) for key, line in there.items()} == {key: course(line) for key, line in here.items()}

@@ -1,13 +1,12 @@
 """Installs games: copies a folder or zip file with a `game.toml` to where games are found by their names."""
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
 from referee.games.game import Game
 from referee.harness.adapters.rules.games import load
-from referee.harness.adapters.rules.kept import portable_files
+from referee.harness.adapters.rules.kept import copy_files, portable_files
 from referee.harness.adapters.rules.source import GAME_FILE, installed_folder
 from referee.harness.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
@@ -39,10 +38,7 @@ def _install(folder: Path, shown: str) -> tuple[Game, Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".", dir=target.parent))
         try:
-            for each in files.files:
-                place = draft / each.path
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(folder / each.path, place, follow_symlinks=True)
+            copy_files(files, draft)
             os.chmod(draft, 0o755)
             if target.exists():
                 target.rename(draft.with_name(f"{draft.name}.old"))

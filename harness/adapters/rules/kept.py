@@ -5,6 +5,7 @@ copy starts nothing, and the rules run in the sandbox like those of any other fo
 """
 
 import re
+import shutil
 from pathlib import Path
 
 from referee.games.game import Game
@@ -36,19 +37,27 @@ def keep(game: str, version: int, sha256: str, folder: Path) -> None:
     path = copy_path(folder, sha256)
     if path.exists():
         return
-    found = SOURCE.by_rules(game, sha256)
-    if found is None:
+    files = files_here(game, sha256)
+    if files is None:
         raise not_here(game, version, sha256, f"copy {path} back, or install it")
-    home, shown = found[1].resolve(), SOURCE.spec(found[0]) or game
-    files = portable_files(home, shown)
-    if files.identity != sha256:
-        raise UsageError(f"{shown}: its files changed while they were read; repeat the command")
     with writing(path):
         make_folder(path.parent)
         new = path.with_suffix(".new")
         with open(new, "wb", opener=opener) as packed:
-            pack(shown, files, ".", packed)
+            pack(game, files, ".", packed)
         new.replace(path)
+
+
+def files_here(game: str, sha256: str) -> BotArchive | None:
+    """Returns the files of the rules with this hash; None if they are not here. UsageError if they cannot be copied."""
+    found = SOURCE.by_rules(game, sha256)
+    if found is None:
+        return None
+    shown = SOURCE.spec(found[0]) or game
+    files = portable_files(found[1].resolve(), shown)
+    if files.identity != sha256:
+        raise UsageError(f"{shown}: its files changed while they were read; repeat the command")
+    return files
 
 
 def open_kept(game: str, version: int, sha256: str, folder: Path, over_typed: bool = False) -> None:
@@ -101,6 +110,14 @@ def opened(path: Path, sha256: str) -> Game:
 
 def _parts(sha256: str) -> list[str]:
     return ["rules", sha256]
+
+
+def copy_files(files: BotArchive, to: Path) -> None:
+    """Copies the files of a game into a folder."""
+    for each in files.files:
+        place = to / each.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(files.folder / each.path, place, follow_symlinks=True)
 
 
 def portable_files(folder: Path, shown: str) -> BotArchive:
