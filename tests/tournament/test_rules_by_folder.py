@@ -169,6 +169,16 @@ def test_a_tournament_refuses_other_rules_of_the_same_version(tmp_path: Path) ->
     assert "4 games verified, 0 differ" in run(tmp_path, "tournament verify cup")
 
 
+def test_submissions_are_checked_again_by_other_rules(tmp_path: Path) -> None:
+    rules = hexa(tmp_path)
+    (tmp_path / "handed_in.txt").write_text("bots/bad.py\n")
+    command = "tournament prepare handed_in.txt --into cup --game ./hexa --jobs 1"
+    assert "bad: refused: illegal" in run(tmp_path, command, 1)
+    with (rules / "countdown.py").open("a") as file:
+        file.write("# other\n")
+    assert "unchanged" not in run(tmp_path, command, 1)
+
+
 def test_a_copy_of_rules_with_other_files_than_its_name_says_is_refused(tmp_path: Path) -> None:
     rules = hexa(tmp_path)
     run(tmp_path, "tournament run --game ./hexa bots/one.py @random --jobs 1 --ledger cup")

@@ -256,7 +256,8 @@ def _copied(submission: Submission, path: Path, scratch: Path) -> Path:
 
 def _key(intake: Intake, submission: Submission, path: Path) -> str:
     content = archive.read(path).identity if path.is_dir() else archive.sha256(path)
-    parts = [installed.version(), intake.game.name, *intake.options, *intake.rules, submission.name, content]
+    game = intake.game.name, str(intake.game.version), intake.game.sha256
+    parts = [installed.version(), *game, *intake.options, *intake.rules, submission.name, content]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
