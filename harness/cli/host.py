@@ -1,9 +1,7 @@
 """`referee host`: a contest that runs itself, with teams that sign in and hand in."""
 
 import shlex
-import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -91,6 +89,7 @@ def host(
     with web_extra("referee host"):
         from referee.harness.host import contest, settings
         from referee.harness.host.submissions import GIT_HOSTS
+    from referee.harness.web.guard import reachable
     from referee.harness.web.server.access_log import check_log
     from referee.harness.web.server.limits import listen
 
@@ -106,7 +105,7 @@ def host(
     where_to_play = PlaySettings(games, cluster=cluster.cluster, tls=tls, failures=set_aside)
     where, port = _bind(bind)
     reached = settings.WebSettings(
-        address=(address or f"http://{_shown(where)}:{port}").rstrip("/"),
+        address=(address or f"http://{reachable(where)}:{port}").rstrip("/"),
         organisers_from=tuple(organisers_from),
         behind_proxy=address is not None,
         proxies=tuple(proxy),
@@ -122,7 +121,7 @@ def host(
     listening = listen(where, port)
     if address is None:
         port = listening.getsockname()[1]
-        reached = msgspec.structs.replace(reached, address=f"http://{_shown(where)}:{port}")
+        reached = msgspec.structs.replace(reached, address=f"http://{reachable(where)}:{port}")
     store = contest.opened(folder, plan, options)
     at_a_time = checks or max(1, where_to_play.spare_cores)
     with contest.hosted(store):  # before the link, which ends the one before
@@ -136,18 +135,6 @@ def _bind(bind: str) -> tuple[str, int]:
     if not colon or not port.isdecimal():
         raise UsageError(f"--bind {bind}: expected ADDRESS:PORT such as 127.0.0.1:8000")
     return host.strip("[]"), int(port)
-
-
-def _shown(where: str) -> str:
-    """Returns the address for links to a contest that listens there: of all addresses, the one to the network."""
-    if where in ("0.0.0.0", "::", ""):
-        is_six = where == "::"
-        with socket.socket(socket.AF_INET6 if is_six else socket.AF_INET, socket.SOCK_DGRAM) as probing:
-            where = "::1" if is_six else "127.0.0.1"
-            with suppress(OSError):  # this machine has no network
-                probing.connect(("2001:db8::1" if is_six else "192.0.2.1", 9))  # sends nothing
-                where = probing.getsockname()[0]
-    return f"[{where}]" if ":" in where else where
 
 
 def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOptions) -> Plan | None:

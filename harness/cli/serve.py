@@ -161,7 +161,10 @@ async def _arena(
 
 
 def _announce(address: str, paths: str, folder: Path | None) -> None:
-    out.print(Text.assemble(("serving ", "bold"), f"http://{address}", (paths, "dim")))
+    from referee.harness.web.guard import reachable
+
+    host, _, port = address.rpartition(":")
+    out.print(Text.assemble(("serving ", "bold"), f"http://{reachable(host.strip('[]'))}:{port}", (paths, "dim")))
     if folder is not None:
         out.print(f"replays  {folder}", style="dim")
 

@@ -126,9 +126,14 @@ def link(host: str, port: int, token: str, place: str = "") -> str:
 
     `place`: what the page opens, as `match=0&`.
     """
-    if host in EVERYWHERE:
+    return f"http://{reachable(host)}:{port}/#{place}token={token}"
+
+
+def reachable(host: str) -> str:
+    """Returns the host for links to a server. If it listens on all addresses, one that others can reach."""
+    if not host or host in EVERYWHERE:
         host = next((each for each in _addresses() if not each.startswith(LOCAL)), "127.0.0.1")
-    return f"http://{bracketed(host)}:{port}/#{place}token={token}"
+    return bracketed(host)
 
 
 def _addresses() -> list[str]:

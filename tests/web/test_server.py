@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from referee.harness.errors import UsageError
-from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, redirect_file
+from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, reachable, redirect_file
 from referee.harness.web.server.limits import RequestLimits, listen
 from referee.harness.web.server.link import open_link
 from referee.harness.web.server.request import arrived_at
@@ -424,3 +424,10 @@ def test_only_we_can_read_the_redirecting_page() -> None:
         assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
         assert "#token=a&amp;b" in file.read_text()
     assert not file.exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
+def test_links_to_a_server_on_all_addresses_name_one_that_can_be_reached(host: str) -> None:
+    found = reachable(host)
+    assert found not in ("0.0.0.0", "[::]", "") and f"{found}:80" in allowed_hosts("0.0.0.0", 80)
+    assert (reachable("::1"), reachable("cup.example.org")) == ("[::1]", "cup.example.org")
