@@ -58,6 +58,18 @@ TAKEN: dict[str, dict[str, str]] = {
 }
 
 
+@pytest.mark.parametrize("content", [b"MZ" + bytes(99), b"\xcf\xfa\xed\xfe" + bytes(99)], ids=["Windows", "macOS"])
+def test_a_program_of_another_system_is_not_called_a_file_without_a_mode(content: bytes) -> None:
+    Path("bot").write_bytes(content)
+    Path("bot.toml").write_text(TOML)
+    with zipfile.ZipFile("red.zip", "w") as packed:
+        packed.write("bot"), packed.write("bot.toml")
+    try:
+        entrant("red.zip", "tictactoe")
+    except (UsageError, RunError) as error:
+        assert "executable" not in str(error)
+
+
 @pytest.mark.parametrize("kind", TAKEN)
 def test_a_zip_of_somebody_who_cannot_repair_it_plays(kind: str) -> None:
     bot = entrant(str(zip_of(TAKEN[kind])), "tictactoe")
