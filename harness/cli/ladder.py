@@ -68,6 +68,8 @@ def new_ladder(
             where this one was installed, if that is an address.
     """
     played = typed_game(game)
+    if played.sha256:
+        raise UsageError(f"{game}: its rules are a program of yours, which no runner has; choose an included game")
     settings = {name: value for name, value in (("games", games), ("witnesses", witnesses)) if value is not None}
     title = f"{played.title} ladder" if title is None else title
     if problem := msgspec.structs.replace(Settings(played.name), **settings).problem():
@@ -94,6 +96,7 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
     own = bot.resolve().name.removesuffix(bot.suffix) if name is None else name
     with Repository(folder) as repository, tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         ladder = Ladder(repository, repository.commit("HEAD"))
+        ladder.check_rules()
         new.check_kind(bot, ladder.settings.game)
         copy = new.staged(bot, Path(scratch), own, owner)
         try:

@@ -267,7 +267,7 @@ def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
 
 
 def _claim(ladder: Ladder, content: bytes, path: str, now: float) -> Claimed:
-    ladder.check_options()
+    ladder.check_rules()
     claim, signed, signature = read_claim(content, path)
     _check_signed(ladder, claim.runner, signed, signature, path)
     owner = ladder.runners[claim.runner].owner

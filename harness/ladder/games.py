@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import Game
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.ladder.draw import BotVersion, DrawnGame
 from referee.harness.ladder.reading import Ladder
 from referee.harness.ladder.records import Claim, Fault, GameLine, Part
@@ -115,6 +115,8 @@ async def play_games(
     bots, _, drawn = ladder.games_of(claim)
     games = {place: drawn[place] for place in (range(len(drawn)) if places is None else places)}
     rules = ladder.rules_of(origin_of(ladder, claim).rules)
+    if why := ladder.other_version(rules):
+        raise UsageError(why)
     limits = sandboxed(rules.limits())
     used = sorted({bot for game in games.values() for bot in game.bots})
     ready = programs(ladder.repository, [bots[bot] for bot in used], rules.game, limits, rules.bot_bytes, progress)

@@ -33,7 +33,11 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
     """Makes a git repository with an empty ladder and commits it. UsageError if the folder holds something."""
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder")
-    lines = [f"game = {json.dumps(game.name)}", f"title = {json.dumps(title, ensure_ascii=False)}"]
+    lines = [
+        f"game = {json.dumps(game.name)}",
+        f"version = {game.version}",
+        f"title = {json.dumps(title, ensure_ascii=False)}",
+    ]
     lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
     words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": installation(install)}
     files = {SETTINGS: "\n".join([*lines, ""]).encode()}

@@ -66,7 +66,7 @@ def open_claim(ladder: Ladder, runner: str, now: float | None = None) -> str | N
 
 def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float | None = None) -> Step:
     """Returns a commit with the runner's next claim. UsageError if it may not claim. `now`: seconds since 1970."""
-    ladder.check_options()
+    ladder.check_rules()
     chain, settings, owner = ladder.chain, ladder.settings, ladder.runners[runner].owner
     if why := chain.refusal(runner, settings):
         raise UsageError(why)

@@ -121,12 +121,26 @@ class Ladder:
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
 
-    def check_options(self) -> None:
-        """UsageError if the game refuses the options in the settings."""
+    def check_rules(self) -> None:
+        """UsageError if this machine cannot play by the settings: another version of the game, or wrong options."""
+        if why := self.other_version(self.settings):
+            raise UsageError(why)
         try:
             rule_options(self.game, self.settings.options, self.seats)
         except UsageError as error:
             raise UsageError(f"{SETTINGS}: {error}") from error
+
+    def other_version(self, rules: Settings) -> str:
+        """Returns why this machine cannot play games of these settings again; empty if it has the game's version.
+
+        An honest runner would look wrong.
+        """
+        if rules.version in (None, self.game.version):
+            return ""
+        return (
+            f"{SETTINGS}: the games are played by version {rules.version} of {rules.game}, and this referee has "
+            f"version {self.game.version}; install the referee that the ladder's workflows install"
+        )
 
     @cached_property
     def entries(self) -> list[TreeEntry]:

@@ -46,6 +46,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The content of `ladder.toml`."""
 
     game: str
+    version: int | None = None
+    """Of the game's rules; None = whichever a runner has."""
     title: str = ""
     options: dict[str, Any] = {}
     """Of the game's rules."""
@@ -89,6 +91,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
             value = getattr(self, name)
             if not low <= value <= high:
                 return f"{name} is {value:g}; expected {low:g} to {high:g}"
+        if self.version is not None and self.version < 1:
+            return f"version is {self.version}; expected that of the game, from 1 on"
         if wrong := [host for host in self.hosts if not HOST.fullmatch(host)]:
             return f"hosts has {wrong[0]!r}; expected names of hosts, such as github.com"
         if not self.kinds or not {*self.kinds} <= {*KINDS}:

@@ -84,6 +84,8 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
     claim, hash, lines = handed_in.claim, handed_in.batch.head.claim, handed_in.batch.lines
     if not ladder.natures_at(ladder.bots_id)(claim).native:
         return
+    if why := ladder.other_version(ladder.rules_of(origin_of(ladder, claim).rules)):
+        raise UsageError(why)
     name = f"the batch of {claim.runner}, claim {claim.number}"
     if isinstance(source, str):
         source = _fetched(ladder.repository, source or ORIGIN, claim, hash, name)
@@ -117,7 +119,7 @@ def problems_in(ladder: Ladder, folder: Path) -> Iterator[str]:
     """Yields for every replay that is in a folder what is wrong; empty if nothing is."""
     for hash, result in sorted(ladder.chain.results.items()):
         claim = ladder.chain.claims.get(hash)
-        if claim is None:
+        if claim is None or ladder.other_version(ladder.rules_of(origin_of(ladder, claim).rules)):
             continue
         name = f"{claim.runner}, claim {claim.number}"
         try:

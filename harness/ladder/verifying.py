@@ -9,7 +9,7 @@ from referee.harness.ladder.chain import Chain, in_order
 from referee.harness.ladder.change import STALE, Refused, check_batch, refusal_of_claim
 from referee.harness.ladder.draw import BotVersion, is_of_modules
 from referee.harness.ladder.fetching import Vanished
-from referee.harness.ladder.games import Opened
+from referee.harness.ladder.games import Opened, origin_of
 from referee.harness.ladder.keys import signature_is_right
 from referee.harness.ladder.proof import differences, words_of
 from referee.harness.ladder.reading import ADDED, Ladder, Strike, claim_of_strike, strike_path
@@ -161,10 +161,15 @@ async def play_again(
 ) -> tuple[int, list[tuple[str, Strike]], list[str]]:
     """Plays a share of the games of modules again.
 
-    Returns their number, a strike for each batch that lies, and what says that a bot's files have vanished.
+    Returns their number, a strike for each batch that lies, and what says why other games were not played.
     """
     count, strikes, vanished = 0, [], dict[str, str]()
     for hash, claim, drawn, lines in drawn_games(ladder, share, luck):
+        rules = origin_of(ladder, claim).rules
+        if rules not in vanished and (why := ladder.other_version(ladder.rules_of(rules))):
+            vanished[rules] = f"{why}; they were not played again"
+        if vanished.get(rules):
+            continue
         bots, _, games = ladder.games_of(claim)
         for bot in {bots[bot] for place in drawn for bot in games[place].bots}:
             if bot.git and bot.version not in vanished:

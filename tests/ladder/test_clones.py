@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trio
 from ladders import Cup
 from needs import for_root
 
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.ladder.commits import advance, newest, push_branch, shown
+from referee.harness.ladder.games import play_games
 from referee.harness.ladder.objects import Repository
+from referee.harness.ladder.reading import Ladder
 
 
 def git(folder: Path, *words: str) -> str:
@@ -155,6 +158,28 @@ def test_options_that_the_game_refuses_are_refused_before_a_claim(cup: Cup, sett
         cup.claimed("laptop")
     with pytest.raises(RunError, match=r"ladder\.toml: options"):
         cup.check(claim)
+
+
+def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Cup(tmp_path / "cup") as cup:
+        settings = (tmp_path / "cup" / "ladder.toml").read_bytes()
+        assert b"\nversion = 1\n" in settings
+        cup.maintain({"ladder.toml": settings.replace(b"version = 1", b"version = 2")})
+        cup.add_bots("ada bob")
+        cup.add_runner("laptop", "ann")
+        why = "version 2 of connectfour, and this referee has version 1; install"
+        with pytest.raises(UsageError, match=why):
+            cup.claimed("laptop")
+        with monkeypatch.context() as there:  # a machine that has version 2
+            there.setattr(Ladder, "other_version", lambda self, rules: "")
+            hash = cup.play("laptop")
+        with pytest.raises(UsageError, match=why):
+            trio.run(play_games, cup.ladder(), cup.ladder().chain.claims[hash], hash, None)
+        assert main(["ladder", "verify", "--play", "all", "--folder", str(tmp_path / "cup")]) == 0
+        printed = capsys.readouterr()
+        assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out
 
 
 @pytest.mark.parametrize("name", ['x"\nkey = "', "a b", "a\u202eb", "", "con", "a.", "-a", "a" * 41, "ä", "\x1b[31m"])
