@@ -18,9 +18,9 @@ from msgspec import Struct
 from referee.games.contract import Player, Result
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.installed import extra_command
-from referee.harness.paths import read_limited
+from referee.harness.paths import read_limited, replace_file
 
 MOST_BYTES = 256 << 20
 """The largest book of openings. The largest that testers of chess engines share has 170 MB."""
@@ -109,6 +109,8 @@ def files_of(game: Game) -> GameFiles | None:
     return found
 
 
+BOOK = "openings.book"
+"""The copy of the book in the folder of a tournament or gate."""
 SEQUENTIAL, RANDOM = "sequential", "random"
 """The order of openings; the seed decides the second one."""
 
@@ -171,11 +173,23 @@ def named(
     return Openings(str(path.resolve()), hashlib.sha256(content).hexdigest(), order, plies), book
 
 
-def opened(game: Game, openings: Openings, seed: int, options: Mapping[str, Any]) -> OpenedBook:
-    """Reads the book that a plan names. UsageError if it has changed or is missing."""
-    content = _read(Path(openings.file))
-    if hashlib.sha256(content).hexdigest() != openings.hash:
+def opened(game: Game, openings: Openings, seed: int, options: Mapping[str, Any], kept: Path) -> OpenedBook:
+    """Reads the book that a plan names, and keeps a copy at `kept`, from which the games go on.
+
+    UsageError if it has changed or is missing, and no copy was kept.
+    """
+    files = [path for path in (kept, Path(openings.file)) if path.is_file()]
+    if not files:
+        raise UsageError(f"{openings.file}: the book of openings is missing; put it back there to go on")
+    for path in files:
+        content = _read(path)
+        if hashlib.sha256(content).hexdigest() == openings.hash:
+            break
+    else:
         raise UsageError(f"{openings.file} has changed since the tournament began; put the earlier file back")
+    if path != kept:
+        with writing(kept):
+            replace_file(kept, content)
     return OpenedBook(openings, _book(game, Path(openings.file), content, openings.plies, options), seed)
 
 

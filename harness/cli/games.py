@@ -55,7 +55,8 @@ def _install(folder: Path) -> int:
     from referee.harness.adapters.rules.install import install  # takes a moment, which other commands need not spend
 
     game, place = install(folder)
-    out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} @random @random")
+    bots = " ".join(["@random"] * game.seats.start)
+    out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} {bots}")
     if game.painter:
         out.print(f"Read {game.painter} if you do not trust its author: it draws in your browser, without a sandbox")
     return PLAYED

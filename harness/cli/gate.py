@@ -147,7 +147,7 @@ def gate(
             folder = new_folder(f"{rules.name}-gate") if ledger is None else ledger
             request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
             read = book.read(rules, request.options)
-            openings = None if read is None else read[0]  # the book itself may be large
+            openings = read[0] if read else before.openings if before else None  # the book itself may be large
             del read
             varying = {} if no_vary or openings else varied(rules, setup)
             request = msgspec.structs.replace(

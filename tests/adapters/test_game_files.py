@@ -369,8 +369,19 @@ def test_pairs_of_a_gate_play_the_same_opening_with_seats_exchanged(run: Callabl
     assert [game.headers["White"] for game in games[:4]] in (["New", "Old"] * 2, ["Old", "New"] * 2)
     assert [game.headers["Round"] for game in games[:3]] == ["1.1", "1.2", "2.1"]
     assert {game.headers["Termination"] for game in games} == {"adjudication"}
+    for command in (("tournament", "run", "kept"), (*argv[:3], "--game", "openspiel:chess", "--set", "maxmoves=2",
+                    "--ledger", "kept", "--resume", "--max-games", "10", "--jobs", "1", "--no-pin")):  # fmt: skip
+        (tmp_path / "book.epd").unlink(missing_ok=True)
+        code, _, err = run(*command)
+        assert code in (0, 4), err
+    kept = tmp_path / "kept" / "openings.book"
+    assert kept.read_text() == EPD
+    kept.unlink()
+    assert run("tournament", "run", "kept", "--games", "12")[2].endswith(
+        "book.epd: the book of openings is missing; put it back there to go on\n"
+    )
     (tmp_path / "book.epd").write_text(EPD + "\n")
-    code, _, err = run("tournament", "run", "kept")
+    code, _, err = run("tournament", "run", "kept", "--games", "12")
     assert code == 2 and "has changed since the tournament began" in err
 
 

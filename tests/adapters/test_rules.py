@@ -584,6 +584,12 @@ def test_an_installed_game_that_is_broken_harms_no_other(tmp_path: Path, capsys:
     assert "name: expected text, got a whole number" in capsys.readouterr().err
 
 
+def test_an_installed_game_for_three_is_advised_for_three(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_game(tmp_path / "small", STEADY + SERVE, seats=[3, 3])
+    assert main(["games", "install", str(folder)]) == 0
+    assert "Next: referee --game small @random @random @random" in " ".join(capsys.readouterr().out.split())
+
+
 # What else a folder brings.
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import RunError, UsageError
-from referee.harness.game_files import opened
+from referee.harness.game_files import BOOK, opened
 from referee.harness.known_games import find_game
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import ModelSettings
@@ -114,7 +114,9 @@ class TournamentGames(Runner):
     def _follow(self, plan: Plan) -> None:
         self.openings = None
         if plan.openings is not None:
-            self.openings = opened(find_game(plan.game), plan.openings, plan.seed, plan.options)
+            self.openings = opened(
+                find_game(plan.game), plan.openings, plan.seed, plan.options, self.ledger.folder / BOOK
+            )
         self.plan = plan
         self.keys = Keys(plan)
         self.results = RunResults(self.keys, self.book, self.given)
