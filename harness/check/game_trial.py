@@ -288,7 +288,12 @@ def views_fit(trial: GameTrial) -> str:
 def views_hide(trial: GameTrial) -> str:
     """Draws again what is hidden: no awaited seat may see a difference."""
     if "view" not in trial.program.requests:
-        raise Skipped("nothing is hidden: the program does not answer view")
+        if "deal" in trial.program.requests:
+            raise Failed(
+                "every seat sees the whole position: the program answers deal, which draws what is hidden, "
+                "and not view, which hides it"
+            )
+        raise Skipped("every seat sees the whole position: the program does not answer view")
     if "deal" not in trial.program.requests:
         raise Skipped("the program does not answer deal, which draws again what is hidden")
     seen = 0

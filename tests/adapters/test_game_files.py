@@ -173,7 +173,7 @@ def test_every_wrong_opening_is_named_before_the_first_game_and_one_far_behind_i
     (tmp_path / "book").write_text(right * 2 + wrong + right)
     for order in (game_files.SEQUENTIAL, game_files.RANDOM):
         named, _ = game_files.named(game, tmp_path / "book", order, None)
-        opened = game_files.opened(game, named, 3, {})
+        opened = game_files.opened(game, named, 3, {}, tmp_path / f"kept {order}")
         assert all(begun(game, opened.options(number)) for number in range(8))
 
 

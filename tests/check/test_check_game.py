@@ -85,6 +85,7 @@ DEFECTS = {
         "game-views-hide",
         HIDES + "\ndef view(position, seat):\n    return {'view': {'shown': position}}" + ALL,
     ),
+    "hides nothing": ("game-views-hide", HIDES + "\nserve(start=start, step=step, legal=legal, deal=deal)\n"),
     "remembers": (
         "game-memory-flat",
         "\nkept = []" + STEP + "    kept.append(bytearray(1 << 17))\n    return turn" + SERVE,

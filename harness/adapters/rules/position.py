@@ -41,9 +41,11 @@ class ProgramPosition(State):
     UNTYPED: ClassVar[type[Struct] | None]
     """The view of a game that does not say what its views are: a member `position`."""
 
+    _turns = 0
+    """Of this game, or since its result; a position that is made from a view begins at 0."""
+
     def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
         super().__init__(setup, dice)
-        self._turns = 0  # of this game, and since its result
         self._ahead: tuple[Mapping[Player, Any], Turn] | None = None  # the turn that follows from judged answers
         turn = self.RULES.start(msgspec.to_builtins(setup.options), len(setup.names), self._luck())
         self._opening = self._take(turn, {}, "start")
