@@ -30,6 +30,7 @@ from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import split_name
 from referee.harness.programs.spec import entrant, name_of, refuse_people
+from referee.harness.programs.start_problem import check_start
 from referee.harness.programs.zip_archive import bot_in
 
 
@@ -157,6 +158,8 @@ def _build(spec: str, game: Game, limits: Limits, log: CheckLog) -> tuple[Entran
         building(label, duration_s)
 
     program = entrant(spec, game.name, limits, progress, log.printed)
+    if program.image is None:
+        check_start(program.name, program.argv[0])
     return program, monotonic() - started if steps else 0.0
 
 

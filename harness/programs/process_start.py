@@ -32,22 +32,3 @@ def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str,
     if memory_bytes is None or language is None or language.memory_options is None:
         return argv
     return (argv[0], *language.memory_options(memory_bytes), *argv[1:])
-
-
-def start_hint(program: str) -> str:
-    """Explains in brackets why the system cannot start an existing file; empty if the reason is not known.
-
-    The system says only `No such file` if the interpreter of a script is missing.
-    """
-    try:
-        with open(program, "rb") as file:
-            first = file.readline(256)
-    except OSError:
-        return ""
-    if not first.startswith(b"#!"):
-        is_binary = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
-        return "" if is_binary else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
-    interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
-    exists = os.path.isfile(interpreter)
-    ends = "; save it with line ends of Unix, as by dos2unix" if interpreter.endswith("\r") else ""
-    return "" if exists else f" (its first line names {interpreter!r}, which does not exist{ends})"

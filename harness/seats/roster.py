@@ -29,8 +29,8 @@ from referee.harness.programs.process_start import (
     SETTINGS,
     environment,
     scratch_variables,
-    start_hint,
 )
+from referee.harness.programs.start_problem import start_hint
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.seat import Seat

@@ -18,7 +18,7 @@ from referee.harness.programs import build_cache
 
 pytestmark = pytest.mark.skipif(probe().namespaces is None, reason="images need namespaces")
 
-BOT = file("bot", b"#!/bin/sh\n", 0o755)
+BOT = file("bot", b"#!/bot\n", 0o755)
 
 
 class Images:
@@ -201,6 +201,8 @@ BROKEN: dict[str, tuple[dict[str, object], str]] = {
     "working folder": ({"WorkingDir": "/bot/x"}, "which is no folder"),
     "long working folder": ({"WorkingDir": f"/{'x' * 256}"}, "too long"),
     "working folder outside": ({"WorkingDir": "/tmp/x"}, "which the sandbox replaces"),
+    "program of another system": ({"entrypoint": ["/mac"]}, "cannot be started: it is a program for macOS"),
+    "missing interpreter": ({"entrypoint": ["/script"]}, "its first line names '/bin/sh', which does not exist$"),
     "another processor": ({"architecture": "pdp11"}, "is an image for linux/pdp11; expected linux/"),
 }
 
@@ -208,7 +210,8 @@ BROKEN: dict[str, tuple[dict[str, object], str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_image_that_cannot_run_is_refused_with_its_reason(images: Images, name: str) -> None:
     settings, reason = BROKEN[name]
-    tree = layer(BOT, folder("tmp"), file("tmp/bot", b"", 0o755), link("host", "/bin/sh"))
+    others = [file("mac", b"\xcf\xfa\xed\xfe", 0o755), file("script", b"#!/bin/sh\n", 0o755)]
+    tree = layer(BOT, folder("tmp"), file("tmp/bot", b"", 0o755), link("host", "/bin/sh"), *others)
     saved = save(images.path / "image.tar", [tree], **{"entrypoint": ["/bot"], **settings})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=reason):
         images.run(saved)
@@ -226,7 +229,7 @@ def test_a_file_that_is_no_image_is_refused_with_its_reason(images: Images) -> N
         (layer(file("manifest.json", b"{")), "manifest.json: "),
         (layer(file("manifest.json", manifest.replace(b", {", b"]#{"))), "manifest.json: "),
         (whole[: len(whole) // 3], "cannot be read|lacks|no image archive"),
-        (whole.replace(b"#!/bin/sh", b"#!/bin/ls"), "is damaged"),
+        (whole.replace(b"#!/bot", b"#!/bob"), "is damaged"),
         (layer(link("manifest.json", "manifest.json")), "no image archive"),
     ):
         saved.write_bytes(content)
@@ -237,12 +240,12 @@ def test_a_file_that_is_no_image_is_refused_with_its_reason(images: Images) -> N
 def test_an_image_cannot_take_the_place_of_another_by_lying_about_its_id(images: Images) -> None:
     saved = save(images.path / "image.tar", [layer(BOT)], ["/bot"])
     ident = image.unpack_verified(f"oci:{saved}", Isolation())
-    saved.write_bytes(saved.read_bytes().replace(b"#!/bin/sh", b"#!/bin/ls"))
+    saved.write_bytes(saved.read_bytes().replace(b"#!/bot", b"#!/bob"))
     with pytest.raises(UsageError, match="is damaged"):
         image.unpack_verified(f"oci:{saved}", Isolation())
     unpacked = image.unpacked_image(ident)
     assert unpacked is not None
-    assert (unpacked.root / "bot").read_text() == "#!/bin/sh\n"
+    assert (unpacked.root / "bot").read_text() == "#!/bot\n"
 
 
 def test_an_image_needs_namespaces(images: Images) -> None:

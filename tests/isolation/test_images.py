@@ -259,7 +259,7 @@ def test_a_tournament_plays_the_image_that_it_began_with(
 
 
 def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    image = save(tmp_path / "team.tar", [layer(file("bot", b"#!/bin/sh\n", 0o755))], ["/bot"])
+    image = save(tmp_path / "team.tar", [layer(file("bot", b"#!/bot\n", 0o755))], ["/bot"])
     with bot_archives.finding([f"Ours=oci:{image}"], "tictactoe") as (found,):
         bot_archives.check_travel([found.entry])
         bot_archives.store(found, tmp_path / "cup")
@@ -269,4 +269,4 @@ def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: p
     assert bot_archives.is_installed(found.entry)
     program = bot_archives.program(found.entry, None, "tictactoe")
     assert (program.name, program.argv) == ("Ours", ("/bot",))
-    assert (program.cwd / "bot").read_text() == "#!/bin/sh\n"
+    assert (program.cwd / "bot").read_text() == "#!/bot\n"

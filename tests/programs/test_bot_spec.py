@@ -19,10 +19,11 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache, source_file
-from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
+from referee.harness.programs.build_process import OUTPUT_LINES, BuildError, excerpt
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment, scratch_variables
 from referee.harness.programs.spec import entrant, entrants
+from referee.harness.programs.start_problem import check_start
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -425,6 +426,53 @@ def test_control_characters_in_a_name_are_escaped(tmp_path: Path) -> None:
     bot = tmp_path / "red\x9b31m\u202e\x7f.py"
     bot.write_text("")
     assert entrant(str(bot)).name == "red\\x9b31m\\u202e\\x7f"
+
+
+ELF = Path(sys.executable).resolve().read_bytes()[:8192]
+LOADER = (re.search(rb"/lib[^\0]*ld[^\0]*", ELF) or [b""])[0]
+UNSTARTABLE: dict[str, tuple[bytes, str]] = {
+    "macOS": (bytes.fromhex("cffaedfe0c000001") + bytes(4096), "bot: .*a program for macOS; build it for "),
+    "old macOS": (bytes.fromhex("cafebabe00000002"), "bot: .*a program for macOS"),
+    "Windows": (b"MZ" + bytes(100), "bot: .*a program for Windows"),
+    "another processor": (ELF[:18] + b"\x02\x00" + ELF[20:], "bot: .*a program for another processor"),
+    "cut off": (ELF[:10], "bot: .*it is cut off"),
+    "text": (b"print(1)\n", "bot: .*names no interpreter"),
+    "empty": (b"", "bot: .*names no interpreter"),
+    "CRLF": (b"#!/usr/bin/env python3\r\n", "bot: .*line ends of Unix"),
+    "interpreter of the author": (b"#!/home/ann/bin/python\n", "bot: .*which does not exist$"),
+    "interpreter of a system": (b"#!/usr/bin/nothing -x\n", "machine: .* does not exist on this machine; install it"),
+    "loader": (ELF.replace(LOADER, LOADER[:-1] + b"x", 1), "machine: .*it needs .* on this machine"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not LOADER, reason="needs programs of Linux")
+@pytest.mark.parametrize("name", UNSTARTABLE)
+def test_a_program_that_the_system_cannot_start_is_its_authors_mistake_or_lacks_something_here(
+    tmp_path: Path, name: str
+) -> None:
+    content, words = UNSTARTABLE[name]
+    (tmp_path / "bot").write_bytes(content)
+    with pytest.raises(RunError) as failure:
+        check_start("ann", str(tmp_path / "bot"))
+    whose = "bot" if isinstance(failure.value, BuildError) else "machine"
+    assert re.search(words, f"{whose}: {failure.value}")
+
+
+@pytest.mark.parametrize(("name", "code"), [("Windows", 1), ("interpreter of a system", 3)])
+def test_a_check_refuses_what_no_machine_starts_and_fails_where_this_one_lacks_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
+) -> None:
+    content, words = UNSTARTABLE[name]
+    (tmp_path / "bot").write_bytes(content)
+    (tmp_path / "bot").chmod(0o755)
+    assert main(["check", str(tmp_path / "bot"), "--game", "tictactoe"]) == code
+    said = capsys.readouterr()
+    assert re.search(words.partition(": ")[2], " ".join((said.out + said.err).split()))
+
+
+@pytest.mark.parametrize("program", [sys.executable, "/bin/sh", "/usr/bin/ldd"])
+def test_a_program_that_starts_has_no_problem(program: str) -> None:
+    check_start("ann", program)
 
 
 @pytest.mark.parametrize(

@@ -367,12 +367,15 @@ def test_all_build_failures_are_reported_before_the_first_game(bots: list[str], 
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "bot.toml").write_text('run = ["./bot"]\nbuild = "echo this is wrong; false"\n')
-    start = ["--game", "tictactoe", *bots[:2], tmp_path / "x", tmp_path / "y", "--ledger", tmp_path / "t"]
+    (tmp_path / "z").write_bytes(b"MZ")
+    (tmp_path / "z").chmod(0o755)
+    start = ["--game", "tictactoe", *bots[:2], *(tmp_path / name for name in "xyz"), "--ledger", tmp_path / "t"]
     said = tournament(tmp_path, *start, code=3)
-    assert "2 bots cannot be played" in said and said.count("this is wrong") == 2
+    assert "3 bots cannot be played" in said and said.count("this is wrong") == 2
+    assert "z: cannot be started: it is a program for Windows" in said
     tournament(tmp_path, "--ledger", tmp_path / "t", "--forfeit")
     found = table(tmp_path / "t")
-    assert found["played"] == 2 and [row["name"] for row in found["rows"] if row["absent"]] == ["x", "y"]
+    assert found["played"] == 2 and [row["name"] for row in found["rows"] if row["absent"]] == ["x", "y", "z"]
 
 
 def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:

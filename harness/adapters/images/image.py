@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeGuard
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +20,7 @@ from referee.harness.isolation.plan import Image, Isolation, obstacle_to_images
 from referee.harness.paths import expanded
 from referee.harness.programs import build_cache
 from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.start_problem import problem_of_content
 from referee.harness.programs.tar_stream import Refused
 
 PREFIX = "oci:"
@@ -195,11 +197,17 @@ def _program(word: str, workdir: str, search_path: str, tree: Tree) -> str:
         if _is_program(node):
             if _is_outside(path) or _is_outside(place):
                 raise Refused(f"runs {path}, but the sandbox replaces /{path.split('/')[1]}")
+            first = tree.content_of(node)
+            problem = problem_of_content(
+                first, lambda path: isinstance(tree.find(os.path.join(workdir, path))[0], File)
+            )
+            if problem is not None:
+                raise Refused(f"runs {word!r}, which cannot be started: {problem.text}")
             return place
     raise Refused(f"runs {word!r}, which is no program in the image")
 
 
-def _is_program(node: Node | None) -> bool:
+def _is_program(node: Node | None) -> TypeGuard[File]:
     return isinstance(node, File) and node.executable
 
 
@@ -213,6 +221,6 @@ def _check_user(user: str, tree: Tree) -> None:
     if not name or name.isdecimal():
         return
     node = tree.find(PASSWD)[0]
-    text = tree.text_of(node) if isinstance(node, File) else ""
+    text = tree.content_of(node).decode("utf-8", "replace") if isinstance(node, File) else ""
     if name not in {line.partition(":")[0] for line in text.splitlines()}:
         raise Refused(f"runs as the user {name!r}, whom its {PASSWD} does not have")

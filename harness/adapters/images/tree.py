@@ -220,10 +220,10 @@ class Tree:
         if self._steps > MAX_STEPS:
             raise Refused("takes too long: the image has too many links or deleted files")
 
-    def text_of(self, file: File) -> str:
+    def content_of(self, file: File) -> bytes:
         """Returns the beginning of a file."""
         with open(self._contents / str(file.number), "rb") as content:
-            return content.read(HEADER_BYTES).decode("utf-8", "replace")
+            return content.read(HEADER_BYTES)
 
     # Writing.
 

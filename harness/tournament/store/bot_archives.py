@@ -30,6 +30,7 @@ from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import function, split_name
 from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants, name_of
+from referee.harness.programs.start_problem import check_start
 from referee.harness.tournament.plan import Entry
 from referee.harness.tournament.store.ledger import BOTS
 from referee.protocol.text import listed
@@ -250,6 +251,7 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
         limits = msgspec.structs.replace(limits, isolation=msgspec.structs.replace(limits.isolation, readable=seen))
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
+    check_start(entry.name, found.argv[0])
     argv = found.argv if not kinds.kind_of(entry.bot).travels else kinds.in_a_copy(found.argv)
     return msgspec.structs.replace(found, name=entry.name, argv=argv)
 
