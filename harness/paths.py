@@ -26,6 +26,17 @@ def cache_folder() -> Path:
     return Path(cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache"), "referee")
 
 
+def forbids_programs(path: str | Path) -> bool:
+    """Whether a path lies on a file system from which no program starts."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_NOEXEC)
+    except OSError:
+        return False
+
+
+NOEXEC = "is on a file system mounted noexec, from which no program starts"
+
+
 def data_folder() -> Path:
     """Returns the folder of what the user has installed: `$XDG_DATA_HOME/referee`, or `~/.local/share/referee`."""
     data_home = os.environ.get("XDG_DATA_HOME", "")

@@ -167,7 +167,7 @@ def _layers(machine: Machine) -> Iterator[Line]:
 def _launcher(machine: Machine) -> Line:
     program = launcher_build.command()[-1]
     what = machine.missing.get("launcher", f"compiled, {program}")
-    remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
+    remedy = "set XDG_CACHE_HOME" if "the cache" in what else "install gcc or clang"
     return Line("launcher", machine.has("launcher"), what, remedy)
 
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from referee.harness.isolation.self_protection import children_waited_for
-from referee.harness.paths import cache_folder
+from referee.harness.paths import NOEXEC, cache_folder, forbids_programs
 
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0
@@ -46,14 +46,17 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
         raise OSError("no C compiler")
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        is_closed = forbids_programs(folder)
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}-") as place:  # several referees may start at once
             made = Path(place, name)
             made.write_bytes(bytes(ROOM_BYTES))
-            if _compile(compiler, source, made, options):
+            if not is_closed and _compile(compiler, source, made, options):
                 made.chmod(0o755)
                 return made.replace(program)
     except OSError as error:
         raise OSError(f"the cache {folder} cannot be written ({error.strerror})") from error
+    if is_closed:
+        raise OSError(f"the cache {folder} {NOEXEC}")
     raise OSError("no C compiler that works")
 
 

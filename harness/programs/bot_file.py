@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import toolchains
-from referee.harness.paths import KITS
+from referee.harness.paths import KITS, forbids_programs
 from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
@@ -186,7 +186,7 @@ def _program(word: str, folder: Path, place: str) -> str:
     program = str(folder / word) if is_path else find(word)
     if program is None or not os.path.isfile(program):
         problem = f"run names {word!r}, which is no program here"
-    elif not os.access(program, os.X_OK):
+    elif not os.access(program, os.X_OK) and not forbids_programs(program):
         problem = f"run names {word!r}, which is not executable; "
         if archive.begins_with(Path(program), archive.PROGRAMS):
             problem += "chmod +x makes it so"

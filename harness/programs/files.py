@@ -7,7 +7,7 @@ from pathlib import Path
 from referee.games import registry
 from referee.harness.errors import UsageError
 from referee.harness.opponents import opponents
-from referee.harness.paths import expanded
+from referee.harness.paths import expanded, forbids_programs
 from referee.harness.programs import archive, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext
@@ -51,7 +51,7 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
         return path.stem, lambda context: Entrant(path.stem, build(path, context), path.parent, name)
     if path.suffix in SOURCES and not starts_itself(path):
         return path.stem, lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
-    if not os.access(path, os.X_OK):
+    if not os.access(path, os.X_OK) and not forbids_programs(path):
         known = " ".join(sorted([*SOURCES, *suffixes()]))
         program = INTERPRETERS.get(path.suffix, "PROGRAM")
         raise UsageError(

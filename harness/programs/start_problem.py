@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from referee.harness.errors import RunError
+from referee.harness.paths import NOEXEC, forbids_programs
 from referee.harness.programs.build_process import BuildError
 
 FIRST_BYTES = 1 << 13
@@ -26,6 +27,8 @@ PT_INTERP = 3
 SYSTEM_FOLDERS = ("/bin/", "/usr/", "/lib")
 EMULATORS = "/proc/sys/fs/binfmt_misc"
 
+ADVICE = "take a folder on another one, for builds by XDG_CACHE_HOME"
+
 
 class Problem(NamedTuple):
     """Why a program cannot be started."""
@@ -37,6 +40,8 @@ class Problem(NamedTuple):
 
 def check_start(name: str, program: str) -> None:
     """BuildError if no machine of this kind can start a program, RunError if this one lacks its interpreter."""
+    if forbids_programs(program):
+        raise RunError(f"{name}: {program} {NOEXEC}; {ADVICE}")
     problem = problem_of(program)
     if problem is not None and problem.missing.startswith(SYSTEM_FOLDERS):
         raise RunError(f"{name}: cannot be started: {problem.text} on this machine; install it, or name another")
@@ -49,6 +54,8 @@ def start_hint(program: str) -> str:
 
     The system says only `No such file` if the interpreter of a script is missing.
     """
+    if forbids_programs(program):
+        return f" ({program} {NOEXEC}; {ADVICE})"
     problem = problem_of(program)
     return "" if problem is None else f" ({problem.text})"
 

@@ -1,12 +1,15 @@
 """`referee doctor` on the interpreter's build, compilers and libraries. Isolation has tests of its own."""
 
 import json
+import os
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
+from accounts import environment
+from needs import needs
 
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, slow_build
 
@@ -75,3 +78,21 @@ def test_the_doctor_lists_compilers_and_libraries_with_versions(tmp_path: Path) 
     assert tools["make"]["kits"] == ["C", "C++"] and tools["make"]["lack"] == "is not installed"
     assert "Debian, Ubuntu: " in tools["nlohmann/json.hpp"]["install"][0]
     assert "nlohmann-json3-dev" in tools["nlohmann/json.hpp"]["install"][0]
+
+
+@needs("root", "unshare", "cc")
+def test_a_cache_from_which_no_program_starts_is_named_and_bots_play(tmp_path: Path) -> None:
+    (tmp_path / "bot.c").write_text("int main(void) { return 0; }\n")
+    mount = 'mkdir -p cache && mount -t tmpfs -o noexec tmpfs cache && exec "$@"'
+    variables = {**os.environ, **environment(XDG_CACHE_HOME=str(tmp_path / "cache"))}
+
+    def run(*words: str) -> tuple[int, str]:
+        command = ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, "-m", "referee.harness.cli.main", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    assert "mounted noexec, from which no program starts" in run("doctor")[1]
+    match = ("--game", "tictactoe", "@random", "--replay", "none")
+    assert run(*match, "@blocker")[0] == 0
+    code, said = run(*match, "bot.c")
+    assert (code, "bot cannot be started" in said, "mounted noexec" in said) == (3, True, True)
