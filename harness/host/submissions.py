@@ -16,6 +16,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.harness.check.author_report import author_text
 from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.host import room, teams, versions
 from referee.harness.host.store import Store
@@ -25,7 +26,6 @@ from referee.harness.known_games import find_game
 from referee.harness.paths import make_folder
 from referee.harness.tournament.execution.core_locks import Beside
 from referee.harness.tournament.inbox import Submit, hand_in
-from referee.harness.tournament.intake.author_report import author_text
 from referee.harness.tournament.intake.intake import Intake, Written, checked, report_path
 from referee.harness.tournament.intake.layouts import remedy, shown
 from referee.harness.tournament.intake.record import REPORTS

@@ -49,7 +49,8 @@ class BotFile(Struct, forbid_unknown_fields=True):
     bundle: Word = "."
     """The folder to copy, relative to this one: `..` for a bot that is built from files next to its own folder.
 
-    The user must have shown that folder to bots, by `--limit readable`. Those of our kits are shown to all.
+    Outside of single matches, the user must have shown that folder to bots, by `--limit readable`. Those of our kits
+    are shown to all.
     """
     exclude: archive.Patterns = []
     """Patterns of paths in that folder that do not belong to the bot. Folders of build tools are always excluded."""
@@ -67,15 +68,18 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """In a ladder: the `https://` address of the repository with the bot's other files, and which commit of it."""
     commit: Word | None = None
 
-    def copied_folder(self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE) -> Path:
+    def copied_folder(
+        self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE, is_users: bool = False
+    ) -> Path:
         """Returns the folder that `bundle` names, seen from the bot's folder.
 
         UsageError if it leads out of that, and out of what the user shows to bots (`readable`). `file`: where it is.
+        `is_users`: the bot is the user's own, so it may.
         """
         place, copied = f"{spec}/{file}: bundle is {self.bundle!r}", (folder / self.bundle).resolve()
         if not folder.is_relative_to(copied):
             raise UsageError(f"{place}; expected this folder or one that contains it")
-        if not is_inside(str(copied), archive.real_paths(folder, KITS, *readable)):
+        if not is_users and not is_inside(str(copied), archive.real_paths(folder, KITS, *readable)):
             raise UsageError(f"{place}, which leads out of the bot's folder; to allow that: --limit readable={copied}")
         return copied
 
@@ -86,9 +90,10 @@ class BotFile(Struct, forbid_unknown_fields=True):
         readable: Sequence[str] = (),
         file: str = BOT_FILE,
         most_bytes: int | None = None,
+        is_users: bool = False,
     ) -> BotArchive:
         """Returns the bot's files, with those of `bundle` and without those of `exclude`; see `copied_folder`."""
-        top = self.copied_folder(folder, spec, readable, file)
+        top = self.copied_folder(folder, spec, readable, file, is_users)
         try:
             files = archive.read(top, self.exclude, readable, most_bytes)
         except UsageError as error:
@@ -139,7 +144,7 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext, file
     """
     readable, top = context.limits.isolation.readable, folder
     if bot.build is not None:
-        files = bot.files(folder, spec, readable, file)
+        files = bot.files(folder, spec, readable, file, is_users=context.is_users)
         inside, name = folder.relative_to(files.folder), bot.name or folder.name
         top = build_folder(files, bot.build, inside.as_posix(), spec, name, context)
         folder = top / inside

@@ -47,12 +47,15 @@ class BuildContext(Struct, frozen=True):
     """The bot's name; None for a file that is built by itself."""
     on_output: Callable[[bytes], None] | None = None
     """Receives what a build prints, as it comes."""
+    is_users: bool = False
+    """Whether the bot is the user's own, whose `bundle` may lead anywhere, and no submission."""
 
     def seeing(self, folder: Path) -> "BuildContext":
-        """Returns the context of a build that may also read this folder."""
+        """Returns the context of a build from an archive: it may read this folder, and is no bot of the user's."""
         isolation = self.limits.isolation
         isolation = msgspec.structs.replace(isolation, readable=(*isolation.readable, str(folder)))
-        return msgspec.structs.replace(self, limits=msgspec.structs.replace(self.limits, isolation=isolation))
+        limits = msgspec.structs.replace(self.limits, isolation=isolation)
+        return msgspec.structs.replace(self, limits=limits, is_users=False)
 
 
 class Command(Struct, frozen=True):

@@ -49,11 +49,11 @@ def entrants(
     UsageError for a wrong spec, before anything is built. RunError for a failed build.
 
     `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
-    `people`: allow `human` and `script:`. `progress`: receives the progress of builds.
-    `on_output`: receives what they print.
+    `people`: allow `human` and `script:`, as in single matches, where a bot's `bundle` may lead anywhere.
+    `progress`: receives the progress of builds. `on_output`: receives what they print.
     """
     parsed = [_parse(spec, game, people) for spec in specs]
-    context = BuildContext(limits, progress, on_output=on_output)
+    context = BuildContext(limits, progress, on_output=on_output, is_users=people)
     made = tuple(with_unique_names([_built(each, context) for each in parsed]))
     for bot in made:
         check_utf8(*bot.argv, str(bot.cwd))

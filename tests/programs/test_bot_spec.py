@@ -243,7 +243,7 @@ def test_a_missing_program_fails_the_run(tmp_path: Path, program: str) -> None:
 
 
 def test_a_program_that_is_not_executable_fails_the_run_with_advice(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"run names '\./bot\.toml', which is not executable; chmod \+x makes it so"):
+    with pytest.raises(RunError, match=r"run names '\./bot\.toml', which is not executable; name its interpreter"):
         entrant(str(folder(tmp_path / "den", 'run = ["./bot.toml"]')))
 
 

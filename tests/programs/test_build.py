@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -330,6 +331,11 @@ def test_a_bot_can_be_built_from_files_next_to_its_folder_if_the_user_shows_them
         entrant(spec)
     shown = Limits(isolation=Isolation(readable=(str(tmp_path / "all"),)))
     assert says(entrant(spec, limits=shown)) == "far"
+    assert says(specs.entrants([spec], people=True)[0]) == "far", "in a single match, the bot is the user's own"
+    with zipfile.ZipFile(tmp_path / "bot.zip", "w") as archive:
+        archive.write(tmp_path / "all" / "bot" / "bot.toml", "bot.toml")
+    with pytest.raises(UsageError, match="leads out of the bot's folder"):
+        specs.entrants([str(tmp_path / "bot.zip")], people=True)
     (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho farther\n")
     assert says(entrant(spec, limits=shown)) == "farther"
 

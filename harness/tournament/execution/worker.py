@@ -24,6 +24,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import Game
+from referee.harness.check.author_report import author_text
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
@@ -232,7 +233,7 @@ def _fault(fault: FaultReport, seat: SeatSummary, stolen_s: float, bank: bool) -
         method=fault.method,
         call=fault.call,
         turn=fault.turn,
-        words=tuple(fault.last_words[-STDERR_LINES:]),
+        words=tuple(author_text(line) for line in fault.last_words[-STDERR_LINES:]),
         noise=fault.host_noise,
         took=round(took_s * 1e6),
         wait=round(wait_s * 1e6),

@@ -18,6 +18,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness import installed
 from referee.harness.check import output
+from referee.harness.check.author_report import for_author
 from referee.harness.check.checks import not_built, slowed
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
@@ -32,7 +33,6 @@ from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.submitted import complete
 from referee.harness.programs.zip_archive import MAX_BYTES, MAX_FILES
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.intake.author_report import for_author
 from referee.harness.tournament.intake.git import FETCH_S, fetch
 from referee.harness.tournament.intake.layouts import same, stem
 from referee.harness.tournament.intake.record import REPORTS, Outcome, Record

@@ -27,7 +27,7 @@ def for_author(report: CheckReport, paths: Sequence[Path], file: str) -> CheckRe
     return msgspec.convert(shown(msgspec.to_builtins(report)), CheckReport)
 
 
-def author_text(text: str, paths: Sequence[Path], file: str) -> str:
+def author_text(text: str, paths: Sequence[Path] = (), file: str = "") -> str:
     """Returns a text such as a build log without paths of this machine; see `for_author`."""
     return _replaced(text, _patterns(paths, file))
 
