@@ -68,8 +68,6 @@ def new_ladder(
             where this one was installed, if that is an address.
     """
     played = typed_game(game)
-    if played.sha256:
-        raise UsageError(f"{game}: its rules are a program of yours, which no runner has; choose an included game")
     settings = {name: value for name, value in (("games", games), ("witnesses", witnesses)) if value is not None}
     title = f"{played.title} ladder" if title is None else title
     if problem := msgspec.structs.replace(Settings(played.name), **settings).problem():

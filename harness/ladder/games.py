@@ -117,6 +117,7 @@ async def play_games(
     rules = ladder.rules_of(origin_of(ladder, claim).rules)
     if why := ladder.other_version(rules):
         raise UsageError(why)
+    ladder.open_rules()  # that of an older commit may have the name
     limits = sandboxed(rules.limits())
     used = sorted({bot for game in games.values() for bot in game.bots})
     ready = programs(ladder.repository, [bots[bot] for bot in used], rules.game, limits, rules.bot_bytes, progress)

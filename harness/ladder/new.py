@@ -3,10 +3,12 @@
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from referee.games.game import Game
+from referee.harness.adapters.rules import kept
 from referee.harness.errors import UsageError, writing
 from referee.harness.installed import NAME as REFEREE
 from referee.harness.installed import installed
@@ -38,12 +40,18 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
         f"version = {game.version}",
         f"title = {json.dumps(title, ensure_ascii=False)}",
     ]
+    lines += [f"rules = {json.dumps(game.sha256)}"] if game.sha256 else []
     lines += [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
     words = {"TITLE": title, "GAME": game.title, "BRANCH": BRANCH, "INSTALL": installation(install)}
     files = {SETTINGS: "\n".join([*lines, ""]).encode()}
     for name, place in PLACES.items():
         text = re.sub("@([A-Z]+)@", lambda found: words[found[1]], (TEMPLATES / name).read_text("utf-8"))
         files[place] = text.encode()
+    if game.sha256:
+        with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+            kept.keep(game.name, game.version, game.sha256, Path(scratch))
+            copy = kept.copy_path(Path(scratch), game.sha256)
+            files[copy.relative_to(scratch).as_posix()] = copy.read_bytes()
     with Repository.made(folder, branch=BRANCH) as repository:
         repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}"))
         repository.run("reset", "--quiet", "--hard")

@@ -1,12 +1,15 @@
 """A ladder at a commit: settings, runners, bots, and the chain of claims and batches, all read from git's objects."""
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from referee.harness import toml
+from referee.harness.adapters.rules import kept
 from referee.harness.adapters.wasm.kind import MODULE
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
@@ -36,6 +39,7 @@ from referee.harness.ladder.records import (
 from referee.harness.match.rule_options import options as rule_options
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.zip_archive import USER_BYTES
 from referee.protocol.errors import UNDECODABLE
 
 ADDED = "A"
@@ -118,8 +122,22 @@ class Ladder:
         if not self.settings_id:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
         self.settings: Settings = read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
+        self.open_rules()
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
+
+    def open_rules(self) -> None:
+        """Finds the game by the ladder's copy of its rules from now on, if they are a program. It starts nothing."""
+        hash, path = self.settings.rules, f"{kept.RULES}/{self.settings.rules}.zip"
+        if not hash:
+            return
+        with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+            copy = Path(scratch, "rules.zip")
+            if not kept.is_here(hash):
+                copy.write_bytes(next(self.repository.read([f"{self.commit}:{path}"], USER_BYTES)))
+            found = kept.opened(copy, hash)
+        if found.name != self.settings.game:
+            raise UsageError(f"{path} has the rules of {found.name}; {SETTINGS} names {self.settings.game}")
 
     def check_rules(self) -> None:
         """UsageError if this machine cannot play by the settings: another version of the game, or wrong options."""
@@ -135,6 +153,8 @@ class Ladder:
 
         An honest runner would look wrong.
         """
+        if rules.rules != self.settings.rules:
+            return f"{SETTINGS}: the games are played by rules of {rules.game} that the ladder has no more"
         if rules.version in (None, self.game.version):
             return ""
         return (

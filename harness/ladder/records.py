@@ -48,6 +48,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     version: int | None = None
     """Of the game's rules; None = whichever a runner has."""
+    rules: str = ""
+    """SHA-256 of rules that are a program, of which `rules/` has a copy; empty for other games."""
     title: str = ""
     options: dict[str, Any] = {}
     """Of the game's rules."""
@@ -93,6 +95,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
                 return f"{name} is {value:g}; expected {low:g} to {high:g}"
         if self.version is not None and self.version < 1:
             return f"version is {self.version}; expected that of the game, from 1 on"
+        if self.rules and not HASH.fullmatch(self.rules):
+            return f"rules is {self.rules[:80]!a}; expected a hash of 64 hexadecimal digits"
         if wrong := [host for host in self.hosts if not HOST.fullmatch(host)]:
             return f"hosts has {wrong[0]!r}; expected names of hosts, such as github.com"
         if not self.kinds or not {*self.kinds} <= {*KINDS}:
