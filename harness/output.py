@@ -8,6 +8,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from errno import ENXIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,7 +55,12 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 def _write_through(new: Path, path: Path, mode: int) -> None:
     """Copies a file to what is there. OSError for a folder and for a pipe that nobody reads."""
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    try:
+        target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    except OSError as error:
+        if error.errno == ENXIO:
+            raise OSError("it is a pipe that nobody reads") from error
+        raise
     os.set_blocking(target, True)
     with open(target, "wb") as file, new.open("rb") as content:
         shutil.copyfileobj(content, file)

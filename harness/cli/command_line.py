@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from cyclopts import (
@@ -38,7 +39,7 @@ from referee.harness.cli.exit_codes import (
 from referee.harness.cli.help import commands, explained, overview, topic
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.match import match
-from referee.harness.cli.reports.text import printable
+from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
@@ -52,9 +53,12 @@ from referee.harness.isolation.self_protection import (
     no_room,
     reset_inherited_state,
 )
+from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.match.rule_options import option_names
+from referee.harness.paths import expanded
 from referee.harness.programs.entrant import check_utf8
 
+MOST_OF_A_PATH = 200
 DEEPEST = 2
 """The most words of a command's name, as of `replay show`."""
 E = TypeVar("E", bound=BaseException)
@@ -231,6 +235,8 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     """Returns message and exit code of an error; None if it is a bug of ours."""
     if isinstance(error, CycloptsError):
         return _other_command(words) or _wrong_words(error) or " ".join(str(error).split()), USAGE
+    if _inside(error, FileNotFoundError) and not _folder():
+        return "the current folder was removed; change to another one, and repeat the command", USAGE
     if wrong := _inside(error, UsageError):
         return _other_command(words) or str(wrong), USAGE
     if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
@@ -245,7 +251,19 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     for kind, code in kinds:
         if failure := _inside(error, kind):
             return str(failure) + _other_place(str(failure), words), code
+    if failed and (path := _typed_path(failed.filename, words)):
+        return f"{short([path], MOST_OF_A_PATH)[0]}: {failed.strerror}", USAGE
     return None
+
+
+def _typed_path(name: object, words: Sequence[str]) -> str:
+    """Returns the path of an error if the user named it, or a place in or above it; otherwise empty."""
+    if not isinstance(name, str | Path) or not os.fspath(name):
+        return ""
+    path = os.path.abspath(name)
+    parts = [part for word in words for part in (word, word.partition("=")[2]) if part]
+    typed = [os.path.abspath(expanded(part)) for part in parts]
+    return str(name) if any(is_inside(path, [each]) or is_inside(each, [path]) for each in typed) else ""
 
 
 def _other_command(words: Sequence[str]) -> str | None:

@@ -1,6 +1,7 @@
 """Prints results on standard output, and a live line on standard error while something is played."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -101,6 +102,14 @@ class LiveLine:
                 self._written.notify_all()
 
 
+def _drop_wrong_size() -> None:
+    """Removes a size of the terminal that nothing can be printed in: containers and CI may say COLUMNS=0."""
+    for name in ("COLUMNS", "LINES"):
+        if (text := os.environ.get(name)) is not None and not re.fullmatch("0*[1-9][0-9]{0,4}", text, re.ASCII):
+            del os.environ[name]
+
+
+_drop_wrong_size()
 live = LiveLine()
 out = _Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
 err = _Console(markup=False, emoji=False, highlight=False, soft_wrap=True, stderr=True)

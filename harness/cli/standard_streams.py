@@ -32,6 +32,7 @@ def prepare() -> None:
         _fill(descriptor)
     if sys.stdout is None:  # the next file we open, such as a replay, would get its number
         _fill(1)
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, as long as the process
         raise RunError("standard output is closed")
     codecs.register_error("plain", _plain)
     for stream in (sys.stdout, sys.stderr):

@@ -166,6 +166,8 @@ def run_tournament(
         raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
     if resume:
         _note("--resume is not needed any more: the same command continues a tournament without it")
+    if export is not None and replay == "none":
+        raise UsageError("--replay none cannot be combined with --export, which writes the replays")
     cluster.check(workers, forfeit)
     part = _shard(shard)
     changes = form_of_play.changes() | ({} if expel is None else {"expel": expel})
@@ -215,7 +217,9 @@ def run_tournament(
     result = all_standings(played.plan, book)
     print_standings(result, output, folder)
     if export is not None:
-        exported.export(export[0], played.plan, folder, book, export[1])
+        count = exported.export(export[0], played.plan, folder, book, export[1])
+        if count < book.count:
+            _note(f"{export[1]} has {count} of {counted(book.count, 'game')}: the replays of the others were not kept")
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:

@@ -6,6 +6,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, warn
 from referee.harness.cli.tournament_table import files_handed_in
+from referee.harness.errors import UsageError
 from referee.harness.output import what_stays
 from referee.harness.tournament.inbox import Retitle, hand_in
 from referee.harness.tournament.plan import read_plan
@@ -25,6 +26,7 @@ def write_page(
     title: str | None = None,
     organiser: str = "",
     freeze: str | None = None,
+    address: str | None = None,
 ) -> int:
     """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
 
@@ -38,10 +40,13 @@ def write_page(
         title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
             and the format.
         organiser: Who organises it.
+        address: URL: where the site will be, such as https://cup.example.org. The secret links then begin with it.
         freeze: NAME: keep the table of this moment on a page of its own, such as WEEK-3, whatever is played later.
     """
     from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
 
+    if address is not None and not address.startswith(("https://", "http://")):
+        raise UsageError(f"--address {address}: expected an address such as https://cup.example.org")
     plan = read_plan(folder / PLAN)
     if title is not None and title != plan.title:
         plan, _ = hand_in(folder, Retitle(title))
@@ -54,7 +59,8 @@ def write_page(
     out.print(f"{counted(written.files, 'file')} in {where}")
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
-        links = {name: page.as_posix() for name, page in written.authors.items()}
+        start = "" if address is None else f"{address.rstrip('/')}/"
+        links = {name: start + page.as_posix() for name, page in written.authors.items()}
         for name, link in links.items():
             out.print(printable(f"  {name}: {link}"))
         files = {entry.name: entry.bot for entry in plan.bots}

@@ -24,7 +24,7 @@ from referee.harness.host.store import FILE, Store
 from referee.harness.host.submissions import UPLOADS
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import make_folder, opener
+from referee.harness.paths import make_folder, open_file, opener
 from referee.harness.programs.tar_stream import BROKEN, HEADER_BYTES, Refused, TarStream
 from referee.harness.tournament.inbox import INBOX, Enter, Submit, read_change
 from referee.harness.tournament.intake.record import REPORTS
@@ -84,7 +84,7 @@ def _unpack(file: Path, to: Path, trust: bool) -> tuple[int, list[str]]:
     """Unpacks ordinary files only, to paths below `to` only. Returns their number, and lines about others."""
     count, notes = 0, []
     try:
-        with file.open("rb") as source:
+        with open_file(file) as source:
             stream = TarStream(source, MOST_BYTES)
             with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
                 while (member := tar.next()) is not None:

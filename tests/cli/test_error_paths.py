@@ -84,6 +84,11 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
         3,
         "choose another place with --replay FILE, or keep none with --replay none",
     ),
+    (
+        ("tournament", "run", *MATCH, "--replay", "none", "--export", "pgn", "x"),
+        2,
+        "--replay none cannot be combined with --export",
+    ),
     # the other commands
     (("replay", "show", "none.jsonl"), 2, "cannot be read: No such file or directory"),
     (("replay", "show", "text.txt"), 2, "is not a replay: line 1: "),

@@ -35,10 +35,20 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, argv: tu
     assert done.stderr == "referee: standard output cannot be written: No space left on device\n"
 
 
-def test_a_closed_standard_output_is_one_line_and_nothing_is_played(tmp_path: Path) -> None:
-    done = shell(tmp_path, ">&-", *MATCH)
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_a_closed_standard_output_is_one_line_and_nothing_is_played(tmp_path: Path, json: tuple[str, ...]) -> None:
+    done = shell(tmp_path, ">&-", *MATCH, *json)
     assert (done.returncode, done.stderr) == (3, "referee: standard output is closed\n")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "", "²", "99999999999999999999", "wide"])
+def test_a_terminal_without_a_usable_width_shows_the_verdict(tmp_path: Path, columns: str) -> None:
+    """Containers and CI give COLUMNS=0."""
+    done = subprocess.run(
+        [*REFEREE, *MATCH, "--replay", "none"], env=os.environ | {"COLUMNS": columns}, cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 0 and b"seat  bot" in done.stdout and len(done.stdout) < 2000
 
 
 def test_standard_input_and_error_may_be_closed(tmp_path: Path) -> None:

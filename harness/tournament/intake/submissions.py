@@ -218,7 +218,7 @@ def _listed(file: Path) -> Iterator[Submission]:
                 last = file_name = source
             else:
                 path = file.parent / Path(split_file(source)[1]).expanduser()
-                is_folder = path.is_dir()
+                is_folder = os.path.isdir(path)
                 source, about = str(path), named(path.name, is_folder)
                 last, file_name = about.person, about.file
             why = remedy(source) if os.path.isfile(source) else ""
