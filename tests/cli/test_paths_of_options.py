@@ -72,9 +72,9 @@ BASES = {
     "user": "ada --users new",
     "view": "match.jsonl --port PORT --no-browser",
 }
-"""A command line for each command, to which a path is added, or in which it stands in the place of an argument."""
+"""A command line for each command. A path is added to it, or replaces an argument."""
 WORDS = {"--export": ("aiarena21-replay",)}
-"""What comes before the path."""
+"""The words of an option before the path."""
 WAITS = {"host", "mcp", "serve", "view"}
 """Commands that would go on if they began."""
 PATHS = ("text.txt/x", "no/where", "full", "text.txt", "zero", "pipe", "x" * 300, "\udcff")
@@ -150,7 +150,7 @@ def test_a_path_that_cannot_be_used_is_one_line(
 
 
 def with_path(base: list[str], option: str, index: int | None, path: str) -> list[str]:
-    """Returns a command line with a path in the place of an argument, or as an option."""
+    """Returns a command line in which a path replaces an argument, or is added as an option."""
     if index is not None:
         count = next((place for place, word in enumerate(base) if word.startswith("--")), len(base))
         return [*base[: min(index, count)], path, *base[index + 1 if index < count else count :]]
@@ -161,7 +161,7 @@ def with_path(base: list[str], option: str, index: int | None, path: str) -> lis
 
 
 def ended(words: list[str]) -> int:
-    """Runs a command in a process of its own, as it may wait for ever. Its exit code."""
+    """Returns the exit code of a command. It runs in another process, because it could wait without end."""
     command = [sys.executable, "-m", "referee.harness.cli.main", *words]
     return subprocess.run([os.fsencode(word) for word in command], stdin=subprocess.DEVNULL, timeout=120).returncode
 
