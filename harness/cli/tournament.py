@@ -217,9 +217,9 @@ def run_tournament(
     result = all_standings(played.plan, book)
     print_standings(result, output, folder)
     if export is not None:
-        count = exported.export(export[0], played.plan, folder, book, export[1])
-        if count < book.count:
-            _note(f"{export[1]} has {count} of {counted(book.count, 'game')}: the replays of the others were not kept")
+        count, games = exported.export(export[0], played.plan, folder, book, export[1])
+        if count < games:
+            _note(f"{export[1]} has {count} of {counted(games, 'game')}: the replays of the others were not kept")
     if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:

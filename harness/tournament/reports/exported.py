@@ -1,6 +1,6 @@
 """The games of a tournament in the format of other programs, such as PGN."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,16 +22,19 @@ def check(name: str, game: str) -> None:
         raise UsageError(f"--export {name}: a file of this format holds one match, and a tournament has several")
 
 
-def export(name: str, plan: Plan, folder: Path, book: Book, path: Path, event: str = "") -> int:
-    """Writes the games with a replay to a file, in the order of their rounds, and returns how many.
+def export(name: str, plan: Plan, folder: Path, book: Book, path: Path, event: str = "") -> tuple[int, int]:
+    """Writes the games with a replay to a file, in the order of their rounds. Returns how many, and how many there are.
 
     Errors as in `records.export_all`.
     """
-    return records.export_all(name, _replays(plan, folder, book, event), find_game(plan.game), path)
-
-
-def _replays(plan: Plan, folder: Path, book: Book, event: str) -> Iterator[tuple[Replay, Occasion]]:
     lines = sorted(reader.counted_lines(folder, of_plan(plan, book)), key=lambda each: _place(each[1]))
+    count = records.export_all(name, _replays(plan, folder, lines, event), find_game(plan.game), path)
+    return count, len(lines)
+
+
+def _replays(
+    plan: Plan, folder: Path, lines: Iterable[tuple[Path, Line]], event: str
+) -> Iterator[tuple[Replay, Occasion]]:
     for file, line in lines:
         content = reader.replay(folder, file, line)
         if content is not None:
