@@ -167,7 +167,7 @@ def test_an_author_reads_the_own_standard_error_and_the_organiser_everything(con
     assert followed(site) > 3 * 8
     tournament(tmp_path, "page", contest, "--reader", "organiser")
     assert SECRET in texts(contest / "page-organiser")
-    assert not list((contest / "page-organiser" / "author").iterdir())
+    assert not (contest / "page-organiser" / "author").exists()
 
 
 def test_an_authors_link_is_secret_and_stays_the_same(contest: Path, tmp_path: Path) -> None:
