@@ -32,7 +32,8 @@ from referee.harness.tournament.intake.layouts import without_suffix
 from referee.harness.tournament.intake.record import Outcome, Record, read_record
 from referee.harness.tournament.intake.submissions import Submission
 from referee.harness.tournament.intake.submissions import handed_in as read_files
-from referee.harness.tournament.plan import Entry, Plan, read_plan, same_programs
+from referee.harness.tournament.plan import Entry, Plan, read_plan
+from referee.harness.tournament.remarks import same_programs
 from referee.harness.tournament.store.ledger import PLAN, claimed, make_tournament_folder
 from referee.protocol.text import listed
 

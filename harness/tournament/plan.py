@@ -28,7 +28,6 @@ from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, draw
 from referee.harness.tournament.formats.swiss import rounds_of
 from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
-from referee.protocol.text import listed
 
 NONE = "none"
 NEUTRAL = (
@@ -427,17 +426,6 @@ def free(preferred: str, taken: set[str], number: str) -> str:
         free = preferred + number.format(count)
     taken.add(free)
     return free
-
-
-def same_programs(plan: Plan) -> list[str]:
-    """Returns a sentence for each program that was entered more than once, except to play itself or as a guest."""
-    if plan.format == "self":
-        return []
-    alike: dict[int, list[str]] = {}
-    for entry, program in zip(plan.bots, plan.programs, strict=True):
-        if not entry.guest and not entry.copy_of:
-            alike.setdefault(program, []).append(entry.name)
-    return [f"{listed(names)} are the same program" for names in alike.values() if len(names) > 1]
 
 
 def number_of_games(plan: Plan) -> int | None:

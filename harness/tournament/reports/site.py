@@ -20,7 +20,8 @@ from referee.harness.errors import writing
 from referee.harness.installed import version
 from referee.harness.output import OutputFolder
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament.plan import Plan, same_programs
+from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.remarks import same_programs
 from referee.harness.tournament.reports.all_stages import all_standings
 from referee.harness.tournament.reports.author_links import secret, token
 from referee.harness.tournament.reports.bracket_drawing import BOX, drawing

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from referee.harness.tournament.formats.schedules import BRACKETS
 from referee.harness.tournament.formats.swiss import swiss_state
-from referee.harness.tournament.plan import Plan, number_of_games, same_programs
+from referee.harness.tournament.plan import Plan, number_of_games
+from referee.harness.tournament.remarks import same_programs
 from referee.harness.tournament.reports.bracket import drawn
 from referee.harness.tournament.reports.counted_games import (
     Stages,
