@@ -27,6 +27,7 @@ from msgspec import Struct
 from referee.harness import toml
 from referee.harness.errors import RunError, UsageError
 from referee.harness.host.teams import NAME_LETTERS, Account
+from referee.harness.paths import read_limited
 from referee.harness.programs.entrant import shown_name
 from referee.harness.web.guard import new_token
 
@@ -108,9 +109,9 @@ class Begun(Struct, frozen=True):
 def read_settings(file: Path) -> Settings:
     """Reads the organiser's file. Raises UsageError."""
     try:
-        read = toml.read_as(file.read_text("utf-8"), Settings)
+        read = toml.read_as(read_limited(file, 1 << 20).decode(), Settings)
     except OSError as error:
-        raise UsageError(f"--sign-in {file}: cannot be read: {error.strerror}") from error
+        raise UsageError(f"--sign-in {file}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(f"--sign-in {file}: {error}") from error
     parts = urlsplit(read.issuer)

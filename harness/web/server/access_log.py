@@ -85,4 +85,7 @@ def check_log(path: Path) -> None:
 
 def open_log(path: str) -> IO[str]:
     """Opens an access log to append to it. A new one is for its owner only, as paths contain battles' ids."""
-    return open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a", encoding="ascii")
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for a pipe's reader
+    file = os.open(path, flags, 0o600)
+    os.set_blocking(file, True)
+    return open(file, "a", encoding="ascii")
