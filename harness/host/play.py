@@ -256,7 +256,7 @@ class HostGames(TournamentGames):
             return
         self._aside.add(ident)
         self.failures.set_aside.add(ident)
-        bots = await self._versions(entry)
+        bots = _versions(self.plan, entry.name, await self._ask(partial(self.orders.accepted, entry.name)))
         other = self.failures.other(entry, bots)
         which = "another version" if other and bots.index(other) > bots.index(entry) else "the version before it"
         follows = f"{which} ({other.ident[:6]}) plays on" if other else "no version plays now"
@@ -269,13 +269,6 @@ class HostGames(TournamentGames):
                 hand_in(self.ledger.folder, Submit((other,)))
         except UsageError as error:  # it has left the plan meanwhile
             self.on_note(str(error))
-
-    async def _versions(self, entry: Entry) -> list[Entry]:
-        """Returns the versions of a bot, oldest first. The plan lacks those that played no game."""
-        planned = {each.hash: each for each in self.plan.bots if each.name == entry.name}
-        accepted = await self._ask(partial(self.orders.accepted, entry.name))
-        new = {each.hash: msgspec.structs.replace(each, ident=each.hash[:IDENT_DIGITS]) for each in accepted}
-        return [*(new | planned).values()]
 
     # Programs.
 
@@ -365,6 +358,13 @@ class HostGames(TournamentGames):
             if is_new:
                 async with self._changing:
                     await self._enter(pool)
+
+
+def _versions(plan: Plan, name: str, accepted: Sequence[Entry]) -> list[Entry]:
+    """Returns the versions of a bot, oldest first. The plan lacks those that played no game."""
+    planned = {each.hash: each for each in plan.bots if each.name == name}
+    new = {each.hash: msgspec.structs.replace(each, ident=each.hash[:IDENT_DIGITS]) for each in accepted}
+    return [*(new | planned).values()]
 
 
 def run(folder: Path, orders: Orders, settings: PlaySettings, on_note: Callable[[str], None]) -> None:
