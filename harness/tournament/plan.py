@@ -52,11 +52,11 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     """The first digits of its hash; a second entry of the same program has `~2` behind it, the third `~3` …"""
     hash: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
     """SHA-256 of its content, hexadecimal."""
-    bot: str
+    bot: Annotated[str, Meta(pattern=r"\A[^\0]+\Z")]
     """`@random`, `cmd:…`, or the name of its file or folder."""
     inside: Annotated[str, Meta(pattern=r"\A(?!/)(?!(.*/)?\.\.(/|\Z))[^\0]*\Z")] = "."
     """The file in its archive to start, or the folder with its bot.toml."""
-    cwd: str = ""
+    cwd: Annotated[str, Meta(pattern=r"\A[^\0]*\Z")] = ""
     """The folder in which a command line starts."""
     absent: bool = False
     """It does not take part for now."""

@@ -106,6 +106,9 @@ def test_an_archive_whose_content_is_not_that_of_its_hash_is_never_installed(kin
         {"inside": "../x"},
         {"inside": "a/.."},
         {"inside": "/bin/sh"},
+        {"bot": ""},
+        {"bot": "a\0b"},
+        {"cwd": "a\0b"},
     ],
     ids=str,
 )
