@@ -51,6 +51,12 @@ def test_the_separator_gives_every_line_as_many_cells_and_whole_addresses(
             None,
             "an address and something else are in one cell of line 1, 2",
         ),
+        (
+            "Blue;\nRed;x\nGelb\n",
+            [("Blue", ""), ("Red", "x"), ("Gelb", "")],
+            "most lines have 2 cells, but line 3 has 1",
+        ),
+        ("Team:Mail\nBlue:blue@example.org\n", None, "an address and something else are in one cell of line 2"),
         ("Blue;blue(at)example.org\nRed;red@example.org\n", PLAIN[1:], "so that it is the header: Blue"),
         ("\n".join(f"T{number}" for number in range(50)), None, "T4 and 45 more"),
     ],

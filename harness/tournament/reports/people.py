@@ -13,7 +13,7 @@ from referee.harness.errors import UsageError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 """The first of these is taken of two that fit equally well: a comma may also be in a name."""
-ADDRESS = re.compile(r"[^@<>]*<[^\s@<>;,|]+@[^\s@<>;,|]+>|[^\s@<>;,|]+@[^\s@<>;,|]+")
+ADDRESS = re.compile(r"[^@<>]*<[^\s@<>:;,|]+@[^\s@<>:;,|]+>|[^\s@<>:;,|]+@[^\s@<>:;,|]+")
 """An address, with a name before it or not."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
@@ -90,21 +90,27 @@ def _lines(text: str, separator: str) -> list[tuple[int, Row]]:
     return [(number, row) for number, row in rows if any(row)]
 
 
-def _fit(lines: Sequence[tuple[int, Row]]) -> tuple[int, bool, int]:
-    counts = Counter(len(row) for _, row in lines)
+def _fit(lines: Sequence[tuple[int, Row]]) -> tuple[int, bool, bool, int]:
+    """Returns how well a separator fits. One that most lines lack does not; one that a few lack is doubted."""
+    usual, often = _usual(lines)
     addresses = sum(map(is_address, (cell for _, row in lines for cell in row)))
-    return addresses, len(counts) == 1, min(counts, default=0)
+    return addresses, usual > 1, often == len(lines), usual
+
+
+def _usual(lines: Sequence[tuple[int, Row]]) -> tuple[int, int]:
+    """Returns how many cells most lines have, and how many lines these are."""
+    return next(iter(Counter(len(row) for _, row in lines).most_common(1)), (0, 0))
 
 
 def _doubts(lines: Sequence[tuple[int, Row]], separator: str) -> list[str]:
-    counts = Counter(len(row) for _, row in lines)
-    ((usual, _),) = counts.most_common(1)
+    usual, _ = _usual(lines)
     uneven = [f"line {number} has {len(row)}" for number, row in lines if len(row) != usual]
     doubts = []
     if uneven:
         more = f" and {len(uneven) - SHOWN} more" if len(uneven) > SHOWN else ""
+        cells = "cell" if usual == 1 else "cells"
         doubts.append(
-            f"separated by {SEPARATORS.get(separator, separator)}, most lines have {usual} cells, but "
+            f"separated by {SEPARATORS.get(separator, separator)}, most lines have {usual} {cells}, but "
             f"{', '.join(uneven[:SHOWN])}{more}"
         )
     mixed = [str(number) for number, row in lines if any("@" in cell and not is_address(cell) for cell in row)]
