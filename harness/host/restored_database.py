@@ -96,11 +96,14 @@ def _plain(row: Sequence[Any]) -> Sequence[Any]:
 
 def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
     """Removes versions that are no team's submission, and the organisers' sessions. Yields what it was."""
+    words: tuple[str, ...] = ()
     if (options := _value(database, "SELECT value FROM setting WHERE name = ?", OPTIONS)) is not None:
         words = _decoded(options, tuple[str, ...])
         if len(words) % 2 or not all(map(_is_safe, words[::2], words[1::2])):
             shown = " ".join(words)[:200]
             raise UsageError(f"its checks have the options {shown!r}, which may show bots more; {ADVICE}")
+    if [word for word in words if word.startswith("offline=")][-1:] != ["offline=true"]:
+        yield "checks may build with this machine's network: their options do not end with --build offline=true"
     query = "SELECT s.id, t.name, version, status, path, entry FROM submission AS s JOIN team AS t ON t.id = team"
     for number, team, version, status, path, entry in database.execute(query).fetchall():
         why = ""

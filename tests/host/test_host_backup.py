@@ -341,6 +341,20 @@ def test_what_could_start_a_program_or_reach_an_address_is_left_out_and_named(cu
     assert final.joinpath("inbox/1.json").exists() and (tmp_path / "all" / "rules" / "game.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "named"), [([], True), (["true"], False), (["false"], True), (["true", "false"], True)], ids=str
+)
+def test_a_restore_says_if_checks_may_build_with_the_network(
+    options: list[str], named: bool, cup: Path, tmp_path: Path
+) -> None:
+    words = [word for value in options for word in ("--build", f"offline={value}")]
+    changed(cup, lambda database: database.execute(setting("check_options", words)))
+    backup(cup, tmp_path / "cup.tar")
+    notes: list[str] = []
+    restore(tmp_path / "cup.tar", tmp_path / "new", on_note=notes.append)
+    assert any(line.startswith("checks may build") for line in notes) == named
+
+
 def test_a_final_whose_name_is_not_that_of_its_folder_is_refused(cup: Path, tmp_path: Path) -> None:
     (cup / "finals" / "F").mkdir(parents=True)
     (cup / "finals" / "F" / "final.json").write_bytes(msgspec.json.encode(finals.Final("../../../x", "s", 1, 2)))
