@@ -21,12 +21,15 @@ class Origin(Struct, frozen=True):
     """The bot's folder, or that of its source file."""
     match_command: tuple[str, ...] = ()
     """The beginning of a command that plays one match, from `referee` on, without seed and bots; empty if unknown."""
+    check_options: tuple[str, ...] = ()
+    """Options of the check that a match does not have."""
 
     def check_command(self, seed: int, rule: str) -> tuple[str, ...]:
         """Returns the command that tries one rule again."""
         if not self.match_command:
             return ()
-        return ("referee", "check", self.spec, *self.match_command[1:], "--seed", str(seed), "--only", rule)
+        words = *self.match_command[1:], *self.check_options
+        return ("referee", "check", self.spec, *words, "--seed", str(seed), "--only", rule)
 
     def play_command(self, verdict: Verdict, seat: Player, rival: str) -> tuple[str, ...]:
         """Returns the command that plays a whole match again, with the bot at `seat`."""

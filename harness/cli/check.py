@@ -17,13 +17,14 @@ from referee.harness.check.findings import GAME_RULES, RULES, CheckReport, Level
 from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, path_of
+from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, path_of, seats_option
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import FOR_USERS, RunError, UsageError, writing
 from referee.harness.known_games import typed_game
+from referee.harness.match.rule_options import with_seats
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError, NoCore
 from referee.harness.programs.built_in import check_seats
@@ -38,6 +39,7 @@ def check_bot(
     bot: str | None = None,
     *,
     game: GameName,
+    seats: int | None = None,
     seed: Seed = None,
     setup: SetupOptions = SetupOptions(),
     chaos: bool = False,
@@ -59,6 +61,7 @@ def check_bot(
     Args:
         bot: As for a match, and a zip file of a bot's folder as it is handed in. NAME= before it names the bot. None:
             the rules of the game are checked.
+        seats: Check for games with this number of seats, where the rules leave a choice. Default: every number.
         chaos: Also play the whole matches with frames in every form that the protocol allows.
         junit: Write the check as JUnit XML to this file.
         sarif: Write the findings as SARIF 2.1.0 to this file.
@@ -72,9 +75,9 @@ def check_bot(
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(known)}")
     try:
         if bot is None:
-            bot, report = game, checked_game(game, drawn(seed), setup, only)
+            bot, report = game, checked_game(game, drawn(seed), setup, only, seats)
         else:
-            report = checked(bot, typed_game(game), drawn(seed), setup, only, chaos, CheckLog(log))
+            report = checked(bot, typed_game(game), drawn(seed), setup, only, chaos, CheckLog(log), seats)
     except (*FOR_USERS, Ended) as error:
         if junit is not None:
             with suppress(RunError):  # the error that ended the check matters more
@@ -92,12 +95,14 @@ def check_bot(
     return PLAYED if accepted else AT_FAULT
 
 
-def checked_game(spec: str, seed: int, setup: SetupOptions, only: Sequence[str]) -> CheckReport:
+def checked_game(
+    spec: str, seed: int, setup: SetupOptions, only: Sequence[str], seats: int | None = None
+) -> CheckReport:
     """Checks the rules of a game. UsageError unless they are a program."""
     from referee.harness.adapters.rules.games import is_program  # takes a moment, which a check of a bot need not spend
     from referee.harness.check.game_trial import check_game, not_started
 
-    game = typed_game(spec)
+    game = with_seats(typed_game(spec), seats)
     if not is_program(game):
         raise UsageError(f"no bot is named; the rules of {game.name} are part of a package, so only bots are checked")
     try:
@@ -115,19 +120,22 @@ def checked(
     only: Sequence[str] = (),
     chaos: bool = False,
     log: CheckLog = CheckLog(None),  # noqa: B008
+    seats: int | None = None,
 ) -> CheckReport:
     """Builds and checks a bot. Returns what is wrong with it, also if it is missing or cannot be built.
 
     UsageError for wrong options, RunError if the check itself fails.
     """
     refuse_people(split_name(bot)[1])  # there is no submission that could be wrong
+    command, words = setup.command(game, chaos=chaos), seats_option(game, seats)
+    started, spec = monotonic(), bot
+    game = with_seats(game, seats)
     limits, time, options = setup.resolved(game, game.seats.start)
-    command, started, spec = setup.command(game, chaos=chaos), monotonic(), bot
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         try:
             spec = bot_in(bot, Path(scratch), game.name)
             check_seats([spec], game.name, every_seat=True)
-            origin = _origin(bot, spec, command)
+            origin = _origin(bot, spec, command, words)
             program, build_s = _build(spec, game, limits, log)
         except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
             if str(path_of(bot)).startswith("@"):
@@ -136,16 +144,17 @@ def checked(
             place, shown = str(path_of(spec)), path_of(bot).name  # nobody knows the folder of an unpacked zip file
             if Path(scratch) in path_of(spec).parents:
                 failed = BuildError(bot, failed.reason.replace(place, shown), failed.output.replace(place, shown))
-            return not_built(game, seed, _name(spec, game), failed, _origin(bot, spec, command), monotonic() - started)
+            origin = _origin(bot, spec, command, words)
+            return not_built(game, seed, _name(spec, game), failed, origin, monotonic() - started)
         except NoCore as error:
             return slowed(game, seed, _name(spec, game), str(error), origin, monotonic() - started)
         request = Check(game, program, seed, options, limits, time, chaos, origin, frozenset(only), build_s)
         return run(_check, request, log)
 
 
-def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
+def _origin(bot: str, spec: str, command: tuple[str, ...], words: tuple[str, ...]) -> Origin:
     path = path_of(spec)
-    return Origin(bot, path if os.path.isdir(path) else path.parent, command)
+    return Origin(bot, path if os.path.isdir(path) else path.parent, command, words)
 
 
 def _build(spec: str, game: Game, limits: Limits, log: CheckLog) -> tuple[Entrant, float]:

@@ -17,13 +17,23 @@ from rich.text import Text
 from referee.games.game import Game as Rules
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, OpeningOptions, Seed, SetupOptions, one_of
+from referee.harness.cli.options import (
+    MORE,
+    MORE_TITLE,
+    GameName,
+    Json,
+    OpeningOptions,
+    Seats,
+    Seed,
+    SetupOptions,
+    one_of,
+)
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament import new_folder
-from referee.harness.cli.tournament_request import from_options
+from referee.harness.cli.tournament_request import from_options, game_to_play
 from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import FOR_USERS, RunError, UsageError
 from referee.harness.known_games import typed_game
@@ -104,6 +114,7 @@ def gate(
     *,
     game: GameName,
     when: TermOptions = TermOptions(),
+    seats: Seats = None,
     seed: Seed = None,
     no_vary: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
@@ -134,7 +145,7 @@ def gate(
     """
     # before the game's name is looked up: the folder may have a copy of its rules
     before = read_plan(ledger / PLAN) if resume and ledger is not None else None
-    rules = typed_game(game)
+    rules = game_to_play(typed_game(game), seats, before)
     seats = rules.seats.start
     if export is not None:
         exported.check(export[0], rules.name)

@@ -10,7 +10,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, SetupOptions
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seats, SetupOptions, seats_option
 from referee.harness.cli.prepare import write_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out
@@ -23,6 +23,7 @@ from referee.harness.host.failures import FAILURES
 from referee.harness.host.play import PlaySettings
 from referee.harness.isolation.probe import probe
 from referee.harness.known_games import typed_game
+from referee.harness.match.rule_options import with_seats
 from referee.harness.tournament import organise
 from referee.harness.tournament.execution import core_locks
 from referee.harness.tournament.plan import Plan
@@ -41,6 +42,7 @@ def host(
     *,
     game: str | None = None,
     title: str | None = None,
+    seats: Seats = None,
     seed: int | None = None,
     setup: SetupOptions = SetupOptions(),
     bind: str = "127.0.0.1:8000",
@@ -116,8 +118,10 @@ def host(
     settings.check_settings(reached)
     if game is not None:
         setup = _offline(setup)
-    plan = _plan(game, title, seed, setup)
-    options = () if game is None else setup.command(typed_game(game))[3:]
+    plan = _plan(game, title, seats, seed, setup)
+    options: tuple[str, ...] = ()
+    if game is not None and plan is not None:
+        options = (*setup.command(typed_game(game))[3:], *seats_option(typed_game(game), plan.seats))
     listening = listen(where, port)
     if address is None:
         port = listening.getsockname()[1]
@@ -137,12 +141,14 @@ def _bind(bind: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _plan(game: str | None, title: str | None, seed: int | None, setup: SetupOptions) -> Plan | None:
+def _plan(game: str | None, title: str | None, seats: int | None, seed: int | None, setup: SetupOptions) -> Plan | None:
     if game is None:
-        if setup != SetupOptions() or seed is not None or title is not None:
-            raise UsageError("rules, times, limits, seed and title are those of a new contest, which --game makes")
+        if setup != SetupOptions() or (title, seats, seed) != (None, None, None):
+            raise UsageError(
+                "rules, times, limits, seats, seed and title are those of a new contest, which --game makes"
+            )
         return None
-    request = from_options(typed_game(game), (), setup, None, seed)
+    request = from_options(with_seats(typed_game(game), seats), (), setup, None, seed)
     return organise.plan_without_bots(msgspec.structs.replace(request, format="ladder", title=title))
 
 

@@ -13,7 +13,7 @@ from referee.harness.check.findings import CheckReport
 from referee.harness.cli.check import checked
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
 from referee.harness.cli.limit_options import LimitOptions
-from referee.harness.cli.options import MORE, GameName, RuleOptions, SetupOptions, drawn
+from referee.harness.cli.options import MORE, GameName, RuleOptions, Seats, SetupOptions, drawn
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out, progress
@@ -30,9 +30,10 @@ from referee.harness.ladder.games import Played, play_games
 from referee.harness.ladder.keys import own_key
 from referee.harness.ladder.merging import merge_of
 from referee.harness.ladder.objects import Repository
-from referee.harness.ladder.reading import Ladder
+from referee.harness.ladder.reading import Ladder, seats_of
 from referee.harness.ladder.records import SETTINGS, Settings, game_line
 from referee.harness.ladder.workshop import add_fetched, fetch_all, unpacked
+from referee.harness.match.rule_options import with_seats
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
 
@@ -53,6 +54,7 @@ def new_ladder(
     *,
     game: GameName,
     title: str | None = None,
+    seats: Seats = None,
     games: int | None = None,
     witnesses: int | None = None,
     install: str | None = None,
@@ -67,8 +69,9 @@ def new_ladder(
         install: The referee that the workflows install with pip, such as git+https://… with a commit. Default: from
             where this one was installed, if that is an address.
     """
-    played = typed_game(game)
-    settings = {name: value for name, value in (("games", games), ("witnesses", witnesses)) if value is not None}
+    played = with_seats(typed_game(game), seats)
+    asked = ("seats", seats), ("games", games), ("witnesses", witnesses)
+    settings = {name: value for name, value in asked if value is not None}
     title = f"{played.title} ladder" if title is None else title
     if problem := msgspec.structs.replace(Settings(played.name), **settings).problem():
         raise UsageError(problem)
@@ -315,7 +318,7 @@ def _checked(bot: str, settings: Settings) -> CheckReport:
         set=[f"{name}={msgspec.json.encode(value).decode()}" for name, value in settings.options.items()]
     )
     limits = LimitOptions(memory=f"{settings.memory_mib}MiB", isolation="required:files")
-    return checked(bot, game, drawn(None), SetupOptions(rules=rules, limits=limits))
+    return checked(bot, game, drawn(None), SetupOptions(rules=rules, limits=limits), seats=seats_of(settings))
 
 
 def _words(errand: Errand) -> str:

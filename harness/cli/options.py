@@ -51,6 +51,10 @@ POSITIVE = Number(gte=1)
 MORE_TITLE = "More options"
 MORE = Parameter(group=MORE_TITLE)
 """An option that `--help` leaves out and `--help --all` shows."""
+Seats = Annotated[
+    int | None,
+    Parameter(group=MORE_TITLE, help="Seats of every game, where its rules leave a choice. Default: the fewest."),
+]
 
 MAX_INTEGER = (1 << 31) - 1
 """The largest integer of a game's option: some bots have integers of 32 bits."""
@@ -122,6 +126,11 @@ class OpeningOptions:
                 raise UsageError("--opening-order and --opening-plies need --openings, the book")
             return None
         return game_files.named(game, self.openings, self.opening_order, self.opening_plies, options)
+
+
+def seats_option(game: Game, seats: int | None) -> tuple[str, ...]:
+    """Returns the words of `--seats`; none for None, and for a game that leaves no choice."""
+    return () if seats is None or len(game.seats) == 1 else ("--seats", str(seats))
 
 
 def one_of(name: str) -> Group:

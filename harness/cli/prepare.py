@@ -14,14 +14,14 @@ from rich.text import Text
 
 from referee.harness.check.findings import UNDECIDED, CheckReport
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
-from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn
+from referee.harness.cli.options import POSITIVE, Json, Seed, SetupOptions, drawn, seats_option
 from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.cli.tournament import FormatOptions
-from referee.harness.cli.tournament_request import check_used, from_options
+from referee.harness.cli.tournament_request import check_used, from_options, game_to_play
 from referee.harness.errors import UsageError, writing
 from referee.harness.known_games import find_game, typed_game
 from referee.harness.paths import opener
@@ -104,10 +104,11 @@ def prepare(
         requested = _plan(into, game, seed, form_of_play, setup)
         found, record.skipped = with_known_names(files.submissions, record), files.skipped
         if game is not None or not record.outcomes:
-            record.options = setup.command(find_game(requested.game))[3:]
+            rules = find_game(requested.game)
+            record.options = (*setup.command(rules)[3:], *seats_option(rules, requested.seats))
         record.save(into)  # from now on, the folder is one of ours
-        rules = () if whole else RULES
-        intake = Intake(find_game(requested.game), into, requested.limits, record.options, drawn(None), rules, jobs)
+        tried = () if whole else RULES
+        intake = Intake(find_game(requested.game), into, requested.limits, record.options, drawn(None), tried, jobs)
         checked: set[str] = set()
         with progress() as show:
 
@@ -152,7 +153,7 @@ def _plan(folder: Path, game: str | None, seed: int | None, form_of_play: Format
             raise UsageError("other rules, times or limits need the whole command, with --game")
         check_used(before.format, before.seats, changes)
         return before.replaced(**changes, **({} if seed is None else {"seed": seed}))
-    request = from_options(typed_game(game), (), setup, before, seed)
+    request = from_options(game_to_play(typed_game(game), form_of_play.seats, None), (), setup, before, seed)
     plan = organise.plan_without_bots(msgspec.structs.replace(request, **changes))
     check_used(plan.format, plan.seats, changes)
     return plan

@@ -26,7 +26,14 @@ from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, OpeningOptio
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.cli.tournament_request import ROUND_ROBIN, check_used, from_file, from_options, names_in_order
+from referee.harness.cli.tournament_request import (
+    ROUND_ROBIN,
+    check_used,
+    from_file,
+    from_options,
+    game_to_play,
+    names_in_order,
+)
 from referee.harness.cli.tournament_table import Output, print_standings, standings_table
 from referee.harness.cli.worker_options import ClusterOptions, WorkerOptions
 from referee.harness.errors import UsageError, writing
@@ -81,6 +88,8 @@ class FormatOptions:
     games: int | None = None
     """Games of each pairing or line-up: in a Swiss of each round, in a series at most, in a ladder altogether
     (0 = without end), in judged test runs. A match of a knockout is the best of them."""
+    seats: Annotated[int | None, MORE] = None
+    """Seats of every game, where its rules leave a choice. Default: the fewest."""
     seating: Seating | None = None
     """seed-group: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed
     per game, seats as named."""
@@ -264,7 +273,7 @@ def _arranged(
     if ledger is not None and (ledger / PLAN).exists():
         settle_if_free(ledger)
     before = read_plan(ledger / PLAN) if ledger is not None and _holds_games(ledger) else None
-    request = _request(bots, game, setup, before, seed)
+    request = _request(bots, game, setup, before, seed, changes.get("seats"))
     if read := opening_book.read(find_game(request.game), request.options):
         request = msgspec.structs.replace(request, openings=read[0])
     seeds = request.seeds if seeds_from is None else names_in_order(seeds_from)
@@ -273,7 +282,8 @@ def _arranged(
     request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent), seeds=seeds)
     options = {name: getattr(request, name) for name in ("rounds", "seating", "late_points", "ties")}
     request = request if before is None else request.over(before)
-    check_used(request.format or ROUND_ROBIN, find_game(request.game).seats.start, options)
+    assert request.seats is not None
+    check_used(request.format or ROUND_ROBIN, request.seats, options)
     _check_shard(part, request.format, request.play_off)
     folder = new_folder(f"{request.game}-{request.format or ROUND_ROBIN}") if ledger is None else ledger
     return folder, organise.arranged(request, folder, before is not None, travel=travel, on_note=_note)
@@ -302,12 +312,13 @@ def _request(
     setup: SetupOptions,
     before: Plan | None,
     seed: int | None,
+    seats: int | None,
 ) -> organise.Request:
     """Returns the request of the command line, or of the tournament.toml that it names."""
     if files := [bot for bot in bots if bot.endswith(".toml")]:
         if len(bots) > 1 or game is not None:
             raise UsageError(f"{files[0]} names the game and the bots: give neither on the command line")
-        return from_file(Path(files[0]), setup, before, seed)
+        return from_file(Path(files[0]), setup, before, seed, seats)
     if game is None:
         if len(bots) == 1 and not os.path.exists(bots[0]):
             raise UsageError(f"{bots[0]}: there is no such tournament; name its file or its folder")
@@ -318,7 +329,7 @@ def _request(
         raise UsageError(
             f"{ledgers[0]} is a tournament's folder; to continue it: referee tournament run {shlex.quote(ledgers[0])}"
         )
-    return from_options(typed_game(game), bots, setup, before, seed)
+    return from_options(game_to_play(typed_game(game), seats, before), bots, setup, before, seed)
 
 
 def _holds_games(folder: Path) -> bool:

@@ -23,7 +23,7 @@ from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.organise import Request
 from referee.harness.tournament.plan import Plan, check_counts, default_games, read_plan
 from referee.harness.tournament.reports.all_stages import all_standings
-from referee.harness.tournament.stage_settings import Stage
+from referee.harness.tournament.stage_settings import Stage, check_seats_of_format
 from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN
 from referee.harness.tournament.ties import BY_POINTS, Tie, default_ties
@@ -44,6 +44,9 @@ _Value = str | bool | int
 def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
     """UsageError for an option that does nothing in a format, as far as the plan's own checks do not refuse it."""
     rounds, seating = options.get("rounds"), options.get("seating")
+    if (asked := options.get("seats")) not in (None, seats):
+        raise UsageError(f"--seats {asked}: the games have {seats} seats; others need the whole command, with --game")
+    check_seats_of_format(format, seats)
     if rounds is not None and format != "swiss" and (format != ROUND_ROBIN or seats == 2):
         raise UsageError(
             f"--rounds {rounds}: {format} with {seats} seats has no rounds; leave it out, or take --format swiss"
@@ -57,6 +60,13 @@ def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
         raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
 
 
+def game_to_play(game: Game, seats: int | None, before: Plan | None) -> Game:
+    """Returns a game with the asked number of seats alone, or that of the plan to resume. UsageError if it is wrong."""
+    if seats is None and before is not None and before.game == game.name:
+        seats = before.seats
+    return rule_options.with_seats(game, seats)
+
+
 def from_options(
     game: Game,
     bots: Sequence[str],
@@ -64,7 +74,10 @@ def from_options(
     before: Plan | None,
     seed: int | None,
 ) -> Request:
-    """Returns the request that these options make, with the default format. `before` is the plan to resume."""
+    """Returns the request that these options make, with the default format. `before` is the plan to resume.
+
+    The request has the fewest seats of `game`.
+    """
     limits, time, rules = setup.resolved(game, game.seats.start)
     default = msgspec.to_builtins(game.options())
     changed = {name: value for name, value in msgspec.to_builtins(rules).items() if value != default[name]}
@@ -72,6 +85,7 @@ def from_options(
     return Request(
         game=game.name,
         bots=tuple(bots),
+        seats=game.seats.start,
         seed=before.seed if before is not None and seed is None else drawn(seed),
         options=changed,
         maps={"": [content]} if content else {},
@@ -120,6 +134,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     bots: list[str | _Bot]
     format: str | None = None
     games: int | None = None
+    seats: int | None = None
+    """Of every game; None = the fewest that the game has."""
     title: str | None = None
     """The contest's name, above the standings."""
     seed: int | None = None
@@ -146,13 +162,16 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     """As `--build`."""
 
 
-def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | None) -> Request:
+def from_file(
+    path: Path, setup: SetupOptions, before: Plan | None, seed: int | None, seats: int | None = None
+) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
     file = _read(path)
     check_counts(f"{path}: ", file.format, file)
     limits = _limits(path, file.limits, file.build)
     game = typed_game(file.game, os.path.dirname(path))
     try:
+        game = game_to_play(game, file.seats if seats is None else seats, before)
         rule_options.options(game, file.options, game.seats.start)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error

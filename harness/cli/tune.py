@@ -15,7 +15,7 @@ from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.cli.exit_codes import INCONCLUSIVE, SoFar
 from referee.harness.cli.gate import CODES, TermOptions, decided, varied
-from referee.harness.cli.options import MORE, POSITIVE, GameName, Json, OpeningOptions, Seed, SetupOptions
+from referee.harness.cli.options import MORE, POSITIVE, GameName, Json, OpeningOptions, Seats, Seed, SetupOptions
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import building, err, out, print_json, progress
@@ -26,6 +26,7 @@ from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import OpenedBook
 from referee.harness.known_games import typed_game
+from referee.harness.match.rule_options import with_seats
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.kinds import called, kind_of, split_name
 from referee.harness.programs.spec import entrants
@@ -74,6 +75,7 @@ def tune(
     param: Sequence[str] = (),
     games: Annotated[int, Option(validator=POSITIVE)] = 1000,
     when: TermOptions = TermOptions(),
+    seats: Seats = None,
     seed: Seed = None,
     no_vary: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
@@ -100,7 +102,7 @@ def tune(
         ledger: A new folder for the games of the gate. Default: one in ./tournaments.
         every: Without a terminal, print a line about the run after every N games; 0 = never.
     """
-    rules = typed_game(game)
+    rules = with_seats(typed_game(game), seats)
     parameters, seats = all_parsed(param), rules.seats.start
     terms = when.terms(seats)
     steps = games // seats

@@ -43,6 +43,16 @@ def check_count(game: Game, bots: int) -> None:
         raise UsageError(f"{game.name} is played by {counts} bots; {bots} {'was' if bots == 1 else 'were'} named")
 
 
+def with_seats(game: Game, seats: int | None) -> Game:
+    """Returns the game with that number of seats alone; None: as it is. UsageError if it is not played by so many."""
+    if seats is None:
+        return game
+    if seats not in game.seats:
+        counts = " or ".join(map(str, game.seats))
+        raise UsageError(f"{game.name} is not played by {seats} bots; expected {counts}")
+    return msgspec.structs.replace(game, seats=range(seats, seats + 1))
+
+
 def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:
     """Returns the game's options, with defaults for those that are not `given`.
 

@@ -57,6 +57,8 @@ class Request(Struct, frozen=True):
     format: str | None = None
     """None = round-robin."""
     games: int | None = None
+    seats: int | None = None
+    """Of every game; None = the fewest that the game has."""
     seed: int = 0
     seating: Seating | None = None
     first_to: int | None = None
@@ -230,7 +232,7 @@ def plan_without_bots(request: Request) -> Plan:
 
 
 def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = True) -> Plan:
-    seats = game.seats.start
+    seats = game.seats.start if request.seats is None else request.seats
     format = request.format or "round-robin"
     options = dict(request.options)
     if format == "self":

@@ -17,6 +17,7 @@ from referee.harness.errors import UsageError
 from referee.harness.game_files import Openings
 from referee.harness.installed import extra_command
 from referee.harness.known_games import find_game
+from referee.harness.match.rule_options import with_seats
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import read_limited, replace_file
 from referee.harness.process.limits import Limits
@@ -26,7 +27,7 @@ from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Result
 from referee.harness.tournament.formats.groups import draw
 from referee.harness.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
 from referee.harness.tournament.formats.swiss import rounds_of
-from referee.harness.tournament.stage_settings import TWO_SEATS, Stage, check_stages
+from referee.harness.tournament.stage_settings import Stage, check_seats_of_format, check_stages
 from referee.harness.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 
 NONE = "none"
@@ -305,15 +306,12 @@ def checked(plan: Plan) -> Plan:
     check_counts("--", plan.format, plan)
     for stage in plan.stages:
         check_counts("stages: ", stage.format, stage)
-    if plan.seats not in (seats := find_game(plan.game).seats):
-        counts = " or ".join(map(str, seats))
-        raise UsageError(f"{plan.game} is not played by {plan.seats} bots; expected {counts}")
+    with_seats(find_game(plan.game), plan.seats)
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
-    if plan.format in TWO_SEATS and plan.seats != 2:
-        raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
+    check_seats_of_format(plan.format, plan.seats)
     check_stages(plan.format, plan.games, plan.seats, plan.replaced(stages=()).condition_names, plan.stages)
     _check_groups(plan, len(bots))
     check_ties(plan.format, plan.seats, plan.ties)
@@ -353,6 +351,8 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     With another seed or other conditions, the game of a key is another game. A bot that is not on the list has no place
     in the standings.
     """
+    if plan.seats != part.seats:
+        yield f"its games have {part.seats} seats, not {plan.seats}"
     for name in ("game", "formats", "seed", "seating", "pairing", "groups"):
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:

@@ -171,6 +171,9 @@ def _differences(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
             return  # all other settings mean something else
+    if before.seats != requested.seats:
+        yield f"games have {before.seats} seats, not {requested.seats}"
+        return
     if before.rules != requested.rules:
         yield f"rules have the hash {before.rules[:10]}…, not {requested.rules[:10]}…"
         return

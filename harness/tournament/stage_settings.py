@@ -38,6 +38,12 @@ class Stage(Struct, frozen=True, omit_defaults=True):
         return self.name or self.format
 
 
+def check_seats_of_format(format: str, seats: int) -> None:
+    """Raises UsageError for a format that is for two seats, in a tournament with another number."""
+    if format in TWO_SEATS and seats != 2:
+        raise UsageError(f"{format} is for games with two seats; those of this tournament have {seats}")
+
+
 def check_stages(format: str, games: int, seats: int, names: Sequence[str], stages: Sequence[Stage]) -> None:
     """Raises UsageError for stages that cannot follow each other.
 
