@@ -37,7 +37,7 @@ REPORT_VERSION = 1
 DETAILS = "fault.json"
 """The file by which a folder is a fault report."""
 FILES = ("match.jsonl", "sent", "received", "answer", "stderr", "README.txt", DETAILS)
-"""The files of a report. The user may have put others beside them."""
+"""The files of a report. The user may have put others next to them."""
 SHOWN_BYTES = 4000
 """The most bytes of a frame that the README shows."""
 STEPS = "▁▂▃▄▅▆▇█"

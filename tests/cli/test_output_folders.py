@@ -122,7 +122,7 @@ def test_an_output_that_was_ended_in_the_middle_is_written_again(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["bots", "bots/ada.html", "index.html", MARK])
 def test_a_mark_of_a_stranger_and_links_lead_to_no_file_of_the_user(tmp_path: Path, name: str) -> None:
-    """A clone may hold a mark, and links in the place of each file and folder."""
+    """A clone may hold a mark, and links instead of files and folders."""
     home, site = tmp_path / "home", tmp_path / "site"
     written(site, "index.html", "bots/ada.html")
     home.mkdir()
