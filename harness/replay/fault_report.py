@@ -117,7 +117,8 @@ def remove_fault_reports(replay: Path, seats: int) -> None:
 def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> None:
     """Writes the fault reports of a match whose replay is on disk. RunError if one cannot be written.
 
-    A report is left out if something has its name: without isolation, a bot can make that, and its loss stands.
+    A report is left out if something has its name or the folder is closed: without isolation, a bot can do both, and
+    its loss stands.
     """
     if not evidence or replay is None or not replay.is_file():
         return
@@ -127,7 +128,7 @@ def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> No
         return  # the replay could not be written either, which is reported already
     for each in evidence:
         fault = each.details.fault
-        with writing(f"the fault report {fault.bundle}"), suppress(FileExistsError):
+        with writing(f"the fault report {fault.bundle}"), suppress(FileExistsError, PermissionError):
             _write(each, lines_up_to(lines, fault.turn))
 
 

@@ -150,11 +150,16 @@ def test_what_a_bot_puts_in_the_place_of_its_log_is_replaced_or_left_alone(
 
 
 @pytest.mark.trio
-async def test_a_bot_loses_although_it_has_made_folders_in_the_place_of_its_files(arena: Arena) -> None:
+@pytest.mark.parametrize(
+    "obstruct",
+    ["os.mkdir(folder + '/match.seat0.stderr'); os.mkdir(folder + '/match.seat0.fault1')", "os.chmod(folder, 0o555)"],
+)
+async def test_a_bot_loses_although_it_obstructs_its_files(arena: Arena, obstruct: str) -> None:
+    """Root may write to a closed folder, so that only another account tries the second one."""
     body = f"""
 greet(); call()
-for name in ("stderr", "fault1"):
-    os.mkdir({str(arena.folder)!r} + "/match.seat0." + name)
+folder = {str(arena.folder)!r}
+{obstruct}
 print("lost", file=sys.stderr, flush=True)
 sys.exit(3)
 """
@@ -162,4 +167,5 @@ sys.exit(3)
     match = msgspec.structs.replace(arena.match(arena.bot(body), rival), fault_reports=True)
     async with open_roster(Limits(isolation=OFF)) as roster:
         verdict = await play(match, roster)
+    arena.folder.chmod(0o700)
     assert (verdict.result.ranks, verdict.faults[0].last_words) == ((2, 1), ("lost",))
