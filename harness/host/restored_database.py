@@ -103,7 +103,7 @@ def _without_strangers(database: sqlite3.Connection) -> Iterator[str]:
             shown = " ".join(words)[:200]
             raise UsageError(f"its checks have the options {shown!r}, which may show bots more; {ADVICE}")
     if [word for word in words if word.startswith("offline=")][-1:] != ["offline=true"]:
-        yield "checks may build with this machine's network: their options do not end with --build offline=true"
+        yield "checks may build with this machine's network: the contest was not made with --build offline=true"
     query = "SELECT s.id, t.name, version, status, path, entry FROM submission AS s JOIN team AS t ON t.id = team"
     for number, team, version, status, path, entry in database.execute(query).fetchall():
         why = ""
