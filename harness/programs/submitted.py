@@ -1,4 +1,4 @@
-"""What a submission lacks because of how it travelled: executable bits, files of git LFS, submodules."""
+"""Completes submissions: packing may lose executable bits, files of git LFS and of submodules."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def is_of_the_system(name: str) -> bool:
 def complete(folder: Path, bot: Path) -> None:
     """Makes the programs of a submission executable that lost this on the way. `bot`: its file or folder in `folder`.
 
-    UsageError for a file that its author has and that did not come along.
+    UsageError for a file that its author has and that is missing here.
     """
     settings = BotFile()
     if (bot / BOT_FILE).is_file():
@@ -60,4 +60,4 @@ def _check_submodules(folder: Path) -> None:
         name = found.decode("utf-8", "replace").strip().strip('"')
         path = folder / f"./{name}"
         if ".." not in PurePosixPath(name).parts and "\0" not in name and not (path.is_dir() and any(path.iterdir())):
-            raise UsageError(f"{name[:80]} is a submodule, whose files did not come along; include them")
+            raise UsageError(f"{name[:80]} is a submodule without its files; include them")

@@ -23,10 +23,11 @@ from submissions import IDENTITY, RUN, endless_server, folder_of, prepared, repo
 
 from referee.games import registry
 from referee.harness.cli.prepare import write_report
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.tournament.intake import intake, snapshot
 from referee.harness.tournament.intake.git import fetch
+from referee.harness.tournament.intake.record import read_record
 from referee.harness.tournament.intake.submissions import Submission, check_folder, submissions
 from referee.harness.tournament.plan import read_plan
 from referee.harness.tournament.store.bot_archives import finding, store
@@ -524,3 +525,8 @@ def test_a_link_that_replaces_a_file_is_not_followed(tmp_path: Path) -> None:
         snapshot.copy_file(folder / "data", tmp_path / "one", 1 << 20)
     with pytest.raises(UsageError, match="leads outside"):
         check_folder(copy, "ann", 1 << 20, 100)
+
+
+def test_a_record_below_a_file_is_not_called_damaged() -> None:
+    with pytest.raises(RunError, match=r"submissions\.json cannot be read: Not a directory"):
+        read_record(Path("/dev/null/cup"))

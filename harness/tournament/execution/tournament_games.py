@@ -352,7 +352,7 @@ def check_prices(bots: dict[str, Entrant], max_cost: float | None) -> None:
 
 
 def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path, transcripts: bool = False) -> Contest:
-    """Returns the first message to the workers of a tournament, which play by its own copy of the rules."""
+    """Returns the first message to the workers of a tournament. They use the copy of the rules in its folder."""
     open_rules(plan, folder, over_typed=True)
     return Contest(
         plan.game,

@@ -55,5 +55,7 @@ def read_record(folder: Path) -> Record | None:
         return msgspec.json.decode(path.read_bytes(), type=Record)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError) as error:
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror or error}") from error
+    except msgspec.MsgspecError as error:
         raise RunError(f"{path} is damaged: {error}") from error
