@@ -1,6 +1,7 @@
 """Submissions of every kind, from the form to a game: zips, sources, images, modules and commits, and hostile ones."""
 
 import os
+import shutil
 import struct
 import subprocess
 import zipfile
@@ -315,7 +316,7 @@ def test_a_repository_leads_nowhere_else_and_gets_no_password(served: tuple[Host
     by_git(team, "https://localhost/bot.git", status=400)
 
 
-def test_hooks_links_and_submodules_of_a_repository_are_not_followed(
+def test_hooks_and_links_of_a_repository_are_not_followed_and_a_submodule_is_named(
     served: tuple[Hosted, GitServer, Browser], tmp_path: Path
 ) -> None:
     contest, git, organiser = served
@@ -324,13 +325,19 @@ def test_hooks_links_and_submodules_of_a_repository_are_not_followed(
     for name in ("post-checkout", "post-merge"):
         (home / ".git" / "hooks" / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/owned\n")
         (home / ".git" / "hooks" / name).chmod(0o755)
-    (home / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = file:///etc\n\tupdate = !touch owned\n')
     (home / ".gitattributes").write_text("* filter=owned\n")
     hash = ["git", "-C", home, "rev-parse", "HEAD"]
     inside = subprocess.run(hash, capture_output=True, text=True, check=True).stdout.strip()
     for words in (["add", "."], ["update-index", "--add", "--cacheinfo", f"160000,{inside},x"]):
         subprocess.run(["git", "-C", home, *words], check=True)
     subprocess.run(["git", "-C", home, *IDENTITY, "commit", "--quiet", "-m", "tricks"], check=True)
+    shutil.copytree(home, deep := git.folder / "modules", symlinks=True)
+    (deep / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = file:///etc\n\tupdate = !touch owned\n')
+    subprocess.run(["git", "-C", deep, "add", ".gitmodules"], check=True)
+    subprocess.run(["git", "-C", deep, *IDENTITY, "commit", "--quiet", "-m", "modules"], check=True)
+    other = contest.team(organiser, "modules")
+    by_git(other, git.repository("modules"))
+    check_refused(contest, other, "x is a submodule without its files")
     team = contest.team(organiser, "tricks")
     by_git(team, git.repository("tricks"))
     assert team.decided(1)["status"] == "accepted"

@@ -375,7 +375,7 @@ def test_practice_games_are_in_no_table_and_each_has_a_replay_folder_of_its_own(
     seven = next(game for game in hall.practised() if "/7/" in game.key)
     assert seven.seed == 12 and seven.bots == (version("b").ident, version("a").ident)
     assert reader.read(hall.folder).count == len(keys(hall.folder))
-    practice = PracticeGames(hall.folder)
+    practice = PracticeGames(hall.folder, "tictactoe")
     assert practice.ended(7, 1) == desk.played[7] and practice.ended(9, 0) is None
 
 
@@ -398,7 +398,7 @@ def test_practice_games_are_in_no_table_and_each_has_a_replay_folder_of_its_own(
 def test_a_request_that_cannot_be_played_says_why(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
     plan = read_plan(cup(tmp_path / "cup", *map(version, "ab")) / PLAN)
     with pytest.raises(UsageError, match=reason):
-        PracticeGames(tmp_path).prepared(asked(1, **changes), plan, State(practice="staff"))
+        PracticeGames(tmp_path, plan.game).prepared(asked(1, **changes), plan, State(practice="staff"))
 
 
 def test_a_practice_game_is_not_much_larger_than_a_rated_one() -> None:
