@@ -240,7 +240,8 @@ def test_an_intake_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.M
         zipped(teams / f"team{salt}.zip", salt)
     command = [*PLAYER, "tournament", "prepare", str(teams), "--game", "tictactoe", "--into", "cup", "--jobs", "1"]
     with subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL) as process:
-        while not (cup / "submissions.json").exists() and process.poll() is None:
+        record = cup / "submissions.json"
+        while not (record.exists() and b"team" in record.read_bytes()) and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL

@@ -60,7 +60,8 @@ def fill(folder: Path) -> None:
     (folder / "py").symlink_to(sys.executable)
     zip_of(folder / "den", folder / "den.zip")
     (folder / "bot.wasm").write_bytes(module(str(len(folder.name))))
-    save(folder / "image.tar", [layer(file("bot", f"{SHELL}# {folder.name}".encode(), 0o755))], ["/bot"])
+    program = f"{SHELL}# {folder.name}".encode()
+    save(folder / "image.tar", [layer(file("bot", program, 0o755), file("bin/sh", b"", 0o755))], ["/bot"])
 
 
 HOSTILE = {
