@@ -182,7 +182,7 @@ def test_a_bot_that_withdraws_during_its_play_off_keeps_what_it_played_and_loses
         add(gone, book, game, FIRST if game.seats[0] == 1 else SECOND)
     found = all_standings(gone, book, chances=False)
     assert [(row.name, row.rank) for row in found.rows] == [("bot 1", 1), ("bot 0", 2), ("bot 2", 2)]
-    assert "play-off for places 1 to 3, round 1: bot 1 4, bot 0 1, bot 2 1" in found.notes
+    assert "play-off for places 1 to 3, round 1: bot 1 4, bot 0 1 and bot 2 1" in found.notes
 
 
 @pytest.mark.parametrize("format", ["gauntlet", "ladder", "series", "knockout"])
@@ -196,7 +196,7 @@ def test_a_play_off_is_kept_in_the_plan_and_old_plans_have_none(tmp_path: Path) 
         write_plan(cup, tmp_path / "tournament.toml")
         assert read_plan(tmp_path / "tournament.toml") == cup
     assert "play_off" not in (tmp_path / "tournament.toml").read_text()
-    with pytest.raises(UsageError, match="--play-off -1: expected a number of places"):
+    with pytest.raises(UsageError, match="--play-off -1: expected a number from 0 on"):
         checked(msgspec.structs.replace(cup, play_off=-1))
 
 
@@ -208,7 +208,7 @@ def test_a_finished_tournament_can_be_given_a_play_off(tmp_path: Path) -> None:
     before = table(cup)
     assert [row["rank"] for row in before["rows"]] == [1, 1, 1]
     drawn = tournament(tmp_path, cup, "--play-off", "1")
-    assert "ann, bob, cid are equal after 3 rounds of the play-off: tie-breaks decide" in " ".join(drawn.split())
+    assert "ann, bob and cid are equal after 3 rounds of the play-off: tie-breaks decide" in " ".join(drawn.split())
     assert len(games(cup)) == 6 + 18
     assert [(row["name"], row["points"], row["games"]) for row in table(cup)["rows"]] == [
         (row["name"], row["points"], row["games"]) for row in before["rows"]
