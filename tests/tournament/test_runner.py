@@ -83,7 +83,7 @@ def test_a_hostile_name_does_not_disturb_the_standings(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         folder.mkdir()
-        long = "x" * 5000
+        long = "x" * 900
         (folder / "bot.toml").write_text(f'name = "a\\u001b[2J\\n\\u202eb{long}"\nrun = ["true"]\n# {folder}\n')
     found = tournament(tmp_path, "--game", "tictactoe", *folders, "--games", "2", "--ledger", tmp_path / "t")
     assert found.isprintable() or set(filter(lambda c: not c.isprintable(), found)) == {"\n"}
