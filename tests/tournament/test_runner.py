@@ -316,7 +316,7 @@ def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: lis
         tournament(tmp_path, *start, *bots[:2])
         code = 2 if format == "gauntlet" else 0
         said = tournament(tmp_path, *start, bots[2], bots[1], bots[0], code=code)
-        assert code == 0 or "the order of the bots matters: name them as ann and bob" in said
+        assert code == 0 or "the order of the bots matters in this tournament: name them as ann and bob" in said
     assert len(games(tmp_path / "round-robin")) == 6
 
 
