@@ -58,7 +58,7 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     assert "30 of 30 games" in run(shards, tmp_path)
     whole, cup = (run(f"referee tournament show {name} --output json", tmp_path) for name in ("whole", "cup"))
     assert '"played":30' in whole and '"played":60' in cup
-    assert "withdrawn: blue, red" in run(withdraw.replace("Team A", "red").replace("Team B", "blue"), tmp_path)
+    assert "withdrawn: blue and red" in run(withdraw.replace("Team A", "red").replace("Team B", "blue"), tmp_path)
 
 
 def test_the_pages_name_every_format_and_only_existing_options(capsys: pytest.CaptureFixture[str]) -> None:
