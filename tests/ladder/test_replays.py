@@ -126,8 +126,8 @@ def swapped(old: bytes, new: bytes) -> Callable[[list[bytes]], bytes]:
     [
         pytest.param(swapped(b'"column":"C"', b'"column":"E"'), "its replay is wrong: line", id="answer"),
         pytest.param(swapped(b'"seed":', b'"seed":1'), "its replay has the seed 1", id="seed"),
-        pytest.param(swapped(b'"ada@', b'"eve@'), ", eve@", id="bot"),
-        pytest.param(swapped(b'"ada@', b'"ada@0'), ", ada@0", id="version"),
+        pytest.param(swapped(b'"ada@', b'"eve@'), " eve@", id="bot"),
+        pytest.param(swapped(b'"ada@', b'"ada@0'), " ada@0", id="version"),
         pytest.param(swapped(b'{"opening":', b'{"faults":5,"opening":'), "its replay is wrong", id="more fields"),
         pytest.param(swapped(b'{"opening":', b'{"turn":"x","opening":'), "its replay is wrong", id="no number"),
         pytest.param(swapped(b'"wall_s":', b'"wall_s":1e308,"x":'), "its replay is wrong", id="endless call"),
