@@ -28,10 +28,15 @@ FOR_USERS = (UsageError, NoRoom, RunError)
 """All of them, with those that are derived from these."""
 
 
+def reason(error: Exception) -> str:
+    """Returns why something failed, without the number and the file that Python puts around the system's words."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 @contextmanager
 def writing(what: object) -> Iterator[None]:
     """Turns an OSError of the block into a RunError: `what`, such as a path, cannot be written."""
     try:
         yield
     except OSError as error:
-        raise RunError(f"{what} cannot be written: {error.strerror or error}") from error
+        raise RunError(f"{what} cannot be written: {reason(error)}") from error

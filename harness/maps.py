@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, reason
 from referee.harness.paths import MAPS, read_limited
 
 MAX_BYTES = 4 << 20
@@ -28,7 +28,7 @@ def read(game: str, name: str) -> str:
         known = ", ".join(names(game)) or "none"
         raise UsageError(f"--map {name}: there is no such file; bundled maps of {game}: {known}") from error
     except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
-        raise UsageError(f"--map {name}: {error}") from error
+        raise UsageError(f"--map {name}: {reason(error)}") from error
     if not content:  # to the games this would mean that no map was named
         raise UsageError(f"--map {name}: the file is empty; expected a map of {game}")
     return content

@@ -13,7 +13,7 @@ from referee.games.game import Game
 from referee.harness import game_files, maps, toml
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, reason
 from referee.harness.game_files import Openings
 from referee.harness.known_games import typed_game
 from referee.harness.match import rule_options
@@ -174,7 +174,7 @@ def from_file(
         game = game_to_play(game, file.seats if seats is None else seats, before)
         rule_options.options(game, file.options, game.seats.start)
     except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
     specs = [_spec(bot, path.parent) for bot in bots]
     setup = SetupOptions(rules=setup.rules, limits=_over(setup.limits, limits))
@@ -231,7 +231,7 @@ def _read(path: Path) -> _File:
     try:
         return toml.read_as(read_limited(path).decode("utf-8-sig"), _File)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
 
 
 def _limits(path: Path, limits: Mapping[str, _Value | list[str]], build: Mapping[str, _Value]) -> LimitOptions:

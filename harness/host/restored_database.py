@@ -146,6 +146,9 @@ def _check_rows(database: sqlite3.Connection) -> None:
         for (path,) in database.execute(f"SELECT {column} FROM {table}"):
             if not PATHS.fullmatch(path) or ".." in path.split("/") or not path.isprintable():
                 raise UsageError(f"its database names {path[:80]!r}, which is outside of the contest")
+    for (file,) in database.execute("SELECT file FROM submission"):
+        if "/" in file or not file.isprintable():
+            raise UsageError(f"its database has a submission {file[:80]!r}, which is no name of a file")
     for (commit,) in database.execute("SELECT git_commit FROM submission WHERE git_commit != ''"):
         if not COMMIT.fullmatch(commit) or ".." in commit:
             raise UsageError(f"its database names a commit {commit[:80]!r}")

@@ -17,8 +17,16 @@ from referee.harness.isolation.visible_paths import is_inside
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
 """Folders of build tools, and links of these names, which are left out at any depth."""
 
-PROGRAMS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""The first bytes of programs, also of Windows and macOS: what starts one says why this system cannot."""
+ELF = b"\x7fELF"
+FOREIGN = {
+    b"\xcf\xfa\xed\xfe": "macOS",
+    b"\xce\xfa\xed\xfe": "macOS",
+    b"\xca\xfe\xba\xbe": "macOS",
+    b"MZ": "Windows",
+}
+"""The first bytes of programs of other systems."""
+PROGRAMS = (b"#!", ELF, *FOREIGN)
+"""The first bytes of programs, also of other systems: what starts one says why this system cannot."""
 LFS = b"version https://git-lfs.github.com/spec/"
 """How a file begins that stands for one which git does not hold."""
 Patterns = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=100)]

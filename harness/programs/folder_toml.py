@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from referee.harness import toml
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, reason
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.paths import read_limited
 
@@ -25,4 +25,4 @@ def read_folder_toml(folder: Path, shown: str, name: str, missing: str, kind: ty
     try:
         return toml.read_as(read_limited(file, most_bytes).decode("utf-8-sig"), kind)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{place}: {error}") from error
+        raise UsageError(f"{place}: {reason(error)}") from error

@@ -9,18 +9,11 @@ from typing import NamedTuple
 
 from referee.harness.errors import RunError
 from referee.harness.paths import NOEXEC, forbids_programs
+from referee.harness.programs.archive import ELF, FOREIGN
 from referee.harness.programs.build_process import BuildError
 
 FIRST_BYTES = 1 << 13
 """Enough of a program to see what it is."""
-FOREIGN = {
-    b"\xcf\xfa\xed\xfe": "macOS",
-    b"\xce\xfa\xed\xfe": "macOS",
-    b"\xca\xfe\xba\xbe": "macOS",
-    b"MZ": "Windows",
-}
-"""The first bytes of programs of other systems."""
-ELF = b"\x7fELF"
 ELF_MACHINES = {"x86_64": (62, 3), "aarch64": (183, 40)}
 """The processors whose programs run on each, by their numbers in the files."""
 PT_INTERP = 3

@@ -5,7 +5,7 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, reason
 from referee.harness.paths import expanded, read_limited
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import SCRIPT
@@ -34,7 +34,7 @@ def read_script(path: Path) -> list[tuple[int, str]]:
     try:
         text = read_limited(path).decode("utf-8")
     except (OSError, ValueError) as error:  # not UTF-8, or a NUL in the name
-        raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"{PREFIX}{path}: cannot be read: {reason(error)}") from error
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
 

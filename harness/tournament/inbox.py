@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import UsageError, reason, writing
 from referee.harness.paths import make_folder, read_limited, replace_file
 from referee.harness.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.harness.tournament.plan_changes import entered, keeping_places, set_aside, submitted, withdrawn
@@ -178,7 +178,7 @@ def read_change(file: Path) -> Change:
     except FileNotFoundError:
         raise
     except (OSError, *UNDECODABLE) as error:
-        raise UsageError(f"{file} is no change of a tournament: {error}") from error
+        raise UsageError(f"{file} is no change of a tournament: {reason(error)}") from error
 
 
 def _tried(plan: Plan, change: Change | UsageError, played: Played) -> tuple[Plan, str]:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from referee.games.game import Stakes, TimeControl
 from referee.harness import toml
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, reason
 from referee.harness.game_files import Openings
 from referee.harness.installed import extra_command
 from referee.harness.known_games import find_game
@@ -474,7 +474,7 @@ def read_plan(path: Path) -> Plan:
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
     open_rules(plan, path.parent)
     return plan
 

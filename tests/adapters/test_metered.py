@@ -269,6 +269,17 @@ async def test_the_guard_is_one_account_of_the_fuel_that_was_used(
     assert kind is FaultKind.TIMEOUT or verdict.seats[0].cpu_s < 6
 
 
+def test_the_check_refuses_a_module_that_stalls_at_its_first_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(transport, "GUARD_S", 0.5)
+    column(tmp_path, CHASE.replace("100000", "3000000"))
+    assert main(["check", str(tmp_path / "column.wasm"), "--game", "connectfour"]) == 1
+    shown = capsys.readouterr().out
+    assert "answers-every-call" in shown and f"of {transport.GUARD}" in " ".join(shown.split())
+    assert "14 rules not checked until that is fixed" in shown
+
+
 async def hold(seconds: float) -> None:
     """Stops the program that runs a module for so long, as soon as there is one."""
     while True:

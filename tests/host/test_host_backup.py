@@ -279,6 +279,7 @@ def setting(name: str, value: object) -> str:
         (version("tournament.toml"), "outside of the contest"),
         (version("uploads/../tournament.toml"), "outside of the contest"),
         (version("ext::sh -c id"), "outside of the contest"),
+        ("UPDATE submission SET file = '../../x'", "no name of a file"),
         ("UPDATE team SET name = '../../x' WHERE id = 1", "no name of a team"),
         ("UPDATE team SET created_at = 9e999", "a time that is none"),
         ("UPDATE team SET email = printf('%.*c', 2000000, 'x')", "damaged"),
