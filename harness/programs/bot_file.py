@@ -74,12 +74,13 @@ class BotFile(Struct, forbid_unknown_fields=True):
         """Returns the folder that `bundle` names, seen from the bot's folder.
 
         UsageError if it leads out of that, and out of what the user shows to bots (`readable`). `file`: where it is.
-        `is_users`: the bot is the user's own, so it may.
+        `is_users`: the bot is the user's own, so that it may lead to the current folder, as in a copy of a starter kit.
         """
         place, copied = f"{spec}/{file}: bundle is {self.bundle!r}", (folder / self.bundle).resolve()
         if not folder.is_relative_to(copied):
             raise UsageError(f"{place}; expected this folder or one that contains it")
-        if not is_users and not is_inside(str(copied), archive.real_paths(folder, KITS, *readable)):
+        around = (os.getcwd(),) if is_users else ()
+        if not is_inside(str(copied), archive.real_paths(folder, KITS, *readable, *around)):
             raise UsageError(f"{place}, which leads out of the bot's folder; to allow that: --limit readable={copied}")
         return copied
 

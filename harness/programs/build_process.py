@@ -48,7 +48,7 @@ class BuildContext(Struct, frozen=True):
     on_output: Callable[[bytes], None] | None = None
     """Receives what a build prints, as it comes."""
     is_users: bool = False
-    """Whether the bot is the user's own, whose `bundle` may lead anywhere, and no submission."""
+    """Whether the bot is the user's own, whose `bundle` may lead to the current folder, and no submission."""
 
     def seeing(self, folder: Path) -> "BuildContext":
         """Returns the context of a build from an archive: it may read this folder, and is no bot of the user's."""

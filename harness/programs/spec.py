@@ -49,7 +49,7 @@ def entrants(
     UsageError for a wrong spec, before anything is built. RunError for a failed build.
 
     `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
-    `people`: allow `human` and `script:`, as in single matches, where a bot's `bundle` may lead anywhere.
+    `people`: allow `human` and `script:`, as in single matches, where a bot's `bundle` may lead to the current folder.
     `progress`: receives the progress of builds. `on_output`: receives what they print.
     """
     parsed = [_parse(spec, game, people) for spec in specs]

@@ -119,7 +119,7 @@ PROGRAMS: dict[str, Callable[[Contest], str]] = {
     "a link to a program": lambda contest: 'run = ["./linked"]',
     "a module of a rival": lambda contest: f'run = ["{contest.rival.with_suffix(".wasm")}"]',
     "a link to a module": lambda contest: 'run = ["linked.wasm"]',
-    "a wide bundle": lambda contest: f'run = [{PYTHON}]\nbuild = "true"\nbundle = "../.."',
+    "a wide bundle": lambda contest: f'run = [{PYTHON}]\nbuild = "true"\nbundle = "../../.."',
     "the whole disk": lambda contest: f'run = [{PYTHON}]\nbuild = "true"\nbundle = "/"\nexclude = ["[!e]*"]',
     "a link that a build follows": lambda contest: f'run = [{PYTHON}]\nbuild = "true"',
     "an original elsewhere": lambda contest: f'original = "{contest.rival}"',

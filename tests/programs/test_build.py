@@ -323,7 +323,9 @@ def test_build_results_and_excluded_files_do_not_belong_to_a_bot(tmp_path: Path)
     assert files(program.cwd).keys() == {"bot.toml", "source", "built"}
 
 
-def test_a_bot_can_be_built_from_files_next_to_its_folder_if_the_user_shows_them(tmp_path: Path) -> None:
+def test_a_bot_can_be_built_from_files_next_to_its_folder_if_the_user_shows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "all" / "lib").mkdir(parents=True)
     (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho far\n")
     spec = bot(tmp_path / "all" / "bot", "cp ../lib/words built; chmod +x built", "['./built']", "bundle = '..'")
@@ -331,6 +333,9 @@ def test_a_bot_can_be_built_from_files_next_to_its_folder_if_the_user_shows_them
         entrant(spec)
     shown = Limits(isolation=Isolation(readable=(str(tmp_path / "all"),)))
     assert says(entrant(spec, limits=shown)) == "far"
+    with pytest.raises(UsageError, match="leads out of the bot's folder"):
+        specs.entrants([spec], people=True)
+    monkeypatch.chdir(tmp_path / "all")
     assert says(specs.entrants([spec], people=True)[0]) == "far", "in a single match, the bot is the user's own"
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as archive:
         archive.write(tmp_path / "all" / "bot" / "bot.toml", "bot.toml")
