@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,22 @@ async def test_a_usage_error_in_a_worker_ends_the_run_with_its_text(tmp_path: Pa
             await pool.give(job)
             event = await pool.events.receive()
     assert isinstance(event, worker_messages.Failed) and "options of tictactoe" in event.why
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("started", [False, True])
+async def test_a_worker_that_is_stopped_before_it_can_hear_ends(tmp_path: Path, started: bool) -> None:
+    """As with a limit of time that is over at once."""
+    bots = {name: entrants([drawing_bot(tmp_path, name, 1)])[0] for name in ("ann", "bob")}
+    limits = Limits(isolation=OFF)
+    contest = worker_messages.Contest("tictactoe", {}, TICTACTOE.time, limits, (Encoding.JSON,), bots)
+    with trio.fail_after(30):
+        async with open_local(contest, 1, pin=False) as pool:
+            while started and not pool.room():
+                await trio.sleep(0)
+            await pool.stop(inf)
+            with pytest.raises(trio.EndOfChannel):
+                await pool.events.receive()
 
 
 def test_a_worker_ends_at_the_end_of_its_input(tmp_path: Path) -> None:

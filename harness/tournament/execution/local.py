@@ -81,6 +81,8 @@ class LocalPool(WorkerPool):
         try:
             worker.process = process
             await worker.send(self.contest)
+            if self._stopping:  # it was asked to stop before it could hear
+                await worker.send(Stop())
             async for message in worker_messages.messages(process.stdout):
                 report = worker_messages.report(message)
                 if isinstance(report, Ready):
