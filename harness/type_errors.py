@@ -12,6 +12,7 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(.+?)`(?: - at `\$\.?(.*)
 _MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.?(.*)`)?", re.DOTALL)
 _EXPECTED = re.compile(r"Expected `([^`]*)`(.*?)(?:, got `([^`]*)`)?(?: - at `\$\.?(.*)`)?", re.DOTALL)
 _CHOICE = re.compile(r"Invalid (?:enum )?value (.+?)(?: - at `\$\.?(.*)`)?", re.DOTALL)
+_FROM = re.compile(r" >= (-?\d+)(?:\.0)?$")
 _STEP = re.compile(r"\.?([^.\[\]]+)|(\[[^\]]*\])")
 _KINDS = {
     "int": "a whole number",
@@ -45,6 +46,7 @@ def in_words(error: Exception, kind: Any) -> str:
     if found := _EXPECTED.fullmatch(text):
         wanted, more, given, place = found.groups()
         what = " or ".join(_KINDS.get(each, each) for each in wanted.split(" | ") if each != "null" or given is None)
+        more = _FROM.sub(r" from \1 on", more)
         return f"{_prefix(place or '')}expected {what}{more}" + (f", got {_KINDS.get(given, given)}" if given else "")
     return text
 

@@ -227,13 +227,13 @@ def _check(name: str, value: Any, kind: Any) -> None:
         expected = {int: "an integer", Mapping: "a mapping", Callable: "a function"}.get(kind, f"a {kind.__name__}")
         raise UsageError(f"{name}={value!r}: expected {expected}")
     if isinstance(value, TimeControl | Limits):
+        for field, number in msgspec.structs.asdict(value).items():
+            if isinstance(number, int | float) and not number >= 0:
+                raise UsageError(f"{name}: {field}={number}: expected a number from 0 on")
         try:
             msgspec.convert(msgspec.to_builtins(value), kind)
         except msgspec.ValidationError as error:
             raise UsageError(f"{name}: {in_words(error, kind)}") from error
-        for field, number in msgspec.structs.asdict(value).items():
-            if isinstance(number, int | float) and not number >= 0:
-                raise UsageError(f"{name}: {field}={number}: expected a number from 0 on")
 
 
 def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,30 @@ def test_a_ladder_is_made_and_entered_with_the_bytes_of_the_bot(team: Path, cana
     assert not canary.exists()
     assert own_repository(tmp_path / "own") == ("own", "")
     assert not list((cup / ".git" / "hooks").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (lambda home: (home / "bot.py").write_bytes(BYTES + b"#"), "bots/team/bot.py"),
+        (lambda home: (home / "new.txt").touch(), "bots/team/new.txt"),
+        (lambda home: (home / "bot.py").unlink(), "bots/team/bot.py"),
+        (lambda home: ((home / "bot.py").unlink(), os.mkfifo(home / "bot.py")), "bots/team/bot.py"),
+    ],
+    ids=["changed", "added", "removed", "a pipe"],
+)
+def test_a_bots_folder_with_what_is_not_committed_is_not_replaced(
+    team: Path, tmp_path: Path, change: Callable[[Path], object], path: str
+) -> None:
+    cup = tmp_path / "cup"
+    (team / "bot.toml").write_text('owner = ["ann"]\nrun = ["./bot.py"]\n')
+    write_ladder(cup, find_game("tictactoe"), "Cup", {}, "referee @ file:///nowhere/referee")
+    with Repository(cup) as repository:
+        commit_bot(repository, staged(team, tmp_path / "copy", "team", "ann"))
+        change(cup / "bots" / "team")
+        (team / "more.txt").touch()
+        with pytest.raises(UsageError, match=f"holds what is not committed.*: {path}$"):
+            commit_bot(repository, staged(team, tmp_path / "again", "team", "ann"))
 
 
 def test_every_call_of_git_takes_its_environment_from_one_module() -> None:

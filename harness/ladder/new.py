@@ -119,7 +119,7 @@ def commit_bot(repository: Repository, bot: Path) -> None:
     programs = {path for path, file in paths.items() if file.stat().st_mode & 0o100}
     files = {path: file.read_bytes() for path, file in paths.items()}
     if repository.top is not None:
-        _refuse_uncommitted(repository, repository.top / home)
+        _refuse_uncommitted(repository, head, home)
     commit = commit_files(repository, head, files, f"Bot {bot.name}", folder=(home, ""), programs=programs)
     if repository.id_of(commit, home) == repository.id_of(head, home):
         raise UsageError(f"{repository.folder}: {home} has not changed")
@@ -137,9 +137,24 @@ def commit_bot(repository: Repository, bot: Path) -> None:
     repository.run("update-index", "-z", "--index-info", given=b"".join(lines))
 
 
-def _refuse_uncommitted(repository: Repository, bot: Path) -> None:
-    """UsageError for a bot's folder that is reached by a link, or with files that no commit has."""
+def _refuse_uncommitted(repository: Repository, head: str, home: str) -> None:
+    """UsageError for a bot's folder that is reached by a link, or with files that the commit has not.
+
+    `git status` would run the filters of this clone. Ends of lines may be those of its checkout.
+    """
+    assert repository.top is not None
+    bot = repository.top / home
     if bot.parent.is_symlink() or bot.is_symlink():
         raise UsageError(f"{bot} is reached by a link; expected folders of the clone")
-    if changed := repository.text("status", "--porcelain", "--ignored", "--untracked-files=all", "--", str(bot)):
-        raise UsageError(f"{bot} holds what is not committed; commit it or move it away: {changed.splitlines()[0][3:]}")
+    entries = {each.path: each.id for each in repository.entries(head, f"{home}/")}
+    committed = dict(zip(entries, repository.read(entries.values()), strict=True))
+    there = {file.relative_to(repository.top).as_posix(): file for file in bot.rglob("*") if not file.is_dir()}
+    for path in sorted(there.keys() | committed.keys()):
+        file, content = there.get(path), committed.get(path)
+        is_plain = file is not None and file.is_file() and not file.is_symlink()
+        if file is None or content is None or not is_plain or _lines(file.read_bytes()) != _lines(content):
+            raise UsageError(f"{bot} holds what is not committed; commit it or move it away: {path}")
+
+
+def _lines(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")
