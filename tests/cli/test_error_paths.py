@@ -49,7 +49,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("--game", "tictactoe", "@random", ""), 2, "no bot is named"),
     (("--game", "tictactoe", "@random", "mine="), 2, "no bot is named"),
     (("--game", "tictactoe", "@random", "O'Neil/1=@random"), 2, "a name in front of = is not empty and has no /"),
-    (("--game", "tictactoe", "@random", "plain"), 3, "is not executable; chmod +x makes it so"),
+    (("--game", "tictactoe", "@random", "plain"), 3, "is not executable; name its interpreter, as in run = "),
     (("--game", "tictactoe", "@random", "cmd:nothing-here"), 2, "there is no program 'nothing-here'"),
     (("--game", "tictactoe", "@random", "cmd:"), 2, "needs a command line, as in cmd:'python3 mybot.py'"),
     (("--game", "tictactoe", "@random", "script:none.txt"), 2, "cannot be read: No such file or directory"),
