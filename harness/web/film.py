@@ -79,9 +79,7 @@ def write_film(replay: Replay | Original, file: Path, cut: Cut, replaces: bool =
     document = empty_page(replay.game, "film")
     try:
         with writing(file), whole_file(file) as new:
-            return asyncio.run(_film(replay, document, new, ffmpeg, cut))
-    except TimeoutError as error:
-        raise RunError(f"the film was not done after {MOST_S} s; choose fewer turns with --from and --to") from error
+            return asyncio.run(_in_time(replay, document, new, ffmpeg, cut))
     except Error as error:
         raise RunError(f"Chromium failed: {str(error).splitlines()[0]}") from error
 
@@ -95,8 +93,16 @@ def _ffmpeg(file: Path) -> str:
     return path
 
 
+async def _in_time(replay: Replay | Original, document: str, partial: Path, ffmpeg: str, cut: Cut) -> int:
+    try:
+        async with asyncio.timeout(MOST_S):
+            return await _film(replay, document, partial, ffmpeg, cut)
+    except TimeoutError as error:  # to Python, an error of the system
+        raise RunError(f"the film was not done after {MOST_S} s; choose fewer turns with --from and --to") from error
+
+
 async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg: str, cut: Cut) -> int:
-    async with asyncio.timeout(MOST_S), _opened(document, cut) as page:
+    async with _opened(document, cut) as page:
         positions = await _load(page, replay, cut)
         last = positions - 1 if cut.last is None else cut.last
         if not 0 <= cut.first <= last < positions:
