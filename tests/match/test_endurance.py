@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mode
 
 import msgspec
 import psutil
@@ -112,8 +113,10 @@ async def test_500_matches_leave_descriptors_threads_children_and_memory_where_t
         grown = resident_bytes() - warm
     assert faults == MATCHES // FAULTY_EVERY
     assert grown < GROWTH_BYTES, f"{grown / (1 << 20):.1f} MiB more than after {WARM_UP} matches"
-    assert max(descriptors) <= min(descriptors[:WARM_UP]) + 4, "two for each bot whose processes are being read"
-    assert max(descriptors[WARM_UP:]) <= max(descriptors[:WARM_UP])
+    usual = mode(descriptors)
+    assert usual <= min(descriptors[:WARM_UP]) + 4, "two for each bot whose processes are being read"
+    assert max(descriptors) <= usual + 2, "what a thread reads just then"
+    assert mode(descriptors[-WARM_UP:]) == usual
     assert max(threads) <= 8, "the main one, and those that trio keeps for what takes long"
     assert census()[::2] == before[::2], "trio keeps an idle thread for some seconds"
     assert arena.alive() == []
