@@ -371,7 +371,7 @@ async def test_memory_that_processes_no_longer_share_counts_for_each(arena: Aren
     body = "held = bytearray(48 << 20)\nfor n in range(0, len(held), 4096): held[n] = 1\n"
     body += "greet(); call()\nfor _ in range(4):\n if os.fork() == 0:\n  time.sleep(0.1)\n"
     body += "  for n in range(0, len(held), 4096): held[n] = 2\n  signal.pause()\nsignal.pause()"
-    duel = await arena.duel(body, Limits(memory_bytes=128 << 20))
+    duel = await arena.duel(body, Limits(memory_bytes=128 << 20), granted_s=20)  # four processes write 48 MiB each
     assert duel.fault.kind is FaultKind.MEMORY
 
 
