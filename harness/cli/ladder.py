@@ -1,6 +1,5 @@
 """`referee ladder`: a ladder in a git repository that proves itself."""
 
-import os
 import shutil
 import tempfile
 import time
@@ -166,8 +165,7 @@ def play(
     if owner is not None:
         ((path, content),) = playing.runner_file(runner, key, owner).items()
         with Repository(folder) as repository:
-            place = os.path.relpath(write(repository, path, content))
-            out.print(f"Wrote {place}. Next: have a maintainer commit it.")
+            out.print(f"Wrote {write(repository, path, content)}. Next: have a maintainer commit it.")
         return PLAYED
     with Repository(folder) as repository:
         ladder = Ladder(repository, newest(repository, base))

@@ -1,5 +1,6 @@
 """Writes commits with git's plumbing: no work tree, hook or filter takes part."""
 
+import os
 import re
 import time
 from collections.abc import Collection, Mapping
@@ -105,14 +106,14 @@ def shown(repository: Repository, commit: str | None) -> str:
 
 
 def write(repository: Repository, path: str, content: bytes) -> Path:
-    """Writes a file of the work tree, to be committed by a user. Returns its place."""
+    """Writes a file of the work tree, to be committed by a user. Returns its path from the current folder."""
     if repository.top is None:
         raise UsageError(f"{repository.folder} has no work tree to write {path} to; use a clone that is not bare")
     to = repository.top / path
     with writing(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_bytes(content)
-    return to
+    return Path(os.path.relpath(to))
 
 
 def push_branch(repository: Repository, commit: str, branch: str, remote: str) -> None:
