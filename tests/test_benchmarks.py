@@ -136,7 +136,7 @@ def test_environments_for_training_are_faster_than_pettingzoos() -> None:
     figures = training.measured(rounds=5)
     pettingzoo, aec, vector = [min(figures[name]) for name in (training.PETTINGZOO, training.AEC, training.VECTOR)]
     assert aec <= pettingzoo
-    assert 2 * vector <= pettingzoo  # 3.5 on an idle machine: programs that share its caches slow arrays more
+    assert 2.5 * vector <= pettingzoo  # 3.5 on an idle machine: programs that share its caches slow arrays more
     assert f"| {training.PETTINGZOO} | " in training.table_of_training(figures)
 
 
