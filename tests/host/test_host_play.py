@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -312,7 +313,8 @@ def test_a_team_does_not_see_its_place_of_now_while_the_table_is_frozen(tmp_path
 def test_a_build_that_the_machine_ends_sets_no_version_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_ours: bool
 ) -> None:
-    folder, bot, notes = cup(tmp_path / "cup"), folder_bot(tmp_path / "bots", "ann", 1), list[str]()
+    folder, notes = cup(tmp_path / "cup"), list[str]()
+    bot = folder_bot(tmp_path / "bots", "ann", 1, f"# never built before: {uuid4()}")
     if is_ours:
         (bot / "bot.toml").write_text((bot / "bot.toml").read_text().replace("mkdir -p", "exit 1; mkdir -p"))
     else:
