@@ -72,9 +72,9 @@ docs: $(READY)
 	$(BIN)/python -m referee.tools.site
 
 # Builds the page of `referee replay html`. Nothing else needs node.
-viewer: harness/web/static/viewer.js
+viewer: addons/web/static/viewer.js
 
-harness/web/static/viewer.js: $(shell find viewer/src -type f) viewer/package-lock.json viewer/vite.config.ts
+addons/web/static/viewer.js: $(shell find viewer/src -type f) viewer/package-lock.json viewer/vite.config.ts
 	cd viewer && npm ci --silent --ignore-scripts && npm run --silent build
 
 toolchains:
@@ -95,5 +95,5 @@ $(READY): pyproject.toml
 	@touch $(CORE) $@
 
 clean:
-	rm -rf .venv harness/web/static viewer/node_modules starter_kits/c/build starter_kits/cpp/build starter_kits/go/build starter_kits/java/target starter_kits/rust/target starter_kits/javascript/build starter_kits/javascript/dist \
+	rm -rf .venv addons/web/static viewer/node_modules starter_kits/c/build starter_kits/cpp/build starter_kits/go/build starter_kits/java/target starter_kits/rust/target starter_kits/javascript/build starter_kits/javascript/dist \
 	    starter_kits/javascript/node_modules

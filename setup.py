@@ -36,7 +36,7 @@ def data_files(tops: Iterable[str] = DATA) -> Iterator[Path]:
 
 def build_viewer() -> None:
     """Builds the viewer if npm is installed. Without the viewer, `referee replay html` says what is missing."""
-    if Path("harness/web/static/viewer.js").exists() or not Path("viewer").is_dir():
+    if Path("addons/web/static/viewer.js").exists() or not Path("viewer").is_dir():
         return
     if not shutil.which("npm"):
         print("the viewer is left out: npm is not installed")

@@ -21,6 +21,7 @@ import psutil
 import trio
 from playwright.sync_api import Browser, sync_playwright
 
+from referee.addons.web.page import page
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
@@ -28,7 +29,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
-from referee.harness.web.page import page
 
 BOTS = {"aibg5": "@trainer", "cardgame": "@trader", "reantics": "@raider", "aiarena21": "@planner"}
 """Bots that fill the board; `@random` in the other games."""

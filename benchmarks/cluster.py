@@ -23,16 +23,16 @@ import msgspec
 import psutil
 import trio
 
+from referee.addons.tournament.execution import dask_worker, worker_messages
+from referee.addons.tournament.execution.dask import Tls, open_cluster
+from referee.addons.tournament.execution.tournament_games import contest_of
+from referee.addons.tournament.organise import Request, arranged
+from referee.addons.tournament.plan import Entry, Plan, identified
+from referee.addons.tournament.store.ledger import Line
 from referee.benchmarks.slow_network import relay
 from referee.benchmarks.tournament import compiled, timed
 from referee.games import registry
 from referee.harness.process.limits import Limits
-from referee.harness.tournament.execution import dask_worker, worker_messages
-from referee.harness.tournament.execution.dask import Tls, open_cluster
-from referee.harness.tournament.execution.tournament_games import contest_of
-from referee.harness.tournament.organise import Request, arranged
-from referee.harness.tournament.plan import Entry, Plan, identified
-from referee.harness.tournament.store.ledger import Line
 
 REAL = (1, 2, 4)
 MODELLED = 64

@@ -17,8 +17,8 @@ from typing import Any
 from msgspec import Struct
 
 from referee import api
+from referee.addons.engines.options import OVERHEAD_MS
 from referee.games.game import TimeControl
-from referee.harness.adapters.engines.options import OVERHEAD_MS
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Turn

@@ -17,6 +17,7 @@ from pathlib import Path
 import trio
 from playwright.sync_api import Browser, sync_playwright
 
+from referee.addons.web.page import page
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
@@ -24,7 +25,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
-from referee.harness.web.page import page
 
 ROUNDS = 150
 """Of four turns."""

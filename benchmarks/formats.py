@@ -23,20 +23,20 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
+from referee.addons.host.orders import Orders
+from referee.addons.host.play import HostGames
+from referee.addons.tournament.execution.tournament_games import TournamentGames
+from referee.addons.tournament.execution.worker_messages import Assignment
+from referee.addons.tournament.formats.designs import LineUp
+from referee.addons.tournament.formats.games import Field, Outcome, Results, ScheduledGame, ScheduledGames
+from referee.addons.tournament.formats.schedules import FORMATS
+from referee.addons.tournament.plan import Entry, Plan, identified
+from referee.addons.tournament.statistics.rating import Game, Tally
+from referee.addons.tournament.store.ledger import Ledger, Line
+from referee.addons.tournament.store.reader import Book
 from referee.benchmarks.matchmaking import ELO, SPREAD, least_certain, most_informed
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
-from referee.harness.host.orders import Orders
-from referee.harness.host.play import HostGames
-from referee.harness.tournament.execution.tournament_games import TournamentGames
-from referee.harness.tournament.execution.worker_messages import Assignment
-from referee.harness.tournament.formats.designs import LineUp
-from referee.harness.tournament.formats.games import Field, Outcome, Results, ScheduledGame, ScheduledGames
-from referee.harness.tournament.formats.schedules import FORMATS
-from referee.harness.tournament.plan import Entry, Plan, identified
-from referee.harness.tournament.statistics.rating import Game, Tally
-from referee.harness.tournament.store.ledger import Ledger, Line
-from referee.harness.tournament.store.reader import Book
 
 WORKERS = 16
 MARKS = (10, 20, 40)

@@ -23,20 +23,20 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from referee.harness.host import teams, versions
-from referee.harness.host.client import Client
-from referee.harness.host.contest import opened
-from referee.harness.host.play import PlaySettings
-from referee.harness.host.store import Store
-from referee.harness.tournament import organise
-from referee.harness.tournament.inbox import Submit, hand_in
-from referee.harness.tournament.plan import IDENT_DIGITS, Entry, write_plan
-from referee.harness.tournament.store import reader
-from referee.harness.tournament.store.bot_archives import finding
-from referee.harness.tournament.store.ledger import PLAN
-from referee.harness.tournament.store.reader import Book, Touch
+from referee.addons.host import teams, versions
+from referee.addons.host.client import Client
+from referee.addons.host.contest import opened
+from referee.addons.host.play import PlaySettings
+from referee.addons.host.store import Store
+from referee.addons.tournament import organise
+from referee.addons.tournament.inbox import Submit, hand_in
+from referee.addons.tournament.plan import IDENT_DIGITS, Entry, write_plan
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.bot_archives import finding
+from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.reader import Book, Touch
 
-PLAY = "referee.harness.host.play_process"
+PLAY = "referee.addons.host.play_process"
 WITHIN_S = 120.0
 START_S = 10.0
 """How long the bots play before the first upload."""

@@ -19,16 +19,14 @@ from typing import IO
 
 import msgspec
 
-from referee.harness import git
-from referee.harness.known_games import find_game
-from referee.harness.ladder.chain import Chain, Nature, Result
-from referee.harness.ladder.commits import NEW
-from referee.harness.ladder.draw import DrawnGame, due, new_games, sampled
-from referee.harness.ladder.keys import SigningKey
-from referee.harness.ladder.new import write_ladder
-from referee.harness.ladder.objects import Repository
-from referee.harness.ladder.playing import runner_file
-from referee.harness.ladder.records import (
+from referee.addons.ladder.chain import Chain, Nature, Result
+from referee.addons.ladder.commits import NEW
+from referee.addons.ladder.draw import DrawnGame, due, new_games, sampled
+from referee.addons.ladder.keys import SigningKey
+from referee.addons.ladder.new import write_ladder
+from referee.addons.ladder.objects import Repository
+from referee.addons.ladder.playing import runner_file
+from referee.addons.ladder.records import (
     Claim,
     Head,
     Part,
@@ -41,6 +39,8 @@ from referee.harness.ladder.records import (
     line_of,
     signed_file,
 )
+from referee.harness import git
+from referee.harness.known_games import find_game
 
 BOTS, RUNNERS, GAMES, BATCH = 300, 50, 5_000_000, 200
 UPDATES = 900

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy
 from numpy.typing import NDArray
 
-from referee.harness.tournament.formats.designs import LineUp
-from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
+from referee.addons.tournament.formats.designs import LineUp
+from referee.addons.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
 
 Vector = NDArray[numpy.float64]
 ELO = 400 / math.log(10)

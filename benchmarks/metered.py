@@ -23,13 +23,13 @@ from typing import Any
 import trio
 from wasmtime import wat2wasm
 
+from referee.addons.wasm import runner
+from referee.addons.wasm.frames import CALL, ENDED, GO_ON, MATCH, NO_LIMIT, Channel
+from referee.addons.wasm.prices import UNITS_PER_S
 from referee.benchmarks.calls import BOTS, compiled
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import TimeControl
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.frames import CALL, ENDED, GO_ON, MATCH, NO_LIMIT, Channel
-from referee.harness.adapters.wasm.prices import UNITS_PER_S
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits

@@ -14,11 +14,11 @@ from typing import Any
 
 import pyspiel
 
+from referee.addons.openspiel.family import game_of
+from referee.addons.openspiel.state import kept_stderr
+from referee.addons.openspiel.types import Action
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.adapters.openspiel.family import game_of
-from referee.harness.adapters.openspiel.state import kept_stderr
-from referee.harness.adapters.openspiel.types import Action
 
 GAMES = {"tic_tac_toe": 300, "connect_four": 100, "quoridor": 10, "chess": 4}
 """By name, the matches of a round."""

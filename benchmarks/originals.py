@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from referee.addons.originals.spec import Original
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.dice import Dice
-from referee.harness.adapters.originals.spec import Original
 from referee.harness.paths import KITS
 
 AGENT = """

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import trio
 
+from referee.addons.rules.source import SOURCE
 from referee.benchmarks.calls import BOTS, ORDERS, compiled
 from referee.games.game import Game
-from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.isolation.plan import OFF
 from referee.harness.known_games import typed_game
 from referee.harness.match.match import Match, play

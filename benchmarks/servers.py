@@ -28,13 +28,13 @@ from typing import Any
 import psutil
 import trio
 
+from referee.addons.arena.judge import JUDGE_PLANS
+from referee.addons.arena.runs import path_of
 from referee.games import registry
 from referee.games.arena import Battle
 from referee.games.connectfour import ConnectFour
 from referee.games.contract import Player, Setup
 from referee.games.quoridor import Quoridor
-from referee.harness.servers.arena.judge import JUDGE_PLANS
-from referee.harness.servers.arena.runs import path_of
 
 SERVE = [sys.executable, "-m", "referee.harness.cli.main", "serve"]
 CASES = {
@@ -277,7 +277,7 @@ async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures
 
 def write_users(path: Path, count: int) -> None:
     """Writes a file of users with one password, which is hashed once."""
-    from referee.harness.servers.users import add_user
+    from referee.addons.web.serving.users import add_user
 
     add_user(path, "chief", "admin", PASSWORD)
     users = json.loads(path.read_text())

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 import trio
 
-from referee.harness.tournament.execution.worker_messages import Assignment, Contest, Done, Job, Played, PlayedGame
-from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, WorkerPool
-from referee.harness.tournament.plan import Entry
-from referee.harness.tournament.store.ledger import Fault, Line
+from referee.addons.tournament.execution.worker_messages import Assignment, Contest, Done, Job, Played, PlayedGame
+from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, WorkerPool
+from referee.addons.tournament.plan import Entry
+from referee.addons.tournament.store.ledger import Fault, Line
 
 Ending = tuple[tuple[int, ...], tuple[int, ...]]
 """Of a game: the ranks and the seats with a fault."""

@@ -24,20 +24,20 @@ from tempfile import TemporaryDirectory
 import msgspec
 import psutil
 
+from referee.addons.host.play import PlaySettings
+from referee.addons.host.settings import WebSettings
+from referee.addons.host.store import Store
+from referee.addons.tournament import organise
+from referee.addons.tournament.inbox import Submit, hand_in
+from referee.addons.tournament.plan import read_plan, write_plan
+from referee.addons.tournament.reports.all_stages import all_standings
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.web.server.limits import listen
 from referee.benchmarks.hosting import PLAY, bots
-from referee.harness.host.play import PlaySettings
-from referee.harness.host.settings import WebSettings
-from referee.harness.host.store import Store
 from referee.harness.isolation.self_protection import allow_descriptors
-from referee.harness.tournament import organise
-from referee.harness.tournament.inbox import Submit, hand_in
-from referee.harness.tournament.plan import read_plan, write_plan
-from referee.harness.tournament.reports.all_stages import all_standings
-from referee.harness.tournament.store import reader
-from referee.harness.tournament.store.ledger import PLAN
-from referee.harness.web.server.limits import listen
 
-WEB = "referee.harness.host.web_process"
+WEB = "referee.addons.host.web_process"
 BEGIN_S = 5.0
 """How long the readers may take to connect, before a round is measured."""
 DESCRIPTORS = 8192

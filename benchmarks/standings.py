@@ -20,14 +20,14 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Entry, Plan, identified, read_plan, write_plan
-from referee.harness.tournament.reports.history import history
-from referee.harness.tournament.reports.standings import standings
-from referee.harness.tournament.statistics import rating
-from referee.harness.tournament.store import reader
-from referee.harness.tournament.store.ledger import PLAN, Ledger, Line
+from referee.addons.tournament.formats.games import ScheduledGame
+from referee.addons.tournament.keys import Keys
+from referee.addons.tournament.plan import Entry, Plan, identified, read_plan, write_plan
+from referee.addons.tournament.reports.history import history
+from referee.addons.tournament.reports.standings import standings
+from referee.addons.tournament.statistics import rating
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import PLAN, Ledger, Line
 
 DAYS = 60
 START = 1_790_000_000

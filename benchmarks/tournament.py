@@ -26,22 +26,22 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.addons.tournament.execution import worker_messages
+from referee.addons.tournament.execution.local import open_local
+from referee.addons.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.addons.tournament.execution.worker_pool import DRAIN_S, WorkerPool
+from referee.addons.tournament.keys import Keys
+from referee.addons.tournament.plan import Entry, Plan, identified
+from referee.addons.tournament.reports import site, standings
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import Ledger, Line
+from referee.addons.tournament.store.reader import Book
 from referee.games import registry
 from referee.harness.isolation.plan import isolation
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
-from referee.harness.tournament.execution import worker_messages
-from referee.harness.tournament.execution.local import open_local
-from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
-from referee.harness.tournament.execution.worker_pool import DRAIN_S, WorkerPool
-from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Entry, Plan, identified
-from referee.harness.tournament.reports import site, standings
-from referee.harness.tournament.store import reader
-from referee.harness.tournament.store.ledger import Ledger, Line
-from referee.harness.tournament.store.reader import Book
 
 BOTS = Path(__file__).parent / "bots"
 

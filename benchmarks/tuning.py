@@ -10,8 +10,8 @@ from importlib import import_module
 from statistics import mean
 from typing import Any
 
+from referee.addons.tournament.statistics.spsa import Spsa
 from referee.games.dice import Dice
-from referee.harness.tournament.statistics.spsa import Spsa
 
 DRAWS = 0.4
 """The share of draws between equal bots."""

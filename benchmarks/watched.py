@@ -30,6 +30,7 @@ import msgspec
 import psutil
 import trio
 
+from referee.addons.web.watch import ViewerLink, open_viewer
 from referee.benchmarks.calls import compiled
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
@@ -39,7 +40,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
-from referee.harness.web.watch import ViewerLink, open_viewer
 
 ROUNDS = 20
 DRAW_AFTER = 10_000
@@ -186,7 +186,7 @@ async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> d
     async with AsyncExitStack() as stack:
         roster = await stack.enter_async_context(open_roster(Limits(isolation=OFF)))
         end = await stack.enter_async_context(open_viewer("127.0.0.1", 0, 0))
-        (viewer,) = (each for each in psutil.Process().children() if "referee.harness.web.watch_main" in each.cmdline())
+        (viewer,) = (each for each in psutil.Process().children() if "referee.addons.web.watch_main" in each.cmdline())
         pages = Pages(end.links["watch"])
         stack.callback(pages.close)
         watched = Watched(match, roster, end, pages, folder)

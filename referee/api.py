@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 import msgspec
 import trio
 
+from referee.addons.web import notebook
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl
@@ -29,7 +30,6 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
 from referee.harness.seats.function import Function, function_entrant
 from referee.harness.type_errors import in_words
-from referee.harness.web import notebook
 from referee.protocol.messages import Encoding
 
 __all__ = [

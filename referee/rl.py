@@ -21,12 +21,12 @@ from referee.harness.process.limits import Limits
 from referee.harness.seats.decision import Decision
 
 if TYPE_CHECKING:
-    from referee.harness.rl.encoding import Encoding
-    from referee.harness.rl.gymnasium_env import SeatEnv
-    from referee.harness.rl.pettingzoo_env import MatchAEC, MatchParallel
-    from referee.harness.rl.policy import Policy, PolicyBot
-    from referee.harness.rl.rendering import Pictures
-    from referee.harness.rl.vector_env import BatchPolicy, VectorMatches
+    from referee.addons.rl.encoding import Encoding
+    from referee.addons.rl.gymnasium_env import SeatEnv
+    from referee.addons.rl.pettingzoo_env import MatchAEC, MatchParallel
+    from referee.addons.rl.policy import Policy, PolicyBot
+    from referee.addons.rl.rendering import Pictures
+    from referee.addons.rl.vector_env import BatchPolicy, VectorMatches
 
 __all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
 
@@ -67,7 +67,7 @@ def aec(
         options: The options of the rules, `map` and `names`, as for `referee.setup`.
     """
     with _extra():
-        from referee.harness.rl.pettingzoo_env import MatchAEC
+        from referee.addons.rl.pettingzoo_env import MatchAEC
     found = typed_environment(name)
     table = _table(found, options)
     return MatchAEC(found, *table, max_cycles, render_mode, reward, _pictures(found, render_mode))
@@ -86,7 +86,7 @@ def parallel(
     The arguments are those of `aec`; `max_cycles` counts steps.
     """
     with _extra():
-        from referee.harness.rl.pettingzoo_env import MatchParallel
+        from referee.addons.rl.pettingzoo_env import MatchParallel
     found = typed_environment(name)
     table = _table(found, options)
     return MatchParallel(found, *table, max_cycles, render_mode, reward, _pictures(found, render_mode))
@@ -118,8 +118,8 @@ def gym(
         options: As for `aec`.
     """
     with _extra():
+        from referee.addons.rl.gymnasium_env import SeatEnv
         from referee.harness.match.match import Match
-        from referee.harness.rl.gymnasium_env import SeatEnv
     found, limits = typed_environment(name), limits or Limits()
     if isinstance(opponents, str | os.PathLike) or callable(opponents):
         raise UsageError(f"opponents={opponents!r}: expected a list, with one bot for each other seat")
@@ -166,7 +166,7 @@ def vector(
         options: As for `aec`.
     """
     with _extra():
-        from referee.harness.rl.vector_env import VectorMatches
+        from referee.addons.rl.vector_env import VectorMatches
     found = typed_environment(name)
     arrays, start = _table(found, options)
     count = len(start.names)
@@ -187,7 +187,7 @@ def policy_bot(policy: "Policy", name: str, **options: Any) -> "PolicyBot":
     refuses matches without these `options`, with which the policy was trained.
     """
     with _extra():
-        from referee.harness.rl.policy import PolicyBot
+        from referee.addons.rl.policy import PolicyBot
     if not callable(policy):
         raise UsageError(f"policy={policy!r}: expected a function of an observation")
     return PolicyBot(policy, typed_environment(name), options)
@@ -197,14 +197,14 @@ def _pictures(found: Game, render_mode: str | None) -> "Pictures | None":
     """Returns what draws pictures in the mode `rgb_array`. RunError, with what to install, if something is missing."""
     if render_mode != "rgb_array":
         return None
-    from referee.harness.web.pictures import Pictures  # takes a moment
+    from referee.addons.web.pictures import Pictures  # takes a moment
 
     return Pictures(found)
 
 
 def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:
     with _extra():
-        from referee.harness.rl.encoding import encoding_of
+        from referee.addons.rl.encoding import encoding_of
     start = setup_of(found, **options)
     return encoding_of(found, start.options, len(start.names)), start
 

@@ -17,7 +17,7 @@ pytestmark = [
         "starter_kits/java",
         "starter_kits/new_rules",
         "starter_kits/python",
-        "harness/adapters/rules",
+        "addons/rules",
         "harness/new",
     ),
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.harness.adapters.rules.source import SOURCE
+from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from referee.addons.ladder.commits import advance, commit_files
+from referee.addons.ladder.new import commit_bot, staged, write_ladder
+from referee.addons.ladder.objects import PROGRAM, Repository
+from referee.addons.tournament.intake.git import fetch
 from referee.harness.errors import UsageError
 from referee.harness.known_games import find_game
-from referee.harness.ladder.commits import advance, commit_files
-from referee.harness.ladder.new import commit_bot, staged, write_ladder
-from referee.harness.ladder.objects import PROGRAM, Repository
 from referee.harness.paths import HOME
-from referee.harness.tournament.intake.git import fetch
 
 WHO = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
 BYTES = b"one\ntwo\r\n$Id$\n"

@@ -245,7 +245,7 @@ def test_setuptools_gives_no_warning(sdist: Path, tmp_path: Path) -> None:
 def test_both_hold_the_built_page_and_the_sdist_its_sources(source: Path, sdist: Path, wheel: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if member.isfile()}
-    built = {f"harness/web/static/{name}" for name in ("viewer.js", "viewer.css", "painters.json", "licences.md")}
+    built = {f"addons/web/static/{name}" for name in ("viewer.js", "viewer.css", "painters.json", "licences.md")}
     sources = {f"viewer/{path}" for path in files(source / "viewer") if not path.startswith("node_modules/")}
     assert built | sources <= names and "viewer/package-lock.json" in sources
     assert not [name for name in names if "node_modules" in name]

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from referee.addons.llm import spec as llm_spec
+from referee.addons.llm.relay import BYTES_A_TOKEN
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import Game
-from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.llm.relay import BYTES_A_TOKEN
 from referee.harness.errors import UsageError
 from referee.harness.records import ModelSettings
 from referee.tools import generated

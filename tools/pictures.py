@@ -19,12 +19,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import referee
+from referee.addons.web.film import Cut, write_film
+from referee.addons.web.page import page as page_of
+from referee.addons.web.pictures import BROWSERS
 from referee.games import registry
 from referee.harness.opponents import levels
 from referee.harness.replay.reader import Replay
-from referee.harness.web.film import Cut, write_film
-from referee.harness.web.page import page as page_of
-from referee.harness.web.pictures import BROWSERS
 from referee.tools.generated import ROOT
 
 FOLDER = ROOT / "docs" / "images"

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from referee.addons.llm.functions import PREPARE, QUESTION
+from referee.addons.llm.questions import match_variables, turn_variables
+from referee.addons.llm.run import Prompter
 from referee.games.contract import Call, Fault, Notice, Player, Setup, State
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness.adapters.llm.functions import PREPARE, QUESTION
-from referee.harness.adapters.llm.questions import match_variables, turn_variables
-from referee.harness.adapters.llm.run import Prompter
 
 Choose = Callable[[str, str], Any]
 """Takes the first message and the question; returns an answer as plain JSON values."""

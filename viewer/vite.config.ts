@@ -18,7 +18,7 @@ export default defineConfig({
   logLevel: "warn",
   plugins: [painters],
   build: {
-    outDir: "../harness/web/static",
+    outDir: "../addons/web/static",
     license: { fileName: "licences.md" },
     emptyOutDir: true,
     modulePreload: false,

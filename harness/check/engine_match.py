@@ -9,9 +9,9 @@ from typing import Any
 import trio
 from msgspec import Struct
 
+from referee.addons.wasm.transport import Metered
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, Setup
 from referee.games.dice import derive_seed
-from referee.harness.adapters.wasm.transport import Metered
 from referee.harness.check.request import Check
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver

@@ -14,13 +14,13 @@ import msgspec
 import psutil
 from msgspec import Struct
 
+from referee.addons.rules.games import program
+from referee.addons.rules.messages import MEMORY_BYTES, Turn
+from referee.addons.rules.program import Position, RefusedOptions
+from referee.addons.rules.state import ProgramState
 from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
-from referee.harness.adapters.rules.games import program
-from referee.harness.adapters.rules.messages import MEMORY_BYTES, Turn
-from referee.harness.adapters.rules.program import Position, RefusedOptions
-from referee.harness.adapters.rules.state import ProgramState
 from referee.harness.check.findings import (
     GAME_RULES,
     NOT_TRIED,

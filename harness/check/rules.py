@@ -6,12 +6,12 @@ from functools import partial
 
 import msgspec
 
+from referee.addons.wasm.kind import MODULE
+from referee.addons.wasm.options import PULLEY
+from referee.addons.wasm.prices import UNITS_PER_S
+from referee.addons.wasm.runner import by_engine
 from referee.games.contract import FaultKind
 from referee.games.dice import derive_seed
-from referee.harness.adapters.wasm.kind import MODULE
-from referee.harness.adapters.wasm.options import PULLEY
-from referee.harness.adapters.wasm.prices import UNITS_PER_S
-from referee.harness.adapters.wasm.runner import by_engine
 from referee.harness.check.engine_match import EngineGame, GamePlan, params_sizes, play_engine_game
 from referee.harness.check.findings import Level
 from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial

@@ -34,7 +34,7 @@ def build(
         built = entrant(bot, progress=building)
         out.print(f"{built.name}: {shlex.join(built.argv)}", soft_wrap=True)
         return PLAYED
-    from referee.harness.adapters.wasm.build import build_module, save  # for modules alone
+    from referee.addons.wasm.build import build_module, save  # for modules alone
 
     module = build_module(bot, BuildContext(progress=building))
     file = Path(f"{Path(bot).resolve().stem}.wasm") if output is None else output

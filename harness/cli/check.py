@@ -99,7 +99,7 @@ def checked_game(
     spec: str, seed: int, setup: SetupOptions, only: Sequence[str], seats: int | None = None
 ) -> CheckReport:
     """Checks the rules of a game. UsageError unless they are a program."""
-    from referee.harness.adapters.rules.games import is_program  # takes a moment, which a check of a bot need not spend
+    from referee.addons.rules.games import is_program  # takes a moment, which a check of a bot need not spend
     from referee.harness.check.game_trial import check_game, not_started
 
     game = with_seats(typed_game(spec), seats)

@@ -15,8 +15,9 @@ from msgspec import Struct
 from rich.console import Group
 from rich.text import Text
 
+from referee.addons.tournament.machine_effects import machine_effects
+from referee.addons.wasm import runner
 from referee.harness import installed
-from referee.harness.adapters.wasm import runner
 from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, ns_per_step, slow_build
@@ -34,7 +35,6 @@ from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
-from referee.harness.tournament.machine_effects import machine_effects
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes COMMAND"
 USER_NAMESPACES = (

@@ -52,7 +52,7 @@ def games(name: str | None = None, subject: str | None = None) -> int:
 
 
 def _install(folder: Path) -> int:
-    from referee.harness.adapters.rules.install import install  # takes a moment, which other commands need not spend
+    from referee.addons.rules.install import install  # takes a moment, which other commands need not spend
 
     game, place = install(folder)
     bots = " ".join(["@random"] * game.seats.start)
@@ -63,7 +63,7 @@ def _install(folder: Path) -> int:
 
 
 def _remove(name: str) -> int:
-    from referee.harness.adapters.rules.install import uninstall  # takes a moment, which other commands need not spend
+    from referee.addons.rules.install import uninstall  # takes a moment, which other commands need not spend
 
     uninstall(name)
     out.print(f"{name} is removed")

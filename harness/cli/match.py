@@ -13,8 +13,12 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
+from referee.addons.arena.cli.serve import remote_seats
+from referee.addons.tournament.execution import core_locks
+from referee.addons.tournament.execution.series_on_workers import play_side_by_side
+from referee.addons.wasm.kept_modules import keep_modules
+from referee.addons.web.cli.watch import WatchOptions, watched
 from referee.games.game import Game, Stakes
-from referee.harness.adapters.wasm.kept_modules import keep_modules
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     MORE,
@@ -34,9 +38,7 @@ from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
 from referee.harness.cli.screen import Screen, building, err, out, print_json, warn
-from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
-from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import Book, Occasion, OpenedBook, Openings
 from referee.harness.match.match import Match
@@ -51,8 +53,6 @@ from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claim_file
 from referee.harness.seats.inside import script_of
-from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.execution.series_on_workers import play_side_by_side
 from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")

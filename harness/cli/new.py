@@ -4,8 +4,8 @@ import shlex
 from pathlib import Path
 from typing import Literal
 
+from referee.addons.rules.source import NAME
 from referee.games import registry
-from referee.harness.adapters.rules.source import NAME
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out

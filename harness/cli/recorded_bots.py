@@ -11,9 +11,9 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from referee.addons.images.image import image_entrant, unpacked_at
+from referee.addons.wasm import kept_modules, runner
 from referee.games.contract import Player
-from referee.harness.adapters.images.image import image_entrant, unpacked_at
-from referee.harness.adapters.wasm import kept_modules, runner
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err

@@ -10,8 +10,10 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
+from referee.addons.wasm.options import PULLEY
+from referee.addons.web.page import page
+from referee.addons.web.transcript import transcript_page
 from referee.games.ending import headline
-from referee.harness.adapters.wasm.options import PULLEY
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Engine, GameFolder, check_engine, name_folder
 from referee.harness.cli.reports.text import as_json, counted, printable
@@ -27,8 +29,6 @@ from referee.harness.replay.formats import records
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import Difference, verify
-from referee.harness.web.page import page
-from referee.harness.web.transcript import transcript_page
 
 MIN_TURN_S, MAX_TURN_S = 0.04, 60.0
 """How long a film may show a turn."""
@@ -88,8 +88,8 @@ def replay_verify(
 
 def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine, wide_limits: bool) -> int:
     """Lets the metered bots of a replay play it again."""
-    from referee.harness.adapters.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
-    from referee.harness.adapters.wasm.play_again import play_again
+    from referee.addons.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
+    from referee.addons.wasm.play_again import play_again
 
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
@@ -267,7 +267,7 @@ def replay_video(
     """
     name_folder(game)
     try:
-        from referee.harness.web.film import Cut, write_film  # Playwright and Pillow, an extra
+        from referee.addons.web.film import Cut, write_film  # Playwright and Pillow, an extra
     except ImportError as error:
         needed = f"referee replay video needs the extra `pictures` ({error})"
         raise UsageError(f"{needed}; to install it: {extra_command('pictures')}") from error

@@ -10,8 +10,8 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
+from referee.addons.llm import transcripts
 from referee.games.contract import FaultKind
-from referee.harness.adapters.llm import transcripts
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
 from referee.harness.cli.recorded_bots import RecordedOptions, agree, recorded_entrant

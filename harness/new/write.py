@@ -20,12 +20,12 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.addons.wasm.build import wasm_bot_file
 from referee.games import registry
 from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness import git
-from referee.harness.adapters.wasm.build import wasm_bot_file
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import NAME, installed, origin, pinned, requirements, version
 from referee.harness.isolation.visible_paths import is_inside

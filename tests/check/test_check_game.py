@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from rules_games import COUNTDOWN, STEADY, write_game
 
-from referee.harness.adapters.rules.source import SOURCE
+from referee.addons.rules.source import SOURCE
 from referee.harness.check import game_trial
 from referee.harness.check.findings import GAME_RULES
 from referee.harness.cli.main import main

@@ -17,15 +17,15 @@ from scripted import PYTHON
 from submissions import folder_of, zip_of
 
 import referee
+from referee.addons.mcp.allowed import Allowed, named
+from referee.addons.mcp.matches import Conditions, open_matches
+from referee.addons.tournament.store.bot_archives import archive_path, finding, store
 from referee.games import registry
 from referee.harness.cli.exit_codes import AT_FAULT, FAILED, INCONCLUSIVE, PLAYED
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.programs.kinds import prefixes
-from referee.harness.servers.mcp.allowed import Allowed, named
-from referee.harness.servers.mcp.matches import Conditions, open_matches
-from referee.harness.tournament.store.bot_archives import archive_path, finding, store
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "harness/", "protocol/", "tests/support/")]
 

@@ -10,15 +10,15 @@ import pytest
 from contests import tournament
 from ladders import Cup
 
+from referee.addons.ladder.new import commit_bot
+from referee.addons.tournament.inbox import settle_if_free
+from referee.addons.tournament.plan import read_plan, write_plan
+from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.store.reader import counted_lines
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
-from referee.harness.ladder.new import commit_bot
 from referee.harness.output import MARK, OutputFolder, whole_file
 from referee.harness.replay.fault_report import DETAILS, fault_report_folder, remove_fault_reports
-from referee.harness.tournament.inbox import settle_if_free
-from referee.harness.tournament.plan import read_plan, write_plan
-from referee.harness.tournament.store.ledger import PLAN
-from referee.harness.tournament.store.reader import counted_lines
 
 pytestmark = pytest.mark.slow
 

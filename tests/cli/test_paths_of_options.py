@@ -19,11 +19,11 @@ from cyclopts import App
 from hosted import contest
 from ladders import Cup
 
+from referee.addons.host.backup import backup
+from referee.addons.host.store import Store
 from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands
 from referee.harness.cli.main import main
-from referee.harness.host.backup import backup
-from referee.harness.host.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from needs import for_root
 from scripted import Arena
 
+from referee.addons.wasm.seat import RUNNER_BYTES
 from referee.games.contract import FaultKind
-from referee.harness.adapters.wasm.seat import RUNNER_BYTES
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups

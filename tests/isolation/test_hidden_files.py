@@ -32,7 +32,7 @@ from referee.harness.seats.roster import open_roster
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/tournament", "tests/support/accounts.py"),
+    pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "addons/tournament", "tests/support/accounts.py"),
 ]
 
 SEED, OLDER = "9182736450192837465", "older-secret"

@@ -14,6 +14,7 @@ from accounts import ACCOUNTS, as_account, environment, ordinary_python
 from images import PYTHON_ENV, Member, file, folder, layer, link, python, save
 from scripted import PREAMBLE, Arena
 
+from referee.addons.tournament.store import bot_archives
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.main import main
@@ -23,7 +24,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import FaultReport
-from referee.harness.tournament.store import bot_archives
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,6 +10,13 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
+from referee.addons.tournament.execution.worker import Player
+from referee.addons.tournament.execution.worker_messages import Assignment, Contest
+from referee.addons.tournament.formats.games import ScheduledGame
+from referee.addons.tournament.keys import Keys
+from referee.addons.tournament.plan import Entry, Plan, identified
+from referee.addons.tournament.reports.standings import standings
+from referee.addons.tournament.store.reader import Book
 from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.errors import NotIsolated
@@ -21,13 +28,6 @@ from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
-from referee.harness.tournament.execution.worker import Player
-from referee.harness.tournament.execution.worker_messages import Assignment, Contest
-from referee.harness.tournament.formats.games import ScheduledGame
-from referee.harness.tournament.keys import Keys
-from referee.harness.tournament.plan import Entry, Plan, identified
-from referee.harness.tournament.reports.standings import standings
-from referee.harness.tournament.store.reader import Book
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.slow

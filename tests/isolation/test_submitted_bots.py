@@ -11,8 +11,8 @@ import pytest
 from contests import DRAWS, PLAYER, environment
 from defects import bot
 
-from referee.harness.adapters.engines import command as engines
-from referee.harness.adapters.originals import command as originals
+from referee.addons.engines import command as engines
+from referee.addons.originals import command as originals
 from referee.harness.isolation.plan import isolation as parsed
 from referee.harness.isolation.plan import layer_by_guarantee
 from referee.harness.paths import HOME

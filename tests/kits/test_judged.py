@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from kits import SENSIBLE, example
 
+from referee.addons.arena.judge import judge
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
-from referee.harness.servers.arena.judge import judge
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),

@@ -8,7 +8,7 @@ import pytest
 from kits import INPUTS, need
 from test_new_bots import not_ignored, run
 
-from referee.harness.adapters.rules.source import SOURCE
+from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.new import rules as new_rules
 from referee.harness.new import write as new
@@ -16,7 +16,7 @@ from referee.harness.new import write as new
 GAME = "pawns"
 
 
-@pytest.mark.depends_on(*INPUTS, "harness/adapters/rules", "harness/check")
+@pytest.mark.depends_on(*INPUTS, "addons/rules", "harness/check")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", new_rules.languages())
 def test_a_new_game_plays_and_passes_its_own_tests_and_the_check(

@@ -12,15 +12,15 @@ import pytest
 from kits import INPUTS, need
 from rules_games import COUNTDOWN, toml
 
+from referee.addons.rules.source import SOURCE
 from referee.games import registry
-from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.new import write as new
 from referee.tools.__main__ import main as tools
 from referee.tools.kits.files import LANGUAGES
 
 pytestmark = pytest.mark.depends_on(
-    *INPUTS, "harness/adapters/rules", "tools", "tests/support/rules", "tests/support/rules_games.py"
+    *INPUTS, "addons/rules", "tools", "tests/support/rules", "tests/support/rules_games.py"
 )
 
 EVIL = 'first */ int evil; /* """ evil \\ \n evil\\u002a/ //'

@@ -9,13 +9,13 @@ import pytest
 from kits import INPUTS, built, need
 from rules_games import COUNTDOWN
 
+from referee.addons.rules.host import Host
+from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.games.contract import Setup
-from referee.harness.adapters.rules.host import Host
-from referee.harness.adapters.rules.source import SOURCE
 from referee.harness.cli.main import main
 
-pytestmark = pytest.mark.depends_on(*INPUTS, "harness/adapters/rules", "harness/match", "tests/support/rules")
+pytestmark = pytest.mark.depends_on(*INPUTS, "addons/rules", "harness/match", "tests/support/rules")
 
 BOT = """
 from referee_kit.wire import Bot, run

@@ -17,20 +17,20 @@ from kits import INPUTS
 from needs import needs
 from unchanged import CORE
 
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.build import build_module
+from referee.addons.tournament.store import reader
+from referee.addons.wasm import runner
+from referee.addons.wasm.build import build_module
 from referee.harness.cli.main import main
 from referee.harness.languages import packages
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.tournament.store import reader
 from referee.protocol.messages import Encoding
 
 pytestmark = [
     pytest.mark.kits,
     pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, *CORE, "harness/adapters/wasm", "harness/languages"),
+    pytest.mark.depends_on(*INPUTS, *CORE, "addons/wasm", "harness/languages"),
 ]
 
 GAMES = ["quoridor", *(pytest.param(game, marks=pytest.mark.nightly) for game in ("reantics", "aiarena21"))]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from scripted import Arena
 
+from referee.addons.web.page import about
 from referee.harness.cli.main import main
 from referee.harness.match.fault_reports import _answer_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.seat import SeatStatus
-from referee.harness.web.page import about
 
 CHATTY = """
 print("awake", file=sys.stderr, flush=True)

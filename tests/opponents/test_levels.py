@@ -11,11 +11,11 @@ import pytest
 from msgspec import Struct
 from unchanged import CORE
 
+from referee.addons.web.serving.builtin_rivals import program
 from referee.games import registry
 from referee.games.contract import Notice, Ruling, Setup, State
 from referee.games.dice import derive_seed
 from referee.harness.opponents import OPPONENTS, levels
-from referee.harness.servers.builtin_rivals import program
 from referee.protocol.messages import Encoding, Initialize, Limits
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*CORE, "harness/opponents")]

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 import referee
+from referee.addons.llm import spec as llm_spec
+from referee.addons.mcp.allowed import Allowed
+from referee.addons.tournament.execution import worker_messages
+from referee.addons.tournament.execution.worker_messages import Contest
+from referee.addons.tournament.store.bot_archives import finding
+from referee.addons.wasm import runner as wasm_runner
 from referee.games import registry
 from referee.harness import adapters
-from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.wasm import runner as wasm_runner
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs import kinds
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.programs.spec import entrant
-from referee.harness.servers.mcp.allowed import Allowed
-from referee.harness.tournament.execution import worker_messages
-from referee.harness.tournament.execution.worker_messages import Contest
-from referee.harness.tournament.store.bot_archives import finding
 from referee.protocol.messages import Encoding
 
 ROOT = Path(__file__).resolve().parent.parent.parent

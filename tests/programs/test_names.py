@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from modules import bot as module
 
-from referee.harness.adapters.engines.options import PROTOCOLS
+from referee.addons.engines.options import PROTOCOLS
+from referee.addons.tournament.plan import identified
+from referee.addons.tournament.store.bot_archives import finding
 from referee.harness.cli.exit_codes import AT_FAULT
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import shown_name
 from referee.harness.programs.kinds import prefixes
 from referee.harness.programs.spec import entrant, name_of
-from referee.harness.tournament.plan import identified
-from referee.harness.tournament.store.bot_archives import finding
 
 TICTACTOE, REANTICS, CARDS = "tictactoe", "reantics", "cardgame"
 KAGGLE = "def agent(observation, configuration):\n    return 0\n"

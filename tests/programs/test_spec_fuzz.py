@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from referee.harness.adapters.engines import spec as engine_spec
-from referee.harness.adapters.kaggle import spec as kaggle_spec
-from referee.harness.adapters.llm import spec as llm_spec
-from referee.harness.adapters.originals import spec as original_spec
+from referee.addons.engines import spec as engine_spec
+from referee.addons.kaggle import spec as kaggle_spec
+from referee.addons.llm import spec as llm_spec
+from referee.addons.originals import spec as original_spec
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs.adapter_options import split
 from referee.harness.programs.kinds import prefixes

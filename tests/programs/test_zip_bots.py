@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.addons.tournament.plan import Entry
+from referee.addons.tournament.store.bot_archives import Found, archive_path, finding, install, is_installed, store
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import BotFile, read_bot_file
 from referee.harness.programs.spec import entrant
-from referee.harness.tournament.plan import Entry
-from referee.harness.tournament.store.bot_archives import Found, archive_path, finding, install, is_installed, store
 
 TOML = 'run = ["sh", "run.sh"]\n'
 ANT = "from helper import AIPlayer\n"

@@ -8,7 +8,7 @@ from typing import Any
 from conformance import frame_bytes, same
 from vectors import load, names
 
-from referee.harness.adapters.rules.messages import UNKNOWN_POSITION
+from referee.addons.rules.messages import UNKNOWN_POSITION
 from referee.protocol.codec import codec
 from referee.protocol.framing import FrameSplitter
 from referee.protocol.messages import Encoding

@@ -10,17 +10,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.addons.host import finals
+from referee.addons.host.client import Client
+from referee.addons.tournament.store.replay_source import LedgerShelf
+from referee.addons.web.replay_list import FolderList
 from referee.games.contract import Setup
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
-from referee.harness.host import finals
-from referee.harness.host.client import Client
 from referee.harness.isolation.supervisor_messages import decode
 from referee.harness.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.seats.answer_text import Answers, Unclear
-from referee.harness.tournament.store.replay_source import LedgerShelf
-from referee.harness.web.replay_list import FolderList
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from modules import bot, saved
 from msgspec.structs import fields
 from scripted import Arena
 
+from referee.addons.wasm import runner
+from referee.addons.wasm.options import TARGET
 from referee.games.game import TimeControl
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.options import TARGET
 from referee.harness.cli.main import main
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove

@@ -17,10 +17,10 @@ from scripted import Arena
 from unchanged import MATCH_CODE
 
 import referee
+from referee.addons.web.replay_list import FileSource
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.replay import reader
-from referee.harness.web.replay_list import FileSource
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 GAMES = {
@@ -99,7 +99,7 @@ def changed(lines: list[bytes], luck: random.Random) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/rerun", "harness/web", "viewer")
+@pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/rerun", "addons/web", "viewer")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_changed_replay_ends_no_command_in_a_traceback(
     viewer: None, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -233,7 +233,7 @@ def test_a_pipe_in_a_folder_of_replays_is_not_opened(tmp_path: Path) -> None:
     assert main(("--game", "tictactoe", "@random", "@random", "--replay", str(tmp_path / "match.jsonl"))) == 0
     for name in ("pipe.jsonl", "pipe.jsonl.gz", "pipe.txt"):
         os.mkfifo(tmp_path / name)
-    code = "from referee.harness.web.replay_list import replay_list; from pathlib import Path;"
+    code = "from referee.addons.web.replay_list import replay_list; from pathlib import Path;"
     code += f"print([each.title for each in replay_list(Path({str(tmp_path)!r})).entries()])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "['match.jsonl']\n"

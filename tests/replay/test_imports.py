@@ -12,14 +12,14 @@ import pytest
 from test_exports import LINE, TURNS, eventful, record
 from viewer_patches import patched
 
+from referee.addons.web.page import lines
+from referee.addons.web.replay_list import FolderList, replay_list
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.formats.records import export
 from referee.harness.replay.reader import Replay
-from referee.harness.web.page import lines
-from referee.harness.web.replay_list import FolderList, replay_list
 
 Shown = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]
 """The views, the lines that led to them, and the last line of the data."""

@@ -14,6 +14,7 @@ import trio
 from rich.console import Console
 from scripted import Arena
 
+from referee.addons.web.replay_list import FolderList, replay_list
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind, Result, Setup, win
 from referee.games.game import TimeControl
@@ -26,7 +27,6 @@ from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.replay.writer import ReplayWriter
-from referee.harness.web.replay_list import FolderList, replay_list
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""

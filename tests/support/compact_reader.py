@@ -1,4 +1,4 @@
-"""Reads prompts as a model does: data in the notation of `harness/adapters/llm/compact.py`, and legal answers."""
+"""Reads prompts as a model does: data in the notation of `addons/llm/compact.py`, and legal answers."""
 
 import json
 import re

@@ -12,15 +12,15 @@ from pathlib import Path
 import msgspec
 from contests import environment
 
-from referee.harness.host import teams, versions
-from referee.harness.host.contest import PLAY
-from referee.harness.host.play import PlaySettings
-from referee.harness.host.store import Store
-from referee.harness.tournament import organise
-from referee.harness.tournament.inbox import Submit, hand_in
-from referee.harness.tournament.plan import IDENT_DIGITS, Entry, write_plan
-from referee.harness.tournament.store import bot_archives, reader
-from referee.harness.tournament.store.ledger import PLAN
+from referee.addons.host import teams, versions
+from referee.addons.host.contest import PLAY
+from referee.addons.host.play import PlaySettings
+from referee.addons.host.store import Store
+from referee.addons.tournament import organise
+from referee.addons.tournament.inbox import Submit, hand_in
+from referee.addons.tournament.plan import IDENT_DIGITS, Entry, write_plan
+from referee.addons.tournament.store import bot_archives, reader
+from referee.addons.tournament.store.ledger import PLAN
 
 
 def contest(folder: Path, game: str = "tictactoe") -> Path:

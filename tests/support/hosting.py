@@ -17,14 +17,14 @@ import httpx
 import msgspec
 from contests import environment
 
-from referee.harness.host import submissions, teams, versions
-from referee.harness.host.contest import opened
-from referee.harness.host.settings import WebSettings
-from referee.harness.host.store import Store
-from referee.harness.tournament import organise
-from referee.harness.tournament.plan import Entry, read_plan, write_plan
-from referee.harness.tournament.store.ledger import PLAN
-from referee.harness.web.server.limits import listen
+from referee.addons.host import submissions, teams, versions
+from referee.addons.host.contest import opened
+from referee.addons.host.settings import WebSettings
+from referee.addons.host.store import Store
+from referee.addons.tournament import organise
+from referee.addons.tournament.plan import Entry, read_plan, write_plan
+from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.web.server.limits import listen
 
 START_S = 30.0
 ADDRESS = "http://127.0.0.1"
@@ -207,7 +207,7 @@ def serving(cup: Cup, log: IO[bytes] | None = None, **settings: Any) -> Iterator
     `log`: a file that gets the process's standard error.
     """
     text = msgspec.json.encode(WebSettings(cup.address, **settings)).decode()
-    command = [sys.executable, "-m", "referee.harness.host.web_process", str(cup.store.folder)]
+    command = [sys.executable, "-m", "referee.addons.host.web_process", str(cup.store.folder)]
     descriptors, env = [cup.listening.fileno()], environment(cup.store.folder.parent)
     with (
         cup.listening,

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from referee.harness.adapters.images.archive import MACHINES
+from referee.addons.images.archive import MACHINES
 
 MODULES = "import encodings.ascii, encodings.idna, encodings.latin_1, json, os, signal, socket, stat, sys, time"
 Member = tuple[tarfile.TarInfo, bytes]

@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b, sha256
 from pathlib import Path
 
+from referee.addons.ladder import playing
+from referee.addons.ladder.change import Errand, check_change
+from referee.addons.ladder.commits import commit_files
+from referee.addons.ladder.draw import BotVersion, DrawnGame
+from referee.addons.ladder.keys import SigningKey
+from referee.addons.ladder.merging import merge_of
+from referee.addons.ladder.new import write_ladder
+from referee.addons.ladder.objects import Repository
+from referee.addons.ladder.reading import Fields, Ladder
+from referee.addons.ladder.records import claim_path, signed_file
 from referee.harness.known_games import find_game
-from referee.harness.ladder import playing
-from referee.harness.ladder.change import Errand, check_change
-from referee.harness.ladder.commits import commit_files
-from referee.harness.ladder.draw import BotVersion, DrawnGame
-from referee.harness.ladder.keys import SigningKey
-from referee.harness.ladder.merging import merge_of
-from referee.harness.ladder.new import write_ladder
-from referee.harness.ladder.objects import Repository
-from referee.harness.ladder.reading import Fields, Ladder
-from referee.harness.ladder.records import claim_path, signed_file
 
 START = 1_790_000_000
 INSTALL = "git+https://example.org/referee@v0.1.0"

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from referee.harness.adapters.wasm.frames import CALL, GO_ON, MATCH, NO_LIMIT, READS, WROTE, Channel
+from referee.addons.wasm.frames import CALL, GO_ON, MATCH, NO_LIMIT, READS, WROTE, Channel
 
 
 def main(command: list[str]) -> None:

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from referee.harness.adapters.wasm import runner
-from referee.harness.adapters.wasm.engine import compile_module
-from referee.harness.adapters.wasm.frames import CALL, MATCH, USES, Channel, Message
-from referee.harness.adapters.wasm.options import MEMORY, TARGET
+from referee.addons.wasm import runner
+from referee.addons.wasm.engine import compile_module
+from referee.addons.wasm.frames import CALL, MATCH, USES, Channel, Message
+from referee.addons.wasm.options import MEMORY, TARGET
 
 T = TypeVar("T")
 MUCH = 10**9

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from referee.addons.web.viewer_frames import GONE, FrameBuilder
 from referee.harness.replay.reader import Replay
-from referee.harness.web.viewer_frames import GONE, FrameBuilder
 
 
 def patched(before: Any, patch: Any) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
+from referee.addons.tournament.reports.figures import model_use
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
@@ -20,7 +21,6 @@ from referee.harness.records import Exchange
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
-from referee.harness.tournament.reports.figures import model_use
 from referee.protocol import messages
 
 SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")

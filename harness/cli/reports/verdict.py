@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from referee.addons.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
+from referee.addons.tournament.statistics.score import mean_interval
 from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game, Stakes
@@ -23,8 +25,6 @@ from referee.harness.match.verdict import (
     noise_report,
 )
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
-from referee.harness.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
-from referee.harness.tournament.statistics.score import mean_interval
 from referee.protocol.text import mebibytes
 
 NOTABLE_AWAY_S = 1.0

@@ -2,7 +2,7 @@
 
 import { visible } from "./words";
 
-/** A match in the list, as harness/web/replay_list.py sends it. */
+/** A match in the list, as addons/web/replay_list.py sends it. */
 export interface Entry {
   number: number;
   title: string;

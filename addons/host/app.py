@@ -1,0 +1,321 @@
+"""The web application of a contest: all routes in one table, each with who may ask for it."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from gzip import compress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import referee.addons.web.app  # noqa: F401 - registers `number` for paths
+from referee.addons.host import final_pages as final
+from referee.addons.host import organiser_pages as organiser
+from referee.addons.host import practice_pages as practice
+from referee.addons.host import public_pages as public
+from referee.addons.host import room, uploads, versions
+from referee.addons.host import team_pages as team
+from referee.addons.host.access import (
+    HEADERS,
+    Access,
+    Contest,
+    Denied,
+    Page,
+    Rates,
+    answering,
+    check_access,
+    client_address,
+    identified,
+    problem,
+    request_id,
+)
+from referee.addons.host.live import NUMBER, Live
+from referee.addons.host.orders import WATCHED_S, note_watched
+from referee.addons.host.readers import Readers
+from referee.addons.host.settings import WebSettings
+from referee.addons.host.store import Store
+from referee.addons.host.teams import MOST_MEMBERS
+from referee.addons.tournament.reports.site import page_templates
+from referee.harness.errors import RunError, UsageError
+
+HERE = Path(__file__).parent
+LOOK_S = 0.5
+"""How often the ledger is looked at."""
+FILES = {"host.js": "text/javascript", "host.css": "text/css"}
+EVENTS = "text/event-stream"
+
+EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
+PAGES = (
+    Page("GET", "/bots/{file}", EVERYBODY, public.bot_page, is_slow=True),
+    Page("GET", "/pairs/{file}", EVERYBODY, public.pair_page, is_slow=True),
+    Page("GET", "/games/{name}.html", EVERYBODY, public.game_page, is_slow=True),
+    Page("GET", "/games/{name}.jsonl.gz", EVERYBODY, public.game_replay, is_slow=True),
+    Page("GET", "/news", EVERYBODY, public.news),
+    Page("GET", "/finals", EVERYBODY, final.finals_page),
+    Page("GET", "/rules", EVERYBODY, public.rules),
+    Page("GET", "/kits", EVERYBODY, public.kits),
+    Page("GET", "/kits/{lang}.zip", EVERYBODY, public.kit),
+    Page("GET", "/join/{token}", EVERYBODY, public.join_page),
+    Page("POST", "/join/{token}", EVERYBODY, public.join),
+    Page("GET", "/account", EVERYBODY, public.account_page),
+    Page("POST", "/sign-out", EVERYBODY, public.sign_out),
+    Page("GET", "/finals/{final}", EVERYBODY, final.final_start, is_slow=True),
+    Page("GET", "/finals/{final}/index.html", EVERYBODY, final.final_table, is_slow=True),
+    Page("GET", "/finals/{final}/bots/{file}", EVERYBODY, final.final_bot, is_slow=True),
+    Page("GET", "/finals/{final}/pairs/{file}", EVERYBODY, final.final_pair, is_slow=True),
+    Page("GET", "/finals/{final}/games/{name}.html", EVERYBODY, final.final_game, is_slow=True),
+    Page("GET", "/finals/{final}/games/{name}.jsonl.gz", EVERYBODY, final.final_replay, is_slow=True),
+    Page("GET", "/team", MEMBER, team.team_page),
+    Page("POST", "/team/link", MEMBER, team.new_join_link),
+    Page("POST", "/team/token", MEMBER, team.new_token),
+    Page("GET", "/team/versions/{version:number}", MEMBER, team.version_page, is_slow=True),
+    Page("GET", "/team/versions/{version:number}/state", SUBMITTER, team.version_state),
+    Page("POST", "/team/versions/{version:number}/note", MEMBER, team.change_note),
+    Page("POST", "/team/versions/{version:number}/play", MEMBER, team.play_version),
+    Page("GET", "/team/bot", MEMBER, team.own_bot, is_slow=True),
+    Page("GET", "/team/games/{name}.html", MEMBER, team.own_game, is_slow=True),
+    Page("GET", "/team/games/{name}.jsonl.gz", MEMBER, team.own_replay, is_slow=True),
+    Page("GET", "/team/practice", MEMBER, practice.practice_page),
+    Page("POST", "/team/practice", MEMBER, practice.ask),
+    Page("GET", "/team/practice/{game:number}", MEMBER, practice.practice_game, is_slow=True),
+    Page("GET", "/team/practice/{game:number}/replay", MEMBER, practice.practice_replay, is_slow=True),
+    Page("GET", "/organiser", ORGANISER, organiser.organiser_page),
+    Page("GET", "/organiser/audit", ORGANISER, organiser.audit_page),
+    Page("POST", "/organiser/invite", ORGANISER, organiser.invite),
+    Page("POST", "/organiser/invite-many", ORGANISER, organiser.invite_many),
+    Page("POST", "/organiser/teams/{team:number}/invitation", ORGANISER, organiser.new_invitation),
+    Page("POST", "/organiser/teams/{team:number}/sign-out", ORGANISER, organiser.sign_out_team),
+    Page("POST", "/organiser/teams/{team:number}/state", ORGANISER, organiser.set_state),
+    Page("POST", "/organiser/final", ORGANISER, final.make_final),
+    Page("POST", "/organiser/announce", ORGANISER, organiser.announce),
+    Page("POST", "/organiser/announcements/{announcement:number}/remove", ORGANISER, organiser.remove_announcement),
+    Page("POST", "/organiser/switches/{switch}", ORGANISER, organiser.set_switch),
+    Page("POST", "/organiser/switches/{switch}/forget", ORGANISER, organiser.forget_switch),
+    Page("GET", "/organiser/table.csv", ORGANISER, organiser.export_table),
+    Page("GET", "/organiser/games.sqlite", ORGANISER, organiser.export_games, is_slow=True),
+    Page("GET", "/organiser/site.zip", ORGANISER, organiser.export_site, is_slow=True),
+)
+"""The pages that a thread makes. `Application.streams` has the others."""
+NAV = (
+    '<a class="skip" href="#content">To the content</a><header><nav aria-label="contest"><a href="/">Table</a> '
+    '<a href="/news">Announcements</a> <a href="/rules">Rules</a> <a href="/kits">First bot</a> '
+    '<a href="/finals">Finals</a> <a href="/team">Your team</a></nav></header><span id="content"></span>'
+)
+HEAD = '<link rel="stylesheet" href="/static/host.css"><script src="/static/host.js" defer></script>'
+LIVE_HEAD = (
+    f'<meta name="live" content="table" {NUMBER}>'
+    '<noscript><meta http-equiv="refresh" content="30"></noscript>'  # without scripts
+)
+Answer = Callable[[Request], Awaitable[Response]]
+log = logging.getLogger("referee.host")
+
+
+class Application:
+    """The ASGI application of a contest's folder."""
+
+    def __init__(self, store: Store, settings: WebSettings) -> None:
+        templates = page_templates(HERE / "pages")
+        frame = {"nav": Markup(NAV), "more_head": Markup(HEAD)}
+        templates.globals |= frame
+        templates.filters |= {"time": _time, "size": _size}
+        live_head = Markup(HEAD + LIVE_HEAD)
+        self.live = Live(store, lambda: {**frame, "more_head": live_head})
+        self.readers = Readers(settings)
+        self._watched_at = -WATCHED_S
+        self._table = (b"", b"")
+
+        def render(template: str, status_code: int = 200, **values: Any) -> Response:
+            return HTMLResponse(templates.get_template(template).render(values), status_code)
+
+        provider = None
+        if settings.sign_in:
+            from referee.addons.host.oidc import Provider, read_settings  # the extra `oidc`
+
+            provider = Provider(read_settings(Path(settings.sign_in)), settings.address)
+        templates.globals["provider"] = provider.settings.name if provider else ""
+        self.contest = Contest(store, self.live, settings, Rates(), render, provider)
+        handlers: Any = {404: self._no_page, 405: self._no_page, Exception: _failed}
+        pages = Starlette(routes=self._routes(), exception_handlers=handlers)
+        pages.router.redirect_slashes = False  # to the host that the client names, by plain HTTP
+        self.app = with_headers(pages)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        await self.app(scope, receive, send)
+
+    async def watch(self) -> None:
+        """Reads what is new and tells the readers, until it is cancelled."""
+        while True:
+            try:
+                await asyncio.to_thread(self.live.refresh)
+                self.readers.tell(self.live.number)
+                if self.readers and time.monotonic() > self._watched_at + WATCHED_S / 3:
+                    self._watched_at = time.monotonic()
+                    await asyncio.to_thread(note_watched, self.contest.store)
+            except Exception:
+                log.exception("the table cannot be made")
+            await asyncio.sleep(LOOK_S)
+
+    @property
+    def streams(self) -> dict[tuple[str, str], tuple[Access, Callable[..., Any]]]:
+        """The routes that no thread answers: method and path, who may ask, and what answers, as Starlette takes it."""
+        upload = partial(uploads.receive, contest=self.contest)
+        begin, finish = self._signing_in()
+        return {
+            ("GET", "/"): (EVERYBODY, self._index),
+            ("GET", "/index.html"): (EVERYBODY, self._index),
+            ("GET", "/events"): (EVERYBODY, self.readers),
+            ("GET", "/health"): (EVERYBODY, self._health),
+            ("GET", "/static/{file}"): (EVERYBODY, self._file),
+            ("GET", "/sign-in"): (EVERYBODY, begin),
+            ("GET", "/signed-in"): (EVERYBODY, finish),
+            ("GET", "/join/{token}/sign-in"): (EVERYBODY, begin),
+            ("POST", "/team/versions"): (SUBMITTER, upload),
+            ("GET", "/team/versions/{version:number}/events"): (MEMBER, self._version_events),
+        }
+
+    def _routes(self) -> list[Route]:
+        quick = [Route(path, answer, methods=[method]) for (method, path), (_, answer) in self.streams.items()]
+        return quick + [Route(each.path, answering(each, self.contest), methods=[each.method]) for each in PAGES]
+
+    def _signing_in(self) -> tuple[Answer, Answer]:
+        """Returns what sends the browser to a provider, and what takes it back."""
+        contest = self.contest
+        if contest.provider is None:
+            return self._no_accounts, self._no_accounts
+        from referee.addons.host.sign_in import steps  # the extra `oidc`
+
+        return steps(contest, contest.provider)
+
+    async def _no_accounts(self, request: Request) -> Response:
+        return problem(self.contest, 404, "this contest has no accounts; open your team's link to sign in", request)
+
+    async def _no_page(self, request: Request, error: Exception) -> Response:
+        return problem(self.contest, 404, "there is no such page", request)
+
+    async def _index(self, request: Request) -> Response:
+        """Sends the table from memory."""
+        headers = {"etag": self.live.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match", "").removeprefix("W/") == self.live.tag:
+            return Response(status_code=304, headers=headers)
+        table = self.live.table
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(table, media_type=public.HTML, headers=headers)
+        if self._table[0] is not table:
+            self._table = table, compress(table, 6, mtime=0)
+        return Response(self._table[1], media_type=public.HTML, headers={**headers, "content-encoding": "gzip"})
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["file"]
+        if name not in FILES:
+            return PlainTextResponse("there is no such file\n", 404)
+        content = await asyncio.to_thread((HERE / "static" / name).read_bytes)
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        headers = {"etag": tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match", "") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=FILES[name], headers=headers)
+
+    async def _health(self, request: Request) -> Response:
+        try:
+            await run_in_threadpool(self.contest.store.value, "SELECT 1")
+        except Exception:
+            log.exception("the database does not answer")
+            return PlainTextResponse("the database does not answer\n", 503)
+        problem = self.live.problem or room.problem(self.contest.store.folder)
+        return PlainTextResponse(f"{problem or 'ok'}\n", 503 if problem else 200)
+
+    async def _version_events(self, request: Request) -> Response:
+        """Streams the position, the build log and the verdict of a version."""
+        contest = self.contest
+        try:
+            address = client_address(request, contest.settings)
+            person, _ = await run_in_threadpool(identified, request, contest)
+            check_access(MEMBER, person, address, contest.settings)
+            assert person is not None and person.team is not None
+            contest.rates.check(f"events {person.team}", 60, 60)
+            find = partial(versions.version, contest.store, person.team, request.path_params["version"])
+            if await run_in_threadpool(find) is None:
+                raise Denied(404, "your team has no such version")
+            if contest.following[person.team] >= MOST_MEMBERS:
+                raise Denied(429, "your team has too many of these pages open; close some")
+        except Denied as denied:
+            return problem(contest, denied.status, str(denied), request)
+        states = self._states(person.team, find)
+        return StreamingResponse(states, media_type=EVENTS, headers={"cache-control": "no-store"})
+
+    async def _states(self, team: int, find: Callable[[], versions.Version | None]) -> AsyncIterator[bytes]:
+        last, following = b"", self.contest.following
+        following[team] += 1
+        try:
+            for _ in range(int(3600 / LOOK_S)):
+                one = await run_in_threadpool(find)
+                if one is None:
+                    return
+                state = msgspec.json.encode(await run_in_threadpool(uploads.shown, self.contest, one))
+                if state != last:
+                    last = state
+                    yield b"event: state\ndata: %b\n\n" % state
+                if one.is_decided:
+                    return
+                await asyncio.sleep(LOOK_S)
+        finally:
+            following[team] -= 1
+
+
+def with_headers(app: ASGIApp) -> ASGIApp:
+    """Adds `HEADERS` to all responses that do not have them, and answers 500 for our own mistakes."""
+
+    async def headed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                present = {name for name, _ in message["headers"]}
+                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        try:
+            await app(scope, receive, sending)
+        except Exception as error:
+            if not isinstance(error, RunError | UsageError):
+                log.exception("request %s: %s failed", request_id(scope), scope["method"])
+            if not begun:
+                await _failure(scope, error)(scope, receive, sending)
+
+    return headed
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return _failure(request.scope, error)
+
+
+def _failure(scope: Scope, error: Exception) -> Response:
+    if isinstance(error, RunError | UsageError):
+        return PlainTextResponse(f"{error}\n", 503)
+    text = f"this page failed; the organiser's log says why, at the request {request_id(scope)}\n"
+    return PlainTextResponse(text, 500)
+
+
+def _time(at: float | None) -> str:
+    return "" if at is None else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
+
+
+def _size(size: int) -> str:
+    return f"{size / 1024:,.0f} KiB" if size < 10 << 20 else f"{size / (1 << 20):,.0f} MiB"

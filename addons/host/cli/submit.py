@@ -1,0 +1,64 @@
+"""`referee submit`: hands a bot in at a hosted contest."""
+
+import os
+from pathlib import Path
+
+from referee.addons.host.client import Client, State, packed
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import out, progress
+from referee.harness.errors import UsageError
+from referee.harness.programs.kinds import PATH, SERVICE, kind_of, split_file
+from referee.protocol.text import listed
+
+TOKEN = "REFEREE_TOKEN"
+
+
+def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool = False) -> int:
+    """Hands a bot in at a hosted contest.
+
+    Shows the build log and the verdict as they come.
+
+    The environment variable REFEREE_TOKEN holds your token, from your team's page.
+
+    Exit codes: 0 accepted, 1 refused, 2 usage, or the contest takes nothing now, 3 the contest cannot be reached.
+
+    Args:
+        bot: A folder, which is packed as a zip without files of secrets and caches, a file, or the address of a git
+            repository.
+        to: URL: the contest's address.
+        note: A note on this version, for your team.
+        commit: Of a repository: the 40 digits of a commit, or a branch or tag. Default: the newest.
+        no_wait: Do not wait for the verdict.
+    """
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise UsageError(f"{TOKEN} is not set; your team's page at {to}/team makes a token")
+    client, kind = Client(to, token), kind_of(bot)
+    if not (kind in (PATH, SERVICE) or kind.names_file):
+        raise UsageError(f"{bot}: {kind.plural} cannot be handed in; expected a folder, a file or a repository")
+    if "://" in bot:
+        state = client.from_repository(bot, commit, note)
+    elif commit:
+        raise UsageError("--commit is for the address of a repository; leave it out")
+    else:
+        with packed(Path(split_file(bot)[1])) as (file, name, left_out):
+            if left_out:
+                out.print(printable(f"left out: {listed(left_out, 10)}; what the bot needs of it, hand in in a zip"))
+            state = client.submit(file, name, note)
+    out.print(printable(f"version {state.version}: {client.address}/team/versions/{state.version}"))
+    if no_wait:
+        return PLAYED
+    with progress() as show:
+        state = client.followed(state, _print_log, lambda before: show(f"{before} before it" if before else "checking"))
+    out.print(printable(_verdict(state)))
+    return PLAYED if state.status == "accepted" else AT_FAULT
+
+
+def _print_log(text: str) -> None:
+    for line in text.splitlines():
+        out.print(printable(line), style="dim")
+
+
+def _verdict(state: State) -> str:
+    return f"{state.status}: {state.reason}" if state.reason else state.status

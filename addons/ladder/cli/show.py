@@ -1,0 +1,172 @@
+"""`referee ladder show`, `publish` and `verify`: what anybody can do with a clone of a ladder."""
+
+import random
+import re
+from pathlib import Path
+from typing import Annotated
+
+from rich.table import Table as Shown
+from rich.text import Text
+
+from referee.addons.ladder.commits import shown, write
+from referee.addons.ladder.objects import Repository
+from referee.addons.ladder.reading import Ladder
+from referee.addons.ladder.rows import Table, encoded, interval
+from referee.addons.ladder.table import cached_table, table_of
+from referee.addons.tournament.cli.worker_options import WorkerOptions
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import MORE
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import err, out, progress, warn
+from referee.harness.cli.signals import run
+from referee.harness.errors import UsageError
+from referee.harness.output import what_stays
+
+Folder = Annotated[Path, MORE]
+SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
+
+
+def show(
+    commit: str | None = None, *, json: bool = False, no_cache: Annotated[bool, MORE] = False, folder: Folder = Path()
+) -> int:
+    """Prints the table of a ladder, and its runners. Everybody gets the same for a commit, byte for byte.
+
+    Args:
+        commit: The commit, such as an older one. Default: the branch that is checked out, with what was fetched or
+            pushed of it at `origin`.
+        json: Print the table as a line of JSON.
+        no_cache: Compute it, also if that was done before.
+        folder: The clone of the ladder, if it is not the current folder.
+    """
+    table = _table(folder, commit, not no_cache)
+    if json:
+        out.print(encoded(table).decode(), end="")
+        return PLAYED
+    out.print(printable(f"{table.title}: {counted(table.games, 'game')} at {table.commit[:12]}"))
+    out.print(_standings(table))
+    out.print(_runners(table))
+    waits = (
+        f"{counted(table.waiting, 'game')} played that need a witness or another player, {table.disputed:,} disputed"
+    )
+    out.print(f"Elo is relative to the average bot, with 95 % intervals; {waits}", style="dim")
+    for note in table.notes:
+        out.print(printable(note))
+    return PLAYED
+
+
+def _table(folder: Path, commit: str | None, use_cache: bool = True) -> Table:
+    with Repository(folder) as repository:
+        id = shown(repository, commit)
+        known = cached_table(id) if use_cache else None
+        return known or table_of(Ladder(repository, id), use_cache=False)
+
+
+def _standings(table: Table) -> Shown:
+    shown = Shown("#", "bot", "Elo", "95 %", "games", "proved", "witnessed", "won", "drawn", "lost", "faults", box=None)
+    for row in table.rows:
+        numbers = (row.games, row.proved, row.witnessed, row.wins, row.draws, row.losses, row.faults)
+        elo = "" if row.elo is None else f"{row.elo:+d}"
+        shown.add_row(str(row.rank), printable(row.name), elo, interval(row), *(f"{each:,}" for each in numbers))
+    return _aligned(shown, 1)
+
+
+def _runners(table: Table) -> Shown:
+    shown = Shown(
+        "runner", "owner", "games", "claims", "open", "lapsed", "samples", "agree", "late", "by machine", "", box=None
+    )
+    for row in table.runners:
+        right = row.samples - row.sample_differs
+        numbers = (row.games, row.claims, row.open, row.lapsed)
+        shown.add_row(
+            row.name, row.owner, *(f"{each:,}" for each in numbers), f"{right:,}/{row.samples:,}",
+            f"{row.agree:,}/{row.shared:,}", f"{row.calls_late:,}", f"{row.late_by_machine:,}", Text(row.state, "bold"),
+        )  # fmt: skip
+    return _aligned(shown, 0)
+
+
+def _aligned(shown: Shown, names: int) -> Shown:
+    for number, column in enumerate(shown.columns):
+        column.justify = "left" if number == names else "right"
+    return shown
+
+
+def publish(site: Path, *, commit: str | None = None, replays: Path | None = None, folder: Folder = Path()) -> int:
+    """Writes a web site of plain files: the table, a page per bot with its newest games, and a page per runner.
+
+    Args:
+        site: Where to write it.
+        commit: The commit, such as an older one. Default: as for `show`.
+        replays: A folder with replays of `referee ladder play --replays`: games whose replays are there can be watched.
+        folder: The clone of the ladder, if it is not the current folder.
+    """
+    from referee.addons.ladder import pages  # a template engine takes 60 ms to load
+
+    with Repository(folder) as repository:
+        ladder = Ladder(repository, shown(repository, commit))
+        written = pages.write(ladder, table_of(ladder), site, replays)
+    if written.kept:
+        warn(what_stays(site, written.kept))
+    out.print(f"{counted(len(written.written), 'file')} in {site}")
+    return PLAYED
+
+
+def verify(
+    commit: str | None = None,
+    *,
+    play: str | None = None,
+    seen: str | None = None,
+    replays: Path | None = None,
+    strike: bool = False,
+    folder: Folder = Path(),
+    workers: WorkerOptions = WorkerOptions(),
+) -> int:
+    """Verifies a ladder: the chain, the signatures, what was drawn, and with --play the games.
+
+    Exit codes: 0 verified, 1 something is wrong.
+
+    Args:
+        commit: The commit to verify. Default: as for `show`.
+        play: SHARE: also play this share of the games of modules again, such as 5% or all.
+        seen: A commit that you have seen before: nothing that was handed in then may be gone or changed.
+        replays: A folder with replays of `referee ladder play --replays`: check those that are there.
+        strike: Write a file to strikes/ for each batch that lies, to hand in by pull request.
+        folder: The clone of the ladder, if it is not the current folder.
+    """
+    from referee.addons.ladder import replays as packs
+    from referee.addons.ladder import verifying
+
+    share = _share(play)
+    with Repository(folder) as repository:
+        ladder = Ladder(repository, shown(repository, commit))
+        wrong = list(verifying.problems(ladder, None if seen is None else repository.commit(seen)))
+        again = checked = 0
+        if share:
+            with progress() as report:
+                again, strikes, vanished = run(
+                    verifying.play_again, ladder, share, random.SystemRandom().random, workers.opened, report
+                )
+            wrong += [words for words, _ in strikes]
+            for words in vanished:
+                err.print(printable(words))
+            for path, content in verifying.strike_files(strikes if strike else []):
+                write(repository, path, content)
+        if replays is not None:
+            found = list(packs.problems_in(ladder, replays))
+            checked = len(found)
+            wrong += [problem for problem in found if problem]
+        parts = [counted(len(ladder.chain.claims), "claim"), counted(len(ladder.chain.results), "batch", "batches")]
+    for problem in wrong:
+        err.print(printable(problem))
+    parts += [f"{counted(again, 'game')} played again"] if share else []
+    parts += [f"{counted(checked, 'replay')} checked"] if replays is not None else []
+    out.print(f"{ladder.commit[:12]}: {', '.join(parts)}; {counted(len(wrong), 'problem') if wrong else 'verified'}")
+    return AT_FAULT if wrong else PLAYED
+
+
+def _share(text: str | None) -> float:
+    if text is None or text == "all":
+        return 0.0 if text is None else 1.0
+    found = SHARE.fullmatch(text)
+    if found is None or not 0 < float(found[1]) <= 100:
+        raise UsageError(f"--play {text}: expected a share above zero, such as 5% or all")
+    return float(found[1]) / 100

@@ -1,0 +1,322 @@
+"""Connects a language model's seat to its service: one host, one port and one path, and nothing else.
+
+The relay runs in the referee's process. It alone has the key. It speaks the chat-completions interface of OpenAI, which
+vLLM, llama.cpp, Ollama and most vendors have. It follows no redirect and uses no proxy.
+"""
+
+import email.utils
+import http.client
+import os
+import socket
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from email.message import Message
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+import trio
+from msgspec import Raw, Struct
+
+from referee.addons.llm.completions import Completion
+from referee.harness.records import ModelSettings
+from referee.protocol.errors import UNDECODABLE
+from referee.protocol.text import printable
+
+MAX_BYTES = 8 << 20
+"""The longest response that is read."""
+ATTEMPTS = 3
+"""How often a request is sent in all, if the service fails."""
+BACKOFF_S = 0.5
+"""The wait before the second attempt. It doubles with each further one."""
+PATIENCE_S = 300.0
+"""Most time of one call that goes into waits for which the service has asked."""
+BUSY_S = 1.0
+"""The first such wait, if the service does not say how long. It doubles too."""
+MAX_WAIT_S = 1e6
+UNUSABLE = (401, 403, 404)
+"""The key, the model or the address is wrong."""
+BUSY = (429, 503)
+MAX_TOKENS = 10**9
+"""A service that counts more tokens in a completion has not counted."""
+BYTES_A_TOKEN = 4
+"""For services that count no tokens."""
+MESSAGE_CHARACTERS = 300
+USAGE_BYTES = ERROR_BYTES = 10_000
+"""Longer counts of tokens or errors are not parsed: 8 MiB of empty lists would take 200 MiB."""
+NULL = Raw(b"null")
+HIDDEN = "[key]"
+"""Stands for the key, if a service repeats it."""
+
+
+class Trouble(Exception):
+    """The service gave no completion. The message is one line and has no key."""
+
+    def __init__(self, text: str, unusable: bool = False, again: bool = False, wait_s: float | None = None) -> None:
+        """`unusable`: it never will. `again`: it may, if asked again. `wait_s`: how long to wait before that."""
+        super().__init__(text)
+        self.unusable, self.again, self.wait_s = unusable, again, wait_s
+
+
+class _Said(Struct):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: Raw = NULL
+    reasoning: Raw = NULL
+    """The newer name of the same."""
+
+
+class _Choice(Struct):
+    message: _Said
+    finish_reason: Raw = NULL
+
+
+class _Response(Struct):
+    choices: list[_Choice]
+    usage: Raw = NULL
+
+
+class Received(NamedTuple):
+    """A completion and its tokens."""
+
+    completion: Completion
+    prompt_tokens: int
+    completion_tokens: int
+    estimated: bool
+    """The service did not count them."""
+    structured: bool
+    """The request had the schema of the answer."""
+    reasoning_tokens: int
+    cached_tokens: int
+
+
+class Relay:
+    """The way to one service."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        parts = urlsplit(settings.url)
+        self.settings = settings
+        self._secure = parts.scheme == "https"
+        self._host, self._port = parts.hostname or "", parts.port
+        self._path = f"{parts.path.rstrip('/')}/chat/completions"
+        self._limit_name = "max_tokens"
+        self._structured = settings.structured is not False
+        """The service has not refused a schema yet."""
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+    ) -> Received:
+        """Returns the completion of a conversation. Trouble if there is none.
+
+        Sends a request again if the service fails, and after the wait that it asks for.
+        """
+        waited_s, busy_s, failures = 0.0, BUSY_S, 0
+        while True:
+            try:
+                return await self._adapted(messages, schema, seed, max_tokens)
+            except Trouble as trouble:
+                if not trouble.again:
+                    raise
+                if trouble.wait_s is None:
+                    failures += 1
+                    if failures >= ATTEMPTS:
+                        raise Trouble(f"{trouble} ({ATTEMPTS} attempts)", trouble.unusable) from None
+                    wait_s = BACKOFF_S * 2 ** (failures - 1)
+                else:
+                    wait_s = max(trouble.wait_s, busy_s)
+                    busy_s *= 2
+                    waited_s += wait_s
+                    if waited_s > PATIENCE_S:
+                        raise Trouble(f"{trouble}; it asks for a wait of {wait_s:g} s, which is too long") from None
+            await trio.sleep(wait_s)
+
+    async def _adapted(
+        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+    ) -> Received:
+        """Sends a request, without what the service does not have: a schema, or the older name of the limit."""
+        settings, structured = self.settings, self._structured
+        while True:
+            body: dict[str, Any] = {"model": settings.model, "messages": messages, "seed": seed, "stream": False}
+            body |= {name: Raw(value.encode()) for name, value in settings.body}
+            if settings.temperature is not None:
+                body["temperature"] = settings.temperature
+            if max_tokens is not None:
+                body[self._limit_name] = max_tokens
+            if structured:
+                closed, strict = strict_schema(schema)
+                answer = {"name": "answer", "strict": strict, "schema": closed}
+                body["response_format"] = {"type": "json_schema", "json_schema": answer}
+            try:
+                content = await self._post(msgspec.json.encode(body))
+            except _Refused as refused:
+                if "max_tokens" in body and "max_completion_tokens" in str(refused):
+                    self._limit_name = "max_completion_tokens"
+                elif structured and settings.structured is None:
+                    structured = False
+                else:
+                    raise Trouble(str(refused)) from None
+            else:
+                self._structured = structured
+                return self._read(content, messages, structured)
+
+    async def _post(self, body: bytes) -> bytes:
+        """Returns the content of the response. Ends the connection when it is cancelled or takes too long."""
+        key, sockets = self._key(), list[socket.socket]()
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+
+        def exchange() -> tuple[int, Message, bytes]:
+            with closing(self._connection()) as connection:
+                connection.connect()
+                sockets.append(connection.sock)
+                connection.request("POST", self._path, body, headers)
+                with connection.getresponse() as response:
+                    return response.status, response.headers, response.read(MAX_BYTES + 1)
+
+        try:
+            with trio.fail_after(self.settings.timeout_s):
+                status, received, content = await trio.to_thread.run_sync(exchange, abandon_on_cancel=True)
+        except trio.TooSlowError:
+            raise Trouble(f"{self} gave no answer within {self.settings.timeout_s:g} s") from None
+        except (ConnectionRefusedError, socket.gaierror, ssl.SSLError) as error:
+            text = f"{self} cannot be reached: {self._plain(str(error), key)}"
+            raise Trouble(text, unusable=True, again=True) from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise Trouble(f"{self}: {self._plain(str(error) or type(error).__name__, key)}", again=True) from None
+        finally:
+            for opened in sockets:
+                with suppress(OSError):  # ends the thread, if it still reads
+                    opened.shutdown(socket.SHUT_RDWR)
+        if len(content) > MAX_BYTES:
+            raise Trouble(f"{self} answered with more than {MAX_BYTES >> 20} MiB")
+        if key:
+            content = content.replace(key.encode(), HIDDEN.encode())
+        if 200 <= status < 300:
+            return content
+        text = f"{self} answered {status} {self._plain(_message(content), key)}".rstrip()
+        if status in BUSY:
+            raise Trouble(text, again=True, wait_s=_retry_after(received))
+        if status in (400, 422):
+            raise _Refused(text)
+        if 300 <= status < 400:
+            raise Trouble(f"{text}: it leads elsewhere, and the referee follows no redirects", unusable=True)
+        raise Trouble(text, unusable=status in UNUSABLE, again=status >= 500 or status == 408)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        return kind(self._host, self._port, timeout=self.settings.timeout_s)
+
+    def _key(self) -> str:
+        name = self.settings.key_from
+        return "" if name is None else os.environ.get(name, "").strip()
+
+    def _read(self, content: bytes, messages: Sequence[Mapping[str, str]], structured: bool) -> Received:
+        """Returns the completion in a response. Every text of it is without the key."""
+        key = self._key()
+        try:
+            response = msgspec.json.decode(content, type=_Response)
+            choice = response.choices[0]
+        except (*UNDECODABLE, IndexError) as error:
+            raise Trouble(f"{self} answered with no completion: {self._plain(str(error), key)}", again=True) from None
+        message, usage, finish = choice.message, _parsed(response.usage), _text(choice.finish_reason)
+        completion = Completion(
+            text=_without(message.content or "", key),
+            finish="stop" if finish is None else self._plain(finish, key),
+            refusal=_without(message.refusal or "", key),
+            reasoning=_without(_text(message.reasoning_content) or _text(message.reasoning) or "", key),
+        )
+        prompt, said = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        estimated = not prompt or said is None
+        if estimated:
+            size = sum(len(each["content"].encode()) for each in messages)
+            prompt, said = _tokens(size), _tokens(len(content))
+        reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
+        cached = _count(usage, "prompt_tokens_details", "cached_tokens")
+        return Received(completion, prompt or 0, said or 0, estimated, structured, reasoning or 0, cached or 0)
+
+    def _plain(self, text: str, key: str) -> str:
+        return printable(_without(text, key), MESSAGE_CHARACTERS)
+
+    def __str__(self) -> str:
+        return f"the service at {self.settings.url}"
+
+
+class _Refused(Exception):
+    """The service refuses the form of a request."""
+
+
+def _without(text: str, key: str) -> str:
+    return text.replace(key, HIDDEN) if key else text
+
+
+def _parsed(usage: Raw) -> Any:
+    """Returns what a service counted as plain values; None if that cannot be read."""
+    with suppress(*UNDECODABLE):
+        return msgspec.json.decode(usage) if len(bytes(usage)) <= USAGE_BYTES else None
+    return None
+
+
+def _text(member: Raw) -> str | None:
+    """Returns a text, and None for anything else."""
+    with suppress(*UNDECODABLE):
+        return msgspec.json.decode(member, type=str)
+    return None
+
+
+def _count(usage: Any, *path: str) -> int | None:
+    """Returns a number of tokens that a service counted; None if there is none, or one that cannot be."""
+    for member in path:
+        usage = usage.get(member) if isinstance(usage, dict) else None
+    is_count = isinstance(usage, int) and not isinstance(usage, bool) and 0 <= usage <= MAX_TOKENS
+    return usage if is_count else None
+
+
+def strict_schema(schema: Any) -> tuple[Any, bool]:
+    """Returns a schema whose objects have no other members, and whether it is strict: all of its members are required.
+
+    Services refuse `strict` for any other schema.
+    """
+    if isinstance(schema, list):
+        parts = [strict_schema(each) for each in schema]
+        return [part for part, _ in parts], all(strict for _, strict in parts)
+    if not isinstance(schema, dict):
+        return schema, True
+    members = {name: strict_schema(value) for name, value in schema.items()}
+    closed, strict = {name: part for name, (part, _) in members.items()}, all(part for _, part in members.values())
+    if schema.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+        required = set(schema.get("required", ())) == set(schema.get("properties", {}))
+        strict = strict and required and closed["additionalProperties"] is False
+    return closed, strict
+
+
+def _tokens(size: int) -> int:
+    return -(-size // BYTES_A_TOKEN)
+
+
+def _message(content: bytes) -> str:
+    """Returns what a service says about an error: OpenAI's `error.message`, or the beginning of the text."""
+    beginning = content[:ERROR_BYTES]
+    try:
+        answer = msgspec.json.decode(beginning)
+    except UNDECODABLE:
+        return beginning.decode("utf-8", "replace")
+    error = answer.get("error", answer) if isinstance(answer, dict) else answer
+    message = error.get("message", error) if isinstance(error, dict) else error
+    return message if isinstance(message, str) else msgspec.json.encode(message).decode()
+
+
+def _retry_after(headers: Message) -> float:
+    """Returns the seconds of a `Retry-After`, which are a number or a date; 0 if it has none."""
+    text = (headers.get("Retry-After") or "").strip()[:100]
+    try:
+        wait_s = float(text)
+    except ValueError:
+        try:
+            wait_s = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+    return max(0.0, min(wait_s, MAX_WAIT_S)) if wait_s == wait_s else 0.0  # NaN is unlike itself

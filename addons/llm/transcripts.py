@@ -1,0 +1,123 @@
+"""A language model that answers from the transcript of its match: no service is asked, and no key is read.
+
+Of the model in the replay's header, only what decides how a conversation goes on is used: the replay may come from a
+stranger, whose service, variable and template are not ours to use.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import msgspec
+
+from referee.addons.llm import spec as llm_spec
+from referee.addons.llm.completions import Completion
+from referee.addons.llm.kind import MODEL
+from referee.addons.llm.relay import Received, Trouble
+from referee.games.contract import FaultKind, Player
+from referee.harness.errors import UsageError
+from referee.harness.paths import HOME
+from referee.harness.programs.entrant import Entrant
+from referee.harness.records import Exchange, ModelSettings, ModelUse
+from referee.harness.replay.lines import Turn
+from referee.harness.replay.reader import Replay
+from referee.protocol.text import printable
+
+Kept = tuple[Completion, ModelUse, tuple[str, ...]]
+"""A completion, its use, and the messages that were new."""
+OWN_PROMPTS = "the match had prompts of its own (--prompt), with which those of today are not compared"
+
+
+class FromTranscript(ModelSettings, frozen=True, kw_only=True):
+    """The settings of a model whose completions are known."""
+
+    kept: tuple[tuple[Kept, ...], ...]
+    """The prompts and completions of each call for which the service was asked."""
+    troubles: tuple[str, ...]
+    """By such call: what the service failed with after them; empty = it did not."""
+    own_prompts: bool
+    """The user changed the prompts, so that ours are others."""
+
+
+class TranscriptRelay:
+    """Gives the completions of a transcript, in order. It replaces `Relay`."""
+
+    def __init__(self, settings: FromTranscript) -> None:
+        self._calls = iter(zip(settings.kept, settings.troubles, strict=True))
+        self._left: Iterator[Kept] = iter(())
+        self._trouble = ""
+        self._questions = 0
+        self.note = OWN_PROMPTS if settings.own_prompts else ""
+        """How the prompts differ from those of the match; empty if they do not."""
+
+    async def complete(
+        self, messages: Sequence[Mapping[str, str]], schema: Any, seed: int, max_tokens: int | None
+    ) -> Received:
+        """Returns the next completion of the call. Trouble if the match had no further one."""
+        if len(messages) == 2:  # a conversation begins
+            kept, self._trouble = next(self._calls, ((), ""))
+            self._left = iter(kept)
+            self._questions += 1
+        found = next(self._left, None)
+        if found is None:
+            raise Trouble(self._trouble or "the transcript of the match has no further completion")
+        completion, use, recorded = found
+        self.note = self.note or self._difference(recorded, messages)
+        return Received(
+            completion,
+            use.prompt_tokens,
+            use.completion_tokens,
+            bool(use.estimated),
+            not use.unstructured,
+            use.reasoning_tokens,
+            use.cached_tokens,
+        )
+
+    def _difference(self, recorded: Sequence[str], messages: Sequence[Mapping[str, str]]) -> str:
+        """Returns a sentence on the first difference from the prompts in the transcript; empty if there is none."""
+        for old, new in zip(recorded, messages[-len(recorded) :], strict=False):
+            lines = zip_longest(old.split("\n"), new["content"].split("\n"))
+            line = next((number for number, (one, other) in enumerate(lines, 1) if one != other), 0)
+            if line:
+                which = "the first message" if new["role"] == "system" else f"question {self._questions}"
+                return f"the model would get other prompts today: {which} differs from line {line} on"
+        return ""
+
+
+def _kept(exchange: Exchange) -> Kept:
+    messages = tuple(str(each.get("content")) for each in exchange.messages)
+    return Completion(exchange.completion, exchange.finish), exchange.use, messages
+
+
+def model_of(replay: Replay, player: Player) -> Entrant:
+    """Returns the model of a replay as its transcript has it. UsageError if no transcript was kept."""
+    model = replay.header.models.get(player)
+    kept, troubles = list[tuple[Kept, ...]](), list[str]()
+    for line in replay.lines[1:]:
+        try:
+            turn = msgspec.json.decode(line, type=Turn)
+        except (msgspec.MsgspecError, RecursionError):
+            continue  # no turn: what reads the replay says whether it is wrong
+        exchanges, fault = turn.transcript.get(player, ()), turn.faults.get(player)
+        failed = fault.detail if fault is not None and fault.kind is FaultKind.ERROR else ""
+        if exchanges or failed:
+            kept.append(tuple(map(_kept, exchanges)))
+            troubles.append(failed)
+    name = replay.header.setup.names[player]
+    if model is None or not any(kept):
+        raise UsageError(
+            f"a {MODEL.name} played at seat {player} ({printable(name)}), and the replay has no transcript of it "
+            "(--transcripts); name a bot with BOT"
+        )
+    settings = FromTranscript(
+        model=model.model,
+        url=llm_spec.URL,
+        rethinks=model.rethinks,
+        budget=model.budget,
+        max_tokens=model.max_tokens,
+        seed=model.seed,
+        kept=tuple(kept),
+        troubles=tuple(troubles),
+        own_prompts=bool(model.prompt),
+    )
+    return Entrant(name, llm_spec.command(model.model), HOME, MODEL.name, settings)

@@ -1,0 +1,131 @@
+"""A seat of a match as an environment of Gymnasium. The other seats are bots in any language."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from referee.addons.rl.encoding import Encoding, Observation
+from referee.addons.rl.episode import (
+    LOST_STARTS,
+    Rewards,
+    Seeds,
+    check_cycles,
+    check_render_mode,
+    check_seed,
+    result_info,
+)
+from referee.addons.rl.match_thread import MatchThread
+from referee.addons.rl.rendering import METADATA, Pictures, rendered
+from referee.games.contract import Player, Result
+from referee.harness.errors import RunError, UsageError
+from referee.harness.match.match import Match
+from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.kinds import FUNCTION
+from referee.harness.seats.decision import Decision
+
+
+class SeatEnv(gymnasium.Env[Observation, Any]):
+    """Plays one seat against bots, which are processes with the usual limits and live on between episodes.
+
+    `max_cycles`: cut off after that many steps. `close` ends the bots.
+    """
+
+    metadata = METADATA
+
+    def __init__(
+        self,
+        match: Match,
+        encoding: Encoding,
+        seat: Player,
+        limits: Limits,
+        max_cycles: int | None,
+        render_mode: str | None,
+        reward: str | None,
+        pictures: Pictures | None = None,
+    ) -> None:
+        """`match`: the entrant of `seat` stands for the learner."""
+        self.encoding, self.seat = encoding, seat
+        self.max_cycles, self.render_mode = check_cycles(max_cycles), check_render_mode(render_mode)
+        self._pictures = pictures
+        self.observation_space, self.action_space = encoding.observation_space(), encoding.action_space()
+        self._matches = MatchThread(limits)
+        entrants = list(match.entrants)
+        entrants[seat] = replace(entrants[seat], kind=FUNCTION.name, settings=self._matches)
+        self._match = replace(match, entrants=tuple(entrants))
+        self._rewards, self._paid = Rewards(reward, encoding, len(entrants)), 0.0
+        self._seeds = Seeds()
+        self.verdict: Verdict | None = None
+        """The last match that was played to its end, with the faults of the bots."""
+        self._decision: Decision | None = None
+        self._mask: NDArray[np.bool_] | None = None
+        self._over = True
+        self._steps = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins a match. RunError if a bot cannot be started, or always loses before the first decision."""
+        super().reset(seed=None if seed is None else check_seed(seed))
+        self._steps, self._paid = 0, 0.0
+        faults: list[str] = []
+        for _ in range(LOST_STARTS):
+            news = self._matches.begin(replace(self._match, seed=self._seeds.next(seed)))
+            seed = None
+            if isinstance(news, Decision):
+                self._decision, self._over = news, False
+                return self._observation(news), {}
+            faults = [f"{fault.name}: {fault.kind}, {fault.detail}" for fault in news.faults]
+        raise RunError(f"{LOST_STARTS} matches ended before the first decision; {'; '.join(faults)}")
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Plays an action, then the opponents up to the next decision. An exception of the match is raised."""
+        decision = self._decision
+        if decision is None or self._over:
+            raise ResetNeeded("call reset before step")
+        news = self._matches.answer(self.encoding.answer(action, decision))
+        self._steps += 1
+        if isinstance(news, Decision):
+            self._decision = news
+            self._over = self._steps == self.max_cycles
+            return self._observation(news), self._gain(news), False, self._over, {}
+        self._over, self.verdict = True, news
+        seen = self.encoding.observation(decision.view, self.seat, None)
+        return seen, self._gain(decision, news.result), True, False, result_info(news.result, self.seat)
+
+    def legal(self) -> list[Any]:
+        """Returns all legal actions; none after the end."""
+        return [] if self._over or self._decision is None else self.encoding.legal(self._decision)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Returns whether each action is legal, as `MaskablePPO` of sb3-contrib asks. UsageError without numbers."""
+        if self._mask is None:
+            raise UsageError(f"{self._match.game.name}: its actions have no mask, or `reset` was not called")
+        return self._mask.copy()
+
+    def render(self) -> Any:
+        """Returns what the seat may see: as text with `ansi`, as an array with `rgb_array`; None before `reset`."""
+        if self._decision is None:
+            return None
+        return rendered(self.render_mode, self._pictures, self._decision._state, self.seat)
+
+    def close(self) -> None:
+        """Ends the bots, and the browser that draws pictures."""
+        self._matches.close()
+        if self._pictures is not None:
+            self._pictures.close()
+
+    def _observation(self, decision: Decision) -> Observation:
+        seen = self.encoding.observation(decision.view, self.seat, decision)
+        self._mask = seen["action_mask"] == 1 if "action_mask" in seen else None
+        return seen
+
+    def _gain(self, decision: Decision, result: Result | None = None) -> float:
+        """Returns what the seat gains since the last time."""
+        before = self._paid
+        self._paid = self._rewards.total(decision._state, result)[self.seat]
+        return self._paid - before

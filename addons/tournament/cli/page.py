@@ -1,0 +1,70 @@
+"""`referee tournament page`: writes a web site of plain files."""
+
+from pathlib import Path
+
+from referee.addons.tournament.cli.table import files_handed_in
+from referee.addons.tournament.inbox import Retitle, hand_in
+from referee.addons.tournament.plan import read_plan
+from referee.addons.tournament.reports.author_links import write_links
+from referee.addons.tournament.reports.past_tables import freeze as freeze_table
+from referee.addons.tournament.reports.readers import Reader
+from referee.addons.tournament.store.ledger import PLAN
+from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.screen import out, warn
+from referee.harness.errors import UsageError
+from referee.harness.output import what_stays
+from referee.protocol.text import counted
+
+
+def write_page(
+    folder: Path,
+    *,
+    to: Path | None = None,
+    reader: Reader = Reader.PUBLIC,
+    viewed: int | None = None,
+    title: str | None = None,
+    organiser: str = "",
+    freeze: str | None = None,
+    address: str | None = None,
+) -> int:
+    """Writes a web site of plain files: standings, a page per bot and per pair, games and replays.
+
+    Args:
+        folder: The tournament's folder.
+        to: Where to write the site. Default: a folder in the tournament's, named after the reader.
+        reader: public: without the bots' standard error and commands, and with a page for each author that has the own
+            bot's. Its link is secret: this command prints it, and writes all to author-links.csv in the tournament's
+            folder. organiser: everything.
+        viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
+        title: The contest's name, which `show` then prints too. Default: the title in tournament.toml, else the game
+            and the format.
+        organiser: Who organises it.
+        address: URL: where the site will be, such as https://cup.example.org. The secret links then begin with it.
+        freeze: NAME: keep the table of this moment on a page of its own, such as WEEK-3, whatever is played later.
+    """
+    from referee.addons.tournament.reports import site  # a template engine takes 60 ms to load
+
+    if address is not None and not address.startswith(("https://", "http://")):
+        raise UsageError(f"--address {address}: expected an address such as https://cup.example.org")
+    plan = read_plan(folder / PLAN)
+    if title is not None and title != plan.title:
+        plan, _ = hand_in(folder, Retitle(title))
+    if freeze is not None:
+        freeze_table(folder, plan, freeze)
+    where = folder / f"page-{reader}" if to is None else to
+    written = site.write(plan, folder, where, reader, viewed, organiser)
+    if written.kept:
+        warn(what_stays(where, written.kept))
+    out.print(f"{counted(written.files, 'file')} in {where}")
+    if written.authors:
+        out.print("secret pages, each for the author of one bot:")
+        start = "" if address is None else f"{address.rstrip('/')}/"
+        links = {name: start + page.as_posix() for name, page in written.authors.items()}
+        for name, link in links.items():
+            out.print(printable(f"  {name}: {link}"))
+        files = {entry.name: entry.bot for entry in plan.bots}
+        files |= {name: each.file for name, each in files_handed_in(folder).items() if each.file}
+        merged = write_links(folder, ((name, files.get(name, ""), link) for name, link in links.items()))
+        out.print(f"for a mail merge: {merged}")
+    return PLAYED

@@ -1,0 +1,278 @@
+"""Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from referee.addons.tournament.formats.games import Seating
+from referee.addons.tournament.organise import Request
+from referee.addons.tournament.plan import Plan, check_counts, default_games, read_plan
+from referee.addons.tournament.reports.all_stages import all_standings
+from referee.addons.tournament.stage_settings import Stage, check_seats_of_format
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import PLAN
+from referee.addons.tournament.ties import BY_POINTS, Tie, default_ties
+from referee.games.game import Game
+from referee.harness import game_files, maps, toml
+from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
+from referee.harness.cli.options import SetupOptions, drawn, given
+from referee.harness.errors import UsageError, reason
+from referee.harness.game_files import Openings
+from referee.harness.known_games import typed_game
+from referee.harness.match import rule_options
+from referee.harness.paths import read_limited
+from referee.harness.programs.kinds import prefixes, split_name
+
+ROUND_ROBIN = "round-robin"
+"""The default format."""
+
+OWN_SEATS: Mapping[str, Seating | None] = {
+    "self": None,
+    "judged": None,
+    "series": Seating.ALTERNATE,
+    "ladder": Seating.SEED_GROUP,
+}
+"""Formats that decide the seats themselves, and the way in which they do if `--seating` has a word for it."""
+_Value = str | bool | int
+
+
+def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
+    """UsageError for an option that does nothing in a format, as far as the plan's own checks do not refuse it."""
+    rounds, seating = options.get("rounds"), options.get("seating")
+    if (asked := options.get("seats")) not in (None, seats):
+        raise UsageError(f"--seats {asked}: the games have {seats} seats; others need the whole command, with --game")
+    check_seats_of_format(format, seats)
+    if rounds is not None and format != "swiss" and (format != ROUND_ROBIN or seats == 2):
+        raise UsageError(
+            f"--rounds {rounds}: {format} with {seats} seats has no rounds; leave it out, or take --format swiss"
+        )
+    late = options.get("late_points")
+    if late is not None and (format != "swiss" or late not in (0, 0.5, 1)):
+        raise UsageError(f"--late-points {late:g}: expected 0, 0.5 or 1, in a Swiss")
+    if seating is not None and format in OWN_SEATS and seating is not OWN_SEATS[format]:
+        raise UsageError(f"--seating {seating}: {format} decides the seats itself; leave it out")
+    if options.get("ties") is not None and format not in BY_POINTS:
+        raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
+
+
+def game_to_play(game: Game, seats: int | None, before: Plan | None) -> Game:
+    """Returns a game with the asked number of seats alone, or that of the plan to resume. UsageError if it is wrong."""
+    if seats is None and before is not None and before.game == game.name:
+        seats = before.seats
+    return rule_options.with_seats(game, seats)
+
+
+def from_options(
+    game: Game,
+    bots: Sequence[str],
+    setup: SetupOptions,
+    before: Plan | None,
+    seed: int | None,
+) -> Request:
+    """Returns the request that these options make, with the default format. `before` is the plan to resume.
+
+    The request has the fewest seats of `game`.
+    """
+    limits, time, rules = setup.resolved(game, game.seats.start)
+    default = msgspec.to_builtins(game.options())
+    changed = {name: value for name, value in msgspec.to_builtins(rules).items() if value != default[name]}
+    content = changed.pop("map", None)
+    return Request(
+        game=game.name,
+        bots=tuple(bots),
+        seats=game.seats.start,
+        seed=before.seed if before is not None and seed is None else drawn(seed),
+        options=changed,
+        maps={"": [content]} if content else {},
+        time=time,
+        limits=limits,
+    )
+
+
+COPIED = (
+    *("format", "games", "seating", "first_to", "rounds", "play_off", "rank_by", "title"),
+    *("groups", "late_points", "expel"),
+)
+"""Keys of a file that a request takes as they are."""
+
+
+class _Bot(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    name: str | None = None
+    absent: bool = False
+
+
+class _Stage(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    bots: int
+    """How many go on to it."""
+    games: int | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    name: str = ""
+    ties: list[Tie] | None = None
+    groups: int = 1
+
+
+class _Openings(msgspec.Struct, forbid_unknown_fields=True):
+    """A book of openings, as `--openings` and its like."""
+
+    file: str
+    order: Literal["sequential", "random"] = "sequential"
+    plies: int | None = None
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """An organiser's `tournament.toml`."""
+
+    game: str
+    bots: list[str | _Bot]
+    format: str | None = None
+    games: int | None = None
+    seats: int | None = None
+    """Of every game; None = the fewest that the game has."""
+    title: str | None = None
+    """The contest's name, above the standings."""
+    seed: int | None = None
+    seating: Seating | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    groups: int | None = None
+    """Of a round robin."""
+    seeds_from: str | None = None
+    """The folder of a tournament whose table seeds a bracket."""
+    stages: list[_Stage] = []
+    """Those that follow the first one."""
+    ties: list[Tie] | None = None
+    play_off: int | None = None
+    rank_by: Literal["points", "score"] | None = None
+    late_points: float | None = None
+    expel: int | None = None
+    options: dict[str, Any] = {}
+    maps: dict[str, str | list[str]] | str | list[str] = {}
+    openings: _Openings | None = None
+    limits: dict[str, _Value | list[str]] = {}
+    """As `--call-time` and the other options of limits, and as `--limit`, with `_` for `-`."""
+    build: dict[str, _Value] = {}
+    """As `--build`."""
+
+
+def from_file(
+    path: Path, setup: SetupOptions, before: Plan | None, seed: int | None, seats: int | None = None
+) -> Request:
+    """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
+    file = _read(path)
+    check_counts(f"{path}: ", file.format, file)
+    limits = _limits(path, file.limits, file.build)
+    game = typed_game(file.game, os.path.dirname(path))
+    try:
+        game = game_to_play(game, file.seats if seats is None else seats, before)
+        rule_options.options(game, file.options, game.seats.start)
+    except UsageError as error:
+        raise UsageError(f"{path}: {reason(error)}") from error
+    bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
+    specs = [_spec(bot, path.parent) for bot in bots]
+    setup = SetupOptions(rules=setup.rules, limits=_over(setup.limits, limits))
+    request = from_options(game, specs, setup, before, file.seed if seed is None else seed)
+    stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
+    file_maps = {
+        stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
+        for stage, names in stages.items()
+    }
+    options = {**file.options, **request.options}
+    return msgspec.structs.replace(
+        request,
+        start=path.parent,
+        stages=tuple(_stage(stage, game) for stage in file.stages),
+        **{name: getattr(file, name) for name in COPIED},
+        seeds=() if file.seeds_from is None else names_in_order(path.parent / file.seeds_from),
+        ties=None if file.ties is None else tuple(file.ties),
+        absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
+        options=options,
+        maps=request.maps or file_maps,
+        openings=file.openings and _book(game, file.openings, path, options),
+    )
+
+
+def _stage(stage: _Stage, game: Game) -> Stage:
+    games = default_games(stage.format, game.seats.start) if stage.games is None else stage.games
+    seats = game.seats.start
+    try:
+        check_used(stage.format, seats, {"rounds": stage.rounds, "ties": stage.ties})
+    except UsageError as error:
+        raise UsageError(f"stages: {error}") from error
+    if stage.first_to is not None and stage.format != "series":
+        raise UsageError(f"stages: first_to: only a series is decided by wins, and {stage.format} is none")
+    ties = default_ties(stage.format, seats) if stage.ties is None else tuple(stage.ties)
+    return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name, ties, stage.groups)
+
+
+def names_in_order(folder: Path) -> tuple[str, ...]:
+    """Returns the names in a tournament's table, best first."""
+    plan = read_plan(folder / PLAN)
+    rows = all_standings(plan, reader.read(folder), chances=False).rows
+    if not any(row.games for row in rows):
+        raise UsageError(f"--seeds-from {folder}: no game was played there, so that its table has no order")
+    return tuple(row.name for row in rows)
+
+
+def _book(game: Game, book: _Openings, path: Path, options: Mapping[str, Any]) -> Openings:
+    if book.plies is not None and book.plies < 1:
+        raise UsageError(f"{path}: [openings]: plies={book.plies}: expected a number from 1 on")
+    return game_files.named(game, path.parent / book.file, book.order, book.plies, options)[0]
+
+
+def _read(path: Path) -> _File:
+    try:
+        return toml.read_as(read_limited(path).decode("utf-8-sig"), _File)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {reason(error)}") from error
+
+
+def _limits(path: Path, limits: Mapping[str, _Value | list[str]], build: Mapping[str, _Value]) -> LimitOptions:
+    """Returns the options that the tables `[limits]` and `[build]` stand for. UsageError names the file and the key."""
+    options: dict[str, str] = {}
+    named: list[str] = []
+    for name, value in limits.items():
+        values = value if isinstance(value, list) else [_text(value)]
+        if name == READABLE.name:
+            values = [str(path.parent / text) for text in values]
+        for text in values:
+            check_in_file(name, text, "--limit", f"{path}: [limits]")
+        if name in OPTIONS:
+            options[name] = values[-1]
+        else:
+            named += (f"{name}={text}" for text in values)
+    for name, value in build.items():
+        check_in_file(name, _text(value), "--build", f"{path}: [build]")
+    return LimitOptions(**options, limit=named, build=[f"{name}={_text(value)}" for name, value in build.items()])
+
+
+def _text(value: _Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _over(upper: LimitOptions, lower: LimitOptions) -> LimitOptions:
+    """Overrides options with those that are not at their defaults. Of a limit that both name, the last counts."""
+    both = {"limit": (*lower.limit, *upper.limit), "build": (*lower.build, *upper.build)}
+    return replace(lower, **{option.name: value for option, value in given(upper)} | both)
+
+
+def _spec(bot: _Bot, folder: Path) -> str:
+    if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(prefixes())):
+        raise UsageError(
+            f"bots: {bot.name!r} cannot be a name: expected one without / and = that does not start with "
+            f"{', '.join(prefixes())}"
+        )
+    with chdir(folder):
+        name, path = split_name(bot.path)
+    return "=".join(filter(None, (bot.name or name, path)))
+
+
+def _map(game: Game, name: str, folder: Path) -> str:
+    return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)

@@ -1,0 +1,133 @@
+"""`referee tournament verify`: checks the games of a tournament against their replays, or plays them again."""
+
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from referee.addons.host.finals import check_seed
+from referee.addons.tournament import organise
+from referee.addons.tournament.execution.worker import content
+from referee.addons.tournament.plan import read_plan
+from referee.addons.tournament.store import reader
+from referee.addons.tournament.store.ledger import PLAN, Line
+from referee.addons.wasm.kind import MODULE
+from referee.addons.wasm.options import PULLEY
+from referee.addons.wasm.play_again import play_again
+from referee.addons.wasm.prices import PRICES
+from referee.addons.wasm.runner import by_engine
+from referee.games.contract import Result
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
+from referee.harness.cli.options import Engine, check_engine
+from referee.harness.cli.reports.text import counted, printable
+from referee.harness.cli.screen import out, progress
+from referee.harness.cli.signals import run
+from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import Isolation
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, verify
+
+HIDING = Isolation("required", (("files", None),))
+"""The isolation of builds: without a layer that hides files, none begins."""
+
+
+def verify_tournament(
+    folder: Path,
+    *,
+    play: bool = False,
+    sample: str = "100%",
+    engine: Engine = "wasmtime",
+    recorded_limits: bool = False,
+) -> int:
+    """Checks the games of a tournament against their replays.
+
+    Each replay must be right, and the ledger must say of the game what the replay says. Prints every game that differs.
+    The seed of a hosted contest's final must be the one that was committed before.
+
+    Args:
+        folder: The tournament's folder.
+        play: Also let the metered bots play these games again, and compare answers, faults and fuel. Bots with a
+            build are built first, which needs a layer of isolation that hides your files.
+        sample: PERCENT: check only this share of the games, drawn at random.
+        recorded_limits: With --play, accept limits of the replays that are wider than four times the defaults, such as
+            those of memory.
+    """
+    check_engine(engine, play)
+    plan = read_plan(folder / PLAN)
+    # The folder may be somebody else's, who would choose what its bots and their builds may read.
+    plan = plan.replaced(limits=msgspec.structs.replace(plan.limits, isolation=HIDING))
+    programs: dict[str, Entrant] = {}
+    if play:
+        with progress() as report:
+            _, ready = organise.programs(plan, folder, progress=report)
+        programs = {ident: bot for ident, bot in ready.items() if MODULE.plays(bot)}
+        if not programs:
+            raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
+    if sentence := check_seed(folder, plan):
+        out.print(f"{folder}: {sentence}")
+
+    @cache
+    def compiled(bot: Entrant, prices: int) -> Entrant:
+        return by_engine(bot, BuildContext(plan.limits), PULLEY if engine == "pulley" else "", prices)
+
+    differing = verified = without = worthless = 0
+    void = plan.void
+    for line, replay in _drawn(folder, _percent(sample)):
+        worthless += not void.isdisjoint(line.b)
+        if replay is None:
+            without += 1
+            continue
+        try:
+            _check(line, replay)
+            metered = replay.header.metered
+            again = {
+                seat: compiled(programs[ident], metered[seat].prices if seat in metered else PRICES)
+                for seat, ident in enumerate(line.b)
+                if ident in programs
+            }
+            if again:
+                run(play_again, replay, again, recorded_limits)
+            verified += 1
+        except Difference as difference:
+            differing += 1
+            out.print(f"{line.k}: {printable(str(difference))}")
+    kept = f"; {counted(without, 'game')} without a replay" if without else ""
+    kept += f"; {counted(worthless, 'game')} of withdrawn bots count for nobody" if worthless else ""
+    how = "played again" if play else "verified"
+    out.print(f"{folder}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
+    return AT_FAULT if differing else PLAYED
+
+
+def _percent(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)%?", text)
+    if found is None or not 0 < float(found[1]) <= 100:
+        raise UsageError(f"--sample {text}: expected a share above zero, such as 5% or 100%")
+    return float(found[1]) / 100
+
+
+def _drawn(folder: Path, share: float) -> Iterator[tuple[Line, Replay | None]]:
+    """Yields games with their replays; None for a replay that was not kept."""
+    luck = random.SystemRandom()
+    for file, line in reader.counted_lines(folder):
+        if not line.forfeit and luck.random() < share:
+            kept = reader.replay(folder, file, line)
+            yield line, None if kept is None else Replay(Path(line.k), kept)
+
+
+def _check(line: Line, replay: Replay) -> None:
+    """Difference if the replay is wrong, or not that of the line."""
+    if replay.other_rules:
+        raise Difference(1, f"the rules have the hash {replay.header.game_sha256}, and {replay.game.sha256} here")
+    result = verify(replay)
+    if replay.header.setup.seed != line.s:
+        raise Difference(1, f"the seed is {replay.header.setup.seed}, and {line.s} in the ledger")
+    recorded = Result(line.r, line.p, line.why)
+    if result is None or (result.ranks, result.scores) != (recorded.ranks, recorded.scores):
+        raise Difference(len(replay.lines), f"the result is {result}, and {recorded} in the ledger")
+    if line.a and content(replay.lines, replay.game) != line.a:
+        raise Difference(1, "the course of the game is another than in the ledger")

@@ -1,0 +1,131 @@
+"""The standings as CSV for people who keep marks: everybody who handed in, and everybody of a class list."""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.addons.tournament.plan import free
+from referee.addons.tournament.reports.people import decoded, is_address, people
+from referee.harness.errors import UsageError
+from referee.harness.paths import read_limited
+from referee.protocol.text import printable
+
+MISSING, DISQUALIFIED, REFUSED, UNDECIDED = "nothing handed in", "disqualified", "refused", "not decided"
+EARLIER = "an earlier version plays"
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+"""How a cell begins that a spreadsheet runs as a formula (OWASP, CSV injection)."""
+BOM = "\ufeff"
+"""Begins a text that Excel is to read as UTF-8."""
+CLASS = "class "
+"""Begins the names of the columns that come from a class list."""
+
+
+class HandedIn(Struct, frozen=True):
+    """What somebody handed in."""
+
+    name: str
+    file: str
+    """Its path inside the folder that was handed in."""
+    status: str
+    """Such as `plays` or `refused`."""
+    reason: str = ""
+    """Why it was refused."""
+    ids: tuple[str, ...] = ()
+    """The person's numbers in the course system."""
+
+
+class ClassList(Struct, frozen=True):
+    """A class list: a line for each person."""
+
+    columns: tuple[str, ...]
+    people: tuple[tuple[str, ...], ...]
+
+
+def plain(value: object) -> object:
+    """Returns a cell that no spreadsheet runs as a formula: text that begins like one gets an apostrophe before it."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Returns CSV with a line for each row. Columns that a row lacks are empty."""
+    written = io.StringIO()
+    writer = csv.DictWriter(written, [str(plain(name)) for name in columns], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({str(plain(name)): plain(value) for name, value in row.items()})
+    return written.getvalue().rstrip("\n")
+
+
+def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
+    """Reads a class list, and returns it with what may be read wrong. UsageError if it is none.
+
+    Its first line names the columns, unless that has an address.
+    """
+    try:
+        text, doubts = decoded(read_limited(path))
+        found = people(text)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (UsageError, ValueError) as error:  # a NUL in the name is a ValueError
+        raise UsageError(f"{path}: {error}") from error
+    columns, persons = found.header, found.rows
+    if columns is None and persons and not any(map(is_address, persons[0])):
+        columns, persons = persons[0], persons[1:]
+    if not persons:
+        raise UsageError(f"{path}: expected a line with the names of the columns, and a line for each person")
+    if columns is None:
+        doubts.append("line 1 has an address, so that it is a person and does not name the columns")
+    names = [name or f"column {number}" for number, name in enumerate(columns or [""] * found.width, 1)]
+    taken: set[str] = set()
+    return ClassList(tuple(free(name, taken, " {}") for name in names), tuple(persons)), [*doubts, *found.doubts]
+
+
+def with_class(
+    rows: Sequence[Mapping[str, object]], ids: Mapping[str, Sequence[str]], listed: ClassList
+) -> list[dict[str, object]]:
+    """Adds the columns of a class list to the rows of its people, and a row for everybody else on it.
+
+    A person has a row if a cell of the list, or two cells that follow each other, are the row's name: in any order of
+    words, with or without a comma, in capitals, or as Canvas writes it. A number in the course system is as good.
+    `ids`: these numbers by the rows' names.
+    """
+    owners: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        name = str(row["name"])
+        for key in {*_keys(name), *(each for id in ids.get(name, ()) for each in (id, f"participant {id}"))}:
+            owners.setdefault(key, []).append(place)
+    result = [{**row} for row in rows]
+    for person in listed.people:
+        cells = {f"{CLASS}{column}": cell for column, cell in zip(listed.columns, person, strict=True)}
+        texts = [*person, *(f"{one} {other}" for one, other in pairwise(person) if one and other)]
+        found = [owners[key] for text in texts for key in _keys(text) if key in owners]
+        mine = next((places[0] for places in found if len(places) == 1), None)
+        if mine is None or f"{CLASS}{listed.columns[0]}" in result[mine]:
+            result.append({"name": next(filter(None, person)), "status": MISSING, **cells})
+        else:
+            result[mine] |= cells
+    return result
+
+
+def _keys(text: str) -> set[str]:
+    """Returns texts of which two that name the same person have one in common."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", text).casefold())
+    if not words:
+        return set()
+    orders = (words, [words[-1], *words[:-1]])
+    return {" ".join(sorted(words)), *map(_letters, orders)}
+
+
+def _letters(words: Sequence[str]) -> str:
+    """Returns the letters of words without accents, as Canvas names files."""
+    text = unicodedata.normalize("NFKD", "".join(words))
+    return "".join(letter for letter in text if not unicodedata.combining(letter))

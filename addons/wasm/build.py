@@ -1,0 +1,67 @@
+"""Builds bots as modules of WebAssembly: `referee build --target wasm`."""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from referee.addons.wasm import runner
+from referee.addons.wasm.kind import MODULE
+from referee.harness.errors import UsageError, writing
+from referee.harness.languages.registry import BY_SUFFIX
+from referee.harness.output import write_whole
+from referee.harness.paths import expanded
+from referee.harness.programs.bot_file import build_bot, read_bot_file
+from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.source_file import CachedSourceBuild
+
+
+def build_module(spec: str, context: BuildContext) -> Path:
+    """Builds a bot's folder or source file as a module, and returns the file.
+
+    UsageError for a bot that says nothing about WebAssembly, RunError for a failed build or a module that cannot play.
+    """
+    path = expanded(spec)
+    if path.is_dir():
+        path = path.resolve()
+        bot = read_bot_file(path, spec)
+        if not _names_module(bot.run):
+            if bot.wasm is None:
+                raise UsageError(
+                    f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
+                    '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
+                )
+            if not _names_module(bot.wasm.run):
+                raise UsageError(
+                    f"{spec}/{BOT_FILE}: run of [wasm] is {bot.wasm.run}; expected the module and its arguments, such "
+                    'as ["build/bot.wasm"]'
+                )
+            bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
+        return runner.module_of(build_bot(bot, path, spec, context).argv)
+    if not path.is_file():
+        raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
+    language = BY_SUFFIX.get(path.suffix)
+    if language is None or language.wasm is None:
+        known = " ".join(sorted(suffix for suffix, each in BY_SUFFIX.items() if each.wasm))
+        raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file with one of the suffixes {known}")
+    module = language.wasm(CachedSourceBuild(path.resolve(), language, context))
+    runner.command(module, context)
+    return module
+
+
+def _names_module(words: list[str]) -> bool:
+    return bool(words) and Path(words[0]).suffix == MODULE.suffix
+
+
+def wasm_bot_file(text: str) -> str:
+    """Returns a kit's `bot.toml` for bots that are modules: what its [wasm] says is what it does."""
+    wasm = tomllib.loads(text)["wasm"]
+    run = ", ".join(f'"{word}"' for word in wasm["run"])
+    return f'build = "{wasm["build"]}"\nrun = [{run}]\n'
+
+
+def save(module: Path, file: Path) -> None:
+    """Copies a module. RunError if that fails."""
+    with writing(file):
+        write_whole(file, module.read_bytes())

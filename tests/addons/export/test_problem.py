@@ -1,0 +1,234 @@
+"""Problem packages: `verifyproblem` of problemtools accepts them, and the validator judges as its exit codes say."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+from rules_games import COUNTDOWN
+from scripted import PREAMBLE
+from unchanged import CORE
+
+from referee.addons.export.problem import VALIDATOR, ProblemTest, parse_test
+from referee.addons.rules.source import SOURCE
+from referee.harness.cli.main import main
+
+pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "addons/export")
+
+SUBMISSION = f"import socket{PREAMBLE}"
+TAKES_ONE = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "exit":
+        break
+    if "id" in message:
+        result = {} if message["method"] == "initialize" else 1
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+"""A bot of countdown."""
+LANGUAGES = """
+python3:
+  compile: 'python3 -m py_compile {files}'
+  run: 'python3 "{mainfile}"'
+"""
+"""For problemtools, which would run Python submissions by PyPy."""
+VERIFY_S = 280
+
+
+def export(folder: Path, *options: str, against: str = "@random", game: str = "tictactoe") -> Path:
+    """Writes a package with one secret test for each seat."""
+    command = ["export", "problem", "--game", game, "--against", against, "--into", str(folder), "--tests", "1"]
+    assert main([*command, "--seed", "1", *options]) == 0
+    return folder
+
+
+def judged(package: Path, submission: str, test: str = "sample/1") -> tuple[int, str]:
+    """Runs the validator and a submission with two pipes, as a judge does. Returns exit code and message."""
+    validator, feedback = package / VALIDATOR, package.parent / "feedback"
+    feedback.mkdir(exist_ok=True)
+    subprocess.run(["./build"], cwd=validator, check=True, env={**os.environ, "REFEREE_PYTHON": sys.executable})
+    files = [package / "data" / f"{test}.{suffix}" for suffix in ("in", "ans")]
+    (to_submission, from_validator), (to_validator, from_submission) = os.pipe(), os.pipe()
+    with (
+        subprocess.Popen([sys.executable, "-c", submission], stdin=to_submission, stdout=from_submission) as bot,
+        subprocess.Popen(
+            [validator / "run", *files, f"{feedback}/"], stdin=to_validator, stdout=from_validator, cwd=package.parent
+        ) as judge,
+    ):
+        for descriptor in (to_submission, from_validator, to_validator, from_submission):
+            os.close(descriptor)
+        code = judge.wait(60)
+        bot.wait(10)
+    return code, (feedback / "judgemessage.txt").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("verifyproblem", path=Path(sys.executable).parent) is None, reason="no problemtools")
+def test_verifyproblem_accepts_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = export(tmp_path / "noughts")
+    (tmp_path / "problemtools").mkdir()
+    (tmp_path / "problemtools" / "languages.yaml").write_text(LANGUAGES)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    parts = ["config", "data", "graders", "submissions", "validators"]
+    parts += ["statement"] if shutil.which("lualatex") else []
+    verify = ["verifyproblem", str(package), "--parts", *parts]
+    done = subprocess.run(verify, capture_output=True, text=True, timeout=VERIFY_S, check=False)
+    assert "noughts tested: 0 errors, 0 warnings" in done.stdout, done.stdout + done.stderr
+    assert "accepted/kit_bot" in done.stdout and "wrong_answer/illegal.py" in done.stdout
+    statement = (package / "problem_statement" / "problem.en.tex").read_text()
+    assert "Write a bot that plays Tic-tac-toe against a bot." in statement
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("accept", "submission", "code", "message"),
+    [
+        ("finish", "greet(); put('NW'); call()", 43, "crash in call 2 play: ended or closed its standard output"),
+        ("finish", "greet(); throw({'illegal': True})", 43, "in call 1 play: "),
+        ("finish", "print('hello', flush=True); call()", 43, "protocol in call 0 initialize: "),
+        ("finish", "greet(); call(); time.sleep(3)", 43, "timeout in call 1 play: no answer within 1 s"),
+        ("finish", "greet(); put('C'); put('N'); put('S'); put('E'); put('W'); call()", 42, "accepted"),
+    ],
+)
+def test_the_validator_says_accepted_or_why_not(
+    tmp_path: Path, accept: str, submission: str, code: int, message: str
+) -> None:
+    (tmp_path / "opponent").mkdir()
+    rival = tmp_path / "opponent" / "rival.py"
+    rival.write_text(f"{PREAMBLE}greet(); put('NW'); put('SW'); put('NE'); put('SE'); call()")
+    package = export(tmp_path / "cup", "--accept", accept, "--call-time", "1s", against=str(rival))
+    shutil.rmtree(tmp_path / "opponent")  # the package has a copy
+    (tmp_path / "elsewhere").mkdir()
+    package = package.rename(tmp_path / "elsewhere" / "cup")
+    found, said = judged(package, f"{SUBMISSION}\n{submission}")
+    assert (found, message in said) == (code, True), said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("accept", "code"), [("finish", 42), ("draw", 43), ("win", 43)])
+def test_a_problem_may_ask_for_more_than_a_match_without_a_fault(tmp_path: Path, accept: str, code: int) -> None:
+    rival = tmp_path / "rival.py"
+    rival.write_text(f"{PREAMBLE}greet(); put('C'); put('N'); put('S'); call()")
+    package = export(tmp_path / "cup", "--accept", accept, against=str(rival))
+    found, said = judged(package, f"{SUBMISSION}\ngreet(); put('NW'); put('E'); put('SW'); call()")
+    assert found == code
+    assert ("lost: rank 2" in said) is (accept != "finish")
+
+
+def test_a_test_is_its_seed_and_the_seat_of_the_submission(tmp_path: Path) -> None:
+    package = export(tmp_path / "cup", game="cardgame")
+    tests = [parse_test(file.read_text()) for file in sorted((package / "data" / "secret").glob("*.in"))]
+    assert [test.seat for test in tests] == [*range(len(tests))]
+    assert len({test.seed for test in tests}) == len(tests)
+    assert parse_test(ProblemTest(5, 1).text()) == ProblemTest(5, 1)
+
+
+def test_what_cannot_be_copied_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", "problem", "--game", "tictactoe", "--into", str(tmp_path / "cup"), "--against"]
+    assert main([*command, "cmd:python3 bot.py"]) == 2
+    assert "cannot be copied into a package; name a file, a folder or @NAME" in capsys.readouterr().err
+    assert main([*command, "nothing.py"]) == 2
+    assert main([*command, "@random", "--solution", "nothing.py"]) == 2
+    assert not (tmp_path / "cup").exists()
+    for spec in ("llm:gpt", "kaggle:a.py", "uci:stockfish", "gtp:gnugo", "original:a.py", "human", "me=human"):
+        assert main([*command, spec]) == 2
+        assert "cannot be copied into a package" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    export(tmp_path / "cup")
+    assert main([*command, "@random"]) == 2
+    assert "is not an empty folder" in capsys.readouterr().err
+
+
+def test_an_opponent_may_have_a_name_like_a_person(tmp_path: Path) -> None:
+    rival = tmp_path / "human_like.py"
+    rival.write_text(PREAMBLE)
+    package = export(tmp_path / "cup", against=str(rival))
+    assert (package / VALIDATOR / "opponent" / "human_like.py").is_file()
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "quoridor"])
+def test_an_archive_that_is_no_bot_is_refused_and_leaves_nothing(
+    tmp_path: Path, game: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "layer").write_text("x")
+    with tarfile.open(tmp_path / "image.tar", "w") as archive:
+        archive.add(tmp_path / "layer", "layer")
+    before = sorted(tmp_path.iterdir())
+    command = ["export", "problem", "--game", game, "--into", str(tmp_path / "cup"), "--against"]
+    assert main([*command, str(tmp_path / "image.tar")]) == 2
+    assert "oci:" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_game_without_a_kit_bot_needs_a_solution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", "problem", "--game", "openspiel:tic_tac_toe", "--against", "@random", "--into"]
+    assert main([*command, str(tmp_path / "cup")]) == 2
+    assert "name one by --solution" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "bot.py").write_text(PREAMBLE)
+    assert main([*command, str(tmp_path / "cup"), "--solution", str(tmp_path / "bot.py")]) == 0
+
+
+@pytest.mark.slow
+def test_a_broken_package_is_an_error_of_the_judge_in_a_line(tmp_path: Path) -> None:
+    package = export(tmp_path / "cup")
+    terms = package / VALIDATOR / "match.json"
+    terms.write_text(terms.read_text().replace("@random", "opponent/gone.py"))
+    command = [sys.executable, "-m", "referee.addons.export.validate", str(package / VALIDATOR)]
+    files = [str(package / "data" / "sample" / f"1.{suffix}") for suffix in ("in", "ans")]
+    done = subprocess.run([*command, *files, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "opponent/gone.py" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_package_has_the_rules_of_a_game_in_a_folder_and_names_commands_that_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    shutil.copytree(COUNTDOWN, tmp_path / "hexa")
+    (tmp_path / "bot.py").write_text(TAKES_ONE)
+    try:
+        command = ("--solution", str(tmp_path / "bot.py"))
+        package = export(tmp_path / "cup", *command, game=str(tmp_path / "hexa"))
+        shutil.rmtree(tmp_path / "hexa")
+        SOURCE.forget()
+        code, message = judged(package, TAKES_ONE)
+        assert code == 42, message
+        statement = (package / "problem_statement" / "problem.en.tex").read_text()
+        named = re.findall(r"\\texttt\{(referee [^}]*)\}", statement)
+        assert len(named) == 2
+        monkeypatch.chdir(package / "attachments")
+        for words in named:
+            assert main(words.split()[1:]) == 0, capsys.readouterr()
+    finally:
+        SOURCE.forget()
+
+
+def test_a_statement_prints_any_title(tmp_path: Path) -> None:
+    shutil.copytree(COUNTDOWN, tmp_path / "hexa")
+    file = tmp_path / "hexa" / "game.toml"
+    file.write_text(file.read_text().replace('title = "Countdown"', r"title = '\input{x} & 100%: y'"))
+    (tmp_path / "bot.py").write_text(TAKES_ONE)
+    try:
+        package = export(tmp_path / "cup", "--solution", str(tmp_path / "bot.py"), game=str(tmp_path / "hexa"))
+    finally:
+        SOURCE.forget()
+    statement = (package / "problem_statement" / "problem.en.tex").read_text()
+    assert r"\problemname{\textbackslash{}input\{x\} \& 100\%: y}" in statement
+    assert yaml.safe_load((package / "problem.yaml").read_text())["name"] == r"\input{x} & 100%: y"
+
+
+def test_a_package_of_openspiel_asks_the_judge_for_it_and_names_commands_that_work(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PREAMBLE)
+    package = export(tmp_path / "cup", "--solution", str(tmp_path / "bot.py"), game="openspiel:tic_tac_toe")
+    assert "import referee.addons.export.validate, pyspiel" in (package / VALIDATOR / "build").read_text()
+    statement = (package / "problem_statement" / "problem.en.tex").read_text()
+    assert r"\texttt{referee games openspiel:tic\_tac\_toe}" in statement and "referee new" not in statement

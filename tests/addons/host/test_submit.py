@@ -1,0 +1,165 @@
+"""`referee submit`: from a folder to a verdict."""
+
+import json
+import socket
+import subprocess
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from contests import PLAYER, environment
+from hosting import Browser, hosted, secret
+from submissions import RUN, folder_of
+
+from referee.addons.host import client
+from referee.addons.host.client import Client, packed
+from referee.harness.errors import RunError, UsageError
+
+pytestmark = pytest.mark.slow
+
+
+def submit(folder: Path, *words: str | Path, token: str) -> tuple[int, str]:
+    """Returns the exit code and all output of `referee submit`."""
+    env = environment(folder) | {"REFEREE_TOKEN": token}
+    command = [*PLAYER, "submit", *map(str, words)]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr and (len(token) < 40 or token not in done.stdout + done.stderr)
+    return done.returncode, done.stdout + done.stderr
+
+
+def token_of(team: Browser) -> str:
+    words = secret(team.post("/team/token")).split()[0]
+    return words.removeprefix("REFEREE_TOKEN=")
+
+
+def test_a_folder_is_handed_in_from_the_command_line(tmp_path: Path) -> None:
+    good = folder_of(tmp_path / "good", 1, RUN + 'build = "echo one; echo two"\n')
+    (good / ".git").mkdir()
+    (good / ".git" / "secret").write_text("mine")
+    broken = folder_of(tmp_path / "broken", 2, RUN + 'build = "echo no compiler; exit 1"\n')
+    with hosted(tmp_path / "cup", "--game", "tictactoe") as contest:
+        blue = contest.team(contest.organiser(), "Blue")
+        token, to = token_of(blue), ("--to", contest.address)
+        code, text = submit(tmp_path, good, *to, "--note", "by hand", token=token)
+        assert code == 0 and f"version 1: {contest.address}/team/versions/1" in text and text.index("two") > 0
+        assert text.rstrip().endswith("accepted") and "by hand" in blue.get("/team")
+        code, text = submit(tmp_path, broken, *to, token=token)
+        assert code == 1 and "no compiler" in text and "refused: the build failed with exit code 1" in text
+        assert submit(tmp_path, good / "bot.py", *to, "--no-wait", token=token)[0] == 0
+
+        # What is refused at once.
+        code, text = submit(tmp_path, "https://evil.example/bot.git", *to, token=token)
+        assert code == 2 and "a repository may be at https://github.com" in text
+        code, text = submit(tmp_path, good, *to, token="wrong")
+        assert code == 2 and "does not know the token" in text
+        assert submit(tmp_path, good, *to, token="")[0] == 2
+        assert submit(tmp_path, tmp_path / "nowhere", *to, token=token)[0] == 2
+        (uploaded,) = [file for file in (tmp_path / "cup" / "uploads").rglob("good.zip")]
+        assert b"secret" not in uploaded.read_bytes()
+    code, text = submit(tmp_path, good, *to, token=token)
+    assert code == 3 and "cannot be reached" in text
+
+
+ADDRESSES = [
+    *("", "cup", "ftp://cup.example", "http://cup.example.org", "http://[::1", "http://localhost:99999999", "http://"),
+    *(
+        "http://localhost:x",
+        "https://a b",
+        "https://a\nb",
+        "https://a\u202eb",
+        "https://\uff0f",
+        "https://[::x]/",
+        "//a",
+    ),
+    *("https://ann:secret@cup.example.org", "https://cup.example.org/?a=b", "https://cup.example.org/#a"),
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_token_is_not_sent_where_others_can_read_it_or_nobody_is(address: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Client(address, "token")
+    assert "expected" in str(caught.value) and "secret" not in str(caught.value)
+
+
+@contextmanager
+def contest(*answers: str) -> Iterator[tuple[str, list[bytes]]]:
+    """Yields the address of a server that gives these answers, the last one byte by byte, and what it was asked."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with suppress(OSError):
+                for number, answer in enumerate(answers, 1):
+                    connection = listener.accept()[0]
+                    with connection:
+                        asked.append(connection.recv(1 << 16))
+                        connection.sendall(answer.encode())
+                        while number == len(answers) and "endless" in answer:
+                            time.sleep(0.05)
+                            connection.sendall(b"x")
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+
+
+def answer(body: str, status: str = "200 OK", headers: str = "") -> str:
+    return f"HTTP/1.1 {status}\r\n{headers}content-length: {len(body.encode())}\r\n\r\n{body}"
+
+
+TOKEN = "a-token-of-blue"
+
+
+@pytest.mark.parametrize(
+    "start", ["HTTP/1.1 200 OK\r\nx-endless: ", "HTTP/1.1 200 OK\r\nconnection: close\r\nx: endless\r\n\r\n"]
+)
+def test_an_answer_that_does_not_end_is_waited_for_a_limited_time(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "TIMEOUT_S", 1.0)
+    with contest(start) as (address, _), pytest.raises(RunError, match="did not answer within 1 s"):
+        Client(address, TOKEN).state(1)
+
+
+def test_the_token_is_sent_to_no_other_address_and_never_printed() -> None:
+    words = r"redirects to https://evil\.example/\[token\]; if that is your contest"
+    moved = answer("", "302 Found", f"location: https://evil.example/{TOKEN}\r\n")
+    with contest(moved) as (address, _), pytest.raises(UsageError, match=words):
+        Client(address, TOKEN).state(1)
+    for status in (f"400 {TOKEN}", "200 OK"):
+        with contest(answer(f"no {TOKEN}" if "200" in status else "", status)) as (address, _):
+            with pytest.raises((UsageError, RunError)) as caught:
+                Client(address, TOKEN).state(1)
+            assert TOKEN not in str(caught.value)
+    first = {"version": 1, "status": "checking", "log": f"one\n{TOKEN[:5]}"}
+    last = {"version": 1, "status": "refused", "reason": f"{TOKEN}!", "log": f"one\n{TOKEN}\ntwo"}
+    with contest(answer(json.dumps(first)), answer(json.dumps(last))) as (address, asked):
+        log: list[str] = []
+        one = Client(address, TOKEN)
+        state = one.followed(one.state(1), log.append, lambda before: None)
+    assert (state.reason, "".join(log)) == ("[token]!", "one\n[token]\ntwo") and TOKEN.encode() in asked[0]
+
+
+def test_secrets_and_caches_are_not_packed_and_named(tmp_path: Path) -> None:
+    mine = folder_of(tmp_path / "mine")
+    secret = [".env", ".env.local", "a/server.PEM", "id_rsa", "a/.netrc"]
+    folders = {
+        ".git": ".git/config",
+        "env": "env/pyvenv.cfg",
+        ".mypy_cache": ".mypy_cache/a/b",
+        "a/.cache": "a/.cache/x",
+    }
+    for path in (*secret, *folders.values(), "env/lib/a.py", "a/keys.py", "a/.hidden"):
+        (mine / path).parent.mkdir(parents=True, exist_ok=True)
+        (mine / path).write_text("")
+    with packed(mine) as (file, name, left_out), zipfile.ZipFile(file) as archive:
+        assert name == "mine.zip" and left_out == sorted([*secret, *folders])
+        assert sorted(archive.namelist()) == ["bot/a/.hidden", "bot/a/keys.py", "bot/bot.py", "bot/bot.toml"]
+
+
+def test_a_bot_that_needs_files_outside_of_its_folder_is_not_packed(tmp_path: Path) -> None:
+    folder_of(tmp_path / "kit" / "mine", 1, RUN + 'bundle = ".."\n')
+    with pytest.raises(UsageError, match="leads out of the bot's folder"), packed(tmp_path / "kit" / "mine"):
+        pass

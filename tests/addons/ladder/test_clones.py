@@ -1,0 +1,201 @@
+"""A ladder in every kind of clone, and what a forge says."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+from ladders import Cup
+from needs import for_root
+
+from referee.addons.ladder.commits import advance, newest, push_branch, shown
+from referee.addons.ladder.games import play_games
+from referee.addons.ladder.objects import Repository
+from referee.addons.ladder.reading import Ladder
+from referee.harness.cli.main import main
+from referee.harness.errors import RunError, UsageError
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cup]:
+    """A ladder with two batches, on a forge."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    with Cup(tmp_path / "cup") as cup:
+        cup.add_bots("ada bob", deterministic=True)
+        cup.add_runner("laptop", "ann")
+        cup.add_runner("tower", "ben")
+        cup.play("laptop")
+        cup.play("tower")
+        cup.repository.run("reset", "--quiet", "--hard")
+        git(tmp_path, "clone", "--quiet", "--bare", "cup", "forge.git")
+        git(tmp_path / "cup", "remote", "add", "origin", str(tmp_path / "forge.git"))
+        yield cup
+
+
+def hook(forge: Path, text: str) -> None:
+    path = forge / "hooks" / "pre-receive"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_every_command_says_the_same_in_every_kind_of_clone(
+    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(tmp_path / "cup", "worktree", "add", "--quiet", "../tree", "--detach", "main")
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{tmp_path}/cup", "shallow")
+    expected = None
+    for place in ("cup", "cup/bots/ada", "cup/.git", "forge.git", "tree", "tree/games", "shallow/bots"):
+        monkeypatch.chdir(tmp_path / place)
+        assert main(["ladder", "show", "--json", "--no-cache"]) == 0
+        table = capsys.readouterr().out
+        assert table == (expected or table) and json.loads(table)["games"] > 0, place
+        expected = table
+        assert main(["ladder", "verify"]) == (2 if "shallow" in place else 0)
+        printed = capsys.readouterr()
+        assert ("git fetch --unshallow" if "shallow" in place else "2 claims, 2 batches; verified") in (
+            " ".join((printed.out + printed.err).split())
+        )
+        is_bare = place in ("cup/.git", "forge.git")
+        assert main(["ladder", "play", "--runner", "new", "--owner", "cy"]) == (2 if is_bare else 0)
+        assert ("no work tree" in " ".join(capsys.readouterr().err.split())) is is_bare
+    assert {path.parent.parent.name for path in tmp_path.rglob("runners/new.toml")} == {"cup", "tree", "shallow"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason=for_root("others own no folder of another account"))
+def test_a_clone_of_another_account_is_refused_in_the_words_of_git(
+    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subprocess.run(["chown", "-R", "12345", tmp_path / "cup"], check=True)
+    words = ["ladder", "show", "--folder", str(tmp_path / "cup" / "bots")]
+    (tmp_path / "settings").write_text("")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    assert main(words) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "dubious ownership" in said and f"git config --global --add safe.directory {tmp_path}/cup" in said
+    (tmp_path / "settings").write_text(f"[safe]\n\tdirectory = {tmp_path}/cup\n")
+    assert main(words) == 0
+
+
+def test_a_clone_follows_the_default_branch_of_the_forge(cup: Cup, tmp_path: Path) -> None:
+    forge = tmp_path / "forge.git"
+    git(forge, "branch", "-m", "main", "trunk")
+    git(tmp_path, "clone", "--quiet", "forge.git", "old")
+    git(tmp_path, "clone", "--quiet", "--bare", "forge.git", "bare.git")
+    git(forge, "branch", "-m", "trunk", "main")
+    head = cup.commit({"a": b""})
+    git(tmp_path / "cup", "push", "--quiet", "origin", f"{head}:refs/heads/main")
+    for clone in ("old", "bare.git"):
+        with Repository(tmp_path / clone) as repository:
+            assert newest(repository, None) == newest(repository, "origin/main") == head
+            with pytest.raises(RunError, match="--base"):
+                newest(repository, "origin/trunk")
+    git(forge, "symbolic-ref", "HEAD", "refs/heads/gone")
+    with Repository(tmp_path / "old") as repository:
+        assert newest(repository, None) == head
+
+
+def test_a_refused_push_says_what_the_forge_says(cup: Cup, tmp_path: Path) -> None:
+    head = cup.commit({"a": b""})
+    hook(tmp_path / "forge.git", "echo GH006: changes need a pull request >&2; exit 1")
+    for push in (
+        lambda: advance(cup.repository, head, "main"),
+        lambda: push_branch(cup.repository, head, "x", "origin"),
+    ):
+        with pytest.raises(
+            RunError, match=r"origin refuses the push to .*: GH006: changes need a pull request; ! .*hook"
+        ):
+            push()
+    hook(tmp_path / "forge.git", "")
+    assert advance(cup.repository, head, "main")
+    assert not advance(cup.repository, cup.commit({"b": b""}), "main"), "somebody else was faster"
+
+
+def test_show_knows_what_was_merged_at_the_forge(cup: Cup) -> None:
+    repository, before = cup.repository, cup.head
+    merged = cup.commit({"a": b""})
+    assert shown(repository, None) == before
+    assert advance(repository, merged, "main")
+    assert (shown(repository, None), shown(repository, "HEAD")) == (merged, before)
+    cup.maintain({"b": b""})
+    assert shown(repository, None) == cup.head, "a commit of one's own"
+    repository.run("checkout", "--quiet", "--detach", before)
+    assert shown(repository, None) == before, "an older commit that somebody has checked out"
+
+
+def test_a_base_that_stays_behind_is_no_race(
+    cup: Cup, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: cup.now)
+    claim, folder = cup.claimed("laptop"), str(cup.repository.folder)
+    assert advance(cup.repository, cup.commit({"a": b""}), "main")
+    words = ["--author", "ann", "--rules-only", "--merge", "main", "--folder", folder]
+    assert main(["ladder", "check-change", "main", claim, *words]) == 2
+    assert "name origin/main" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        (b"options = {columns = 99}", "columns: expected"),
+        (b"options = {rings = 1}", "there is no rings"),
+        (b"options = {flip = 1}", "flip"),
+    ],
+)
+def test_options_that_the_game_refuses_are_refused_before_a_claim(cup: Cup, settings: bytes, why: str) -> None:
+    claim = cup.claimed("laptop")
+    cup.maintain({"ladder.toml": b'game = "connectfour"\n' + settings})
+    with pytest.raises(UsageError, match=f"ladder.toml: options of connectfour: .*{why}"):
+        cup.claimed("laptop")
+    with pytest.raises(RunError, match=r"ladder\.toml: options"):
+        cup.check(claim)
+
+
+def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Cup(tmp_path / "cup") as cup:
+        settings = (tmp_path / "cup" / "ladder.toml").read_bytes()
+        assert b"\nversion = 1\n" in settings
+        cup.maintain({"ladder.toml": settings.replace(b"version = 1", b"version = 2")})
+        cup.add_bots("ada bob")
+        cup.add_runner("laptop", "ann")
+        why = "version 2 of connectfour, and this referee has version 1; install"
+        with pytest.raises(UsageError, match=why):
+            cup.claimed("laptop")
+        with monkeypatch.context() as there:  # a machine that has version 2
+            there.setattr(Ladder, "other_version", lambda self, rules: "")
+            hash = cup.play("laptop")
+        with pytest.raises(UsageError, match=why):
+            trio.run(play_games, cup.ladder(), cup.ladder().chain.claims[hash], hash, None)
+        assert main(["ladder", "verify", "--play", "all", "--folder", str(tmp_path / "cup")]) == 0
+        printed = capsys.readouterr()
+        assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out
+
+
+@pytest.mark.parametrize("name", ['x"\nkey = "', "a b", "a\u202eb", "", "con", "a.", "-a", "a" * 41, "ä", "\x1b[31m"])
+def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    folder = ["--folder", str(cup.repository.folder)]
+    (tmp_path / "bot.py").write_text("")
+    bot = ["ladder", "enter", str(tmp_path / "bot.py"), *folder]
+    for command in (
+        ["ladder", "play", "--runner", "new", f"--owner={name}", *folder],
+        ["ladder", "play", f"--runner={name}", "--owner", "cy", *folder],
+        [*bot, "--name", "new", f"--owner={name}"],
+        [*bot, "--owner", "cy", f"--name={name}"],
+    ):
+        assert main(command) == 2
+        lines = capsys.readouterr().err.strip()
+        assert "expected 1 to 40 letters" in " ".join(lines.split()) and lines.isascii() and "\x1b" not in lines
+    assert not (cup.repository.folder / "runners" / "new.toml").exists()
+    assert not (tmp_path / "config").exists(), "no key was made"
+    assert git(cup.repository.folder, "status", "--porcelain") == ""

@@ -1,0 +1,296 @@
+"""Games of modules are played again: a lie about one is refused, or strikes the runner when it shows later."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from ladders import Cup
+from modules import bot
+from needs import skip_without
+
+from referee.addons.ladder import replays as packs
+from referee.addons.ladder.games import Played, play_games
+from referee.addons.ladder.records import GameLine, game_line
+from referee.addons.ladder.table import table_of
+from referee.addons.tournament.execution.local import open_local
+from referee.addons.web import page as viewer
+from referee.harness.cli.main import main
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parent.parent.parent
+opened = partial(open_local, workers=1, pin=False)
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Iterator[Cup]:
+    """A ladder of two modules, with two runners. All games of a batch are played again."""
+    with Cup(tmp_path / "cup", games=4, whole=4) as cup:
+        cup.now = 1_795_000_000
+        for name, column in (("ada", "C"), ("bob", "D")):
+            answer = json.dumps({"action": "putToken", "column": column})
+            toml = f'run = ["bot.wasm"]\nowner = ["{name}"]\n'.encode()
+            cup.maintain({f"bots/{name}/bot.toml": toml, f"bots/{name}/bot.wasm": bot(answer)})
+        cup.add_runner("laptop", "ann")
+        cup.add_runner("tower", "ben")
+        yield cup
+
+
+@pytest.fixture
+def clock(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line sees the ladder's time."""
+    monkeypatch.setattr("referee.addons.ladder.change.time.time", lambda: cup.now)
+
+
+def played(cup: Cup, runner: str) -> dict[int, Played]:
+    """Claims games and plays them."""
+    cup.merge(cup.claimed(runner, games=4))
+    ladder, hash = cup.ladder(), cup.open(runner)
+    return trio.run(play_games, ladder, ladder.chain.claims[hash], hash, opened)
+
+
+def texts(games: dict[int, Played]) -> list[bytes]:
+    return [game_line(games[place].line) for place in sorted(games)]
+
+
+def checked(cup: Cup, head: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Returns the exit code of check-change and what it prints."""
+    words = ["--author", "x", "--folder", str(cup.repository.folder), "--jobs", "1", "--no-pin"]
+    code = main(["ladder", "check-change", cup.head, head, *words])
+    printed = capsys.readouterr()
+    return code, " ".join((printed.out + printed.err).split())
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_lie_about_a_game_of_modules_is_refused_with_what_they_really_play(
+    cup: Cup, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = played(cup, "laptop")
+    lines = texts(games)
+    code, text = checked(cup, cup.batch("laptop", lines), capsys)
+    assert (code, text) == (0, "accepted: 4 games of laptop, claim 1; 4 games of modules to prove")
+    first: GameLine = games[0].line
+    ranks = {b"12": b"21", b"21": b"12"}[lines[0][:2]]
+    forged = {
+        "ranks": ranks + lines[0][2:],
+        "turns": lines[0].replace(b" %d " % first.turns, b" %d " % (first.turns + 1), 1),
+        "answers": lines[0].replace(first.course.encode(), b"0123456789abcdef"),
+        "fuel": lines[0].replace(b"%d," % first.costs[0], b"%d," % (first.costs[0] + 1)),
+        "proof": lines[0].replace(first.proof.encode() + b" ", b"01234567 "),
+        "faults": lines[0] + b" 0timeout",
+    }
+    heads = {what: cup.batch("laptop", [line, *lines[1:]]) for what, line in forged.items()}
+    for what in ("ranks", "answers", "faults"):
+        code, text = checked(cup, heads[what], capsys)
+        assert code == 1 and text.startswith("refused: the batch of laptop, claim 1: game 1 ("), text
+        assert f"is not what they play: {what} " in text and "seed" in text
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_lie_that_was_merged_is_found_later_and_strikes_its_runner(
+    cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = texts(played(cup, "laptop"))
+    ranks = {b"12": b"21", b"21": b"12"}[lines[0][:2]]
+    cup.merge(cup.batch("laptop", [ranks + lines[0][2:], *lines[1:]]))  # decided from the files alone
+    assert table_of(cup.ladder(), use_cache=False).games == 4
+    folder = str(cup.repository.folder)
+    words = ["--play", "all", "--strike", "--folder", folder, "--jobs", "1", "--no-pin"]
+    assert main(["ladder", "verify", "main", *words]) == 1
+    printed = capsys.readouterr()
+    assert "laptop, claim 1: game 1 (" in printed.err and "4 games played again; 1 problem" in printed.out
+    (strike,) = (cup.repository.folder / "strikes").iterdir()
+    content = strike.read_bytes()
+    wrong = json.loads(content) | {"game": 1, "said": lines[1].decode()}
+    head = cup.commit({f"strikes/{strike.name}": json.dumps(wrong).encode()})
+    assert "the strike against laptop is wrong: game 2 is what the batch says" in checked(cup, head, capsys)[1]
+    head = cup.commit({f"strikes/{strike.name}": content})
+    assert checked(cup, head, capsys) == (0, "accepted: strike against laptop")
+    cup.merge(head)
+    table = table_of(cup.ladder(), use_cache=False)
+    assert table.games == 0 and table.runners[0].state == "struck" and "laptop has lied in game 1" in table.notes[0]
+    cup.now += 60
+    cup.merge(cup.claimed("tower"))  # the chain draws these games for somebody else, who confirms them
+    ladder, hash = cup.ladder(), cup.open("tower")
+    assert ladder.chain.claims[hash].part == "again"
+    cup.merge(cup.batch("tower", texts(trio.run(play_games, ladder, ladder.chain.claims[hash], hash, opened))))
+    assert table_of(cup.ladder(), use_cache=False).games == 4
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_sample_that_somebody_else_draws_later_finds_a_lie(
+    cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which games are looked at follows from a head that the forger has not seen when it hands in."""
+    cup.maintain({"ladder.toml": b'game = "connectfour"\ngames = 4\nwhole = 2\n'})
+    lines = texts(played(cup, "laptop"))
+    swap = {b"12": b"21", b"21": b"12"}
+    head = cup.batch("laptop", [swap[line[:2]] + line[2:] for line in lines])
+    assert checked(cup, head, capsys) == (0, "accepted: 4 games of laptop, claim 1; 0 games of modules to prove")
+    cup.merge(head)
+    cup.now += 60
+    cup.merge(cup.claimed("tower"))
+    ladder, hash = cup.ladder(), cup.open("tower")
+    claim = ladder.chain.claims[hash]
+    places = ladder.games_of(claim)[1]
+    assert claim.part == "sample" and len(places) == 2
+    code, text = checked(cup, cup.batch("tower", [swap[lines[at][:2]] + lines[at][2:] for at in places]), capsys)
+    assert code == 1 and "the batch of tower, claim 1: game 1 (" in text  # it did not look, and said the same
+    right = texts(trio.run(play_games, ladder, claim, hash, opened))
+    head = cup.batch("tower", right)
+    assert checked(cup, head, capsys) == (0, "accepted: 2 games of tower, claim 1; 2 games of modules to prove")
+    cup.merge(head)
+    table = table_of(cup.ladder(), use_cache=False)
+    assert (table.games, table.disputed) == (2, 2)
+    assert (table.runners[0].name, table.runners[0].samples, table.runners[0].sample_differs) == ("laptop", 2, 2)
+
+
+def replays_checked(cup: Cup, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    words = ["--replays", str(folder), "--folder", str(cup.repository.folder)]
+    code = main(["ladder", "verify", "main", *words])
+    printed = capsys.readouterr()
+    return code, " ".join((printed.err + printed.out).split())
+
+
+def pack(folder: Path, hash: str, replays: Sequence[bytes]) -> None:
+    shutil.rmtree(folder / hash)
+    (folder / hash).mkdir()
+    for number, replay in enumerate(replays):
+        (folder / hash / f"{number:04}.jsonl.gz").write_bytes(gzip.compress(replay))
+
+
+def test_replays_show_copied_lines_altered_answers_and_other_seeds(
+    cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = played(cup, "laptop")
+    hash, lines = cup.open("laptop"), texts(games)
+    cup.merge(cup.batch("laptop", lines))
+    folder = tmp_path / "replays"
+    packs.keep(folder, hash, games)
+    code, text = replays_checked(cup, folder, capsys)
+    assert code == 0 and "4 replays checked; verified" in text
+    kept = sorted((folder / hash).iterdir())
+    assert len(kept) == 4 and all(main(["replay", "verify", str(each)]) == 0 for each in kept), "a file per game"
+    capsys.readouterr()
+    replays = [gzip.decompress(games[place].replay) for place in sorted(games)]
+    for old, new, words in (
+        (b'"column":"C"', b'"column":"E"', "its replay is wrong: line"),
+        (b'"seed":', b'"seed":1', "game 1 ("),
+        (b'"ada@', b'"eve@', "eve@"),
+        (b'"ada@', b'"ada@0', "ada@0"),  # another version under its name
+    ):
+        assert old in replays[0]
+        pack(folder, hash, [replays[0].replace(old, new, 1), *replays[1:]])
+        code, text = replays_checked(cup, folder, capsys)
+        assert code == 1 and words in text, text
+    pack(folder, hash, [replays[1], *replays[1:]])
+    assert replays_checked(cup, folder, capsys)[0] == 1
+    pack(folder, hash, replays[:3])
+    assert "has 3 replays; expected 4" in replays_checked(cup, folder, capsys)[1]
+    (folder / hash / "0000.jsonl.gz").write_bytes(b"no gzip")
+    assert "cannot be read" in replays_checked(cup, folder, capsys)[1]
+
+
+def test_a_witness_that_copies_lines_has_no_proof(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The course of a game is public. The proof is not: it needs the answers, together with the own claim."""
+    games = played(cup, "laptop")
+    folder, lines = tmp_path / "replays", texts(games)
+    cup.merge(cup.batch("laptop", lines))
+    cup.maintain({"ladder.toml": b'game = "connectfour"\ngames = 4\nwhole = 1\n'})
+    cup.now += 60
+    cup.merge(cup.claimed("tower"))
+    hash = cup.open("tower")
+    again = cup.ladder().games_of(cup.ladder().chain.claims[hash])[1]
+    cup.merge(cup.batch("tower", [lines[place] for place in again]))
+    packs.keep(folder, hash, {at: games[place] for at, place in enumerate(again)})
+    code, text = replays_checked(cup, folder, capsys)
+    assert code == 1 and "tower, claim 1: game 1" in text
+    assert "its proof does not fit: the line was copied from somebody else, not played" in text
+
+
+def handed_in(cup: Cup, folder: Path) -> None:
+    """Plays games, hands them in, and keeps their replays in a folder."""
+    games = played(cup, "laptop")
+    hash = cup.open("laptop")
+    cup.merge(cup.batch("laptop", texts(games)))
+    packs.keep(folder, hash, games)
+
+
+def published(cup: Cup, to: Path, replays: Path, python: str = sys.executable, **env: str) -> dict[str, bytes]:
+    """Publishes the site in a process of its own. Returns its files."""
+    code = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    words = ["ladder", "publish", str(to), "--replays", str(replays), "--folder", str(cup.repository.folder)]
+    before = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if env.pop("cores", "") == "1" else []
+    settings = {**os.environ, "XDG_CACHE_HOME": f"{to}-cache", **env}
+    subprocess.run(
+        [*before, python, "-c", code, *words, "--commit", "main"], env=settings, capture_output=True, check=True
+    )
+    return {str(path.relative_to(to)): path.read_bytes() for path in sorted(to.rglob("*")) if path.is_file()}
+
+
+def test_the_pages_show_replays_that_give_the_results(cup: Cup, tmp_path: Path) -> None:
+    replays = tmp_path / "replays"
+    handed_in(cup, replays)
+    site = published(cup, tmp_path / "site", replays)
+    games = [name for name in site if name.startswith("games/")]
+    assert len([name for name in games if name.endswith(".jsonl")]) == 4
+    watched = [name for name in games if name.endswith(".html")]
+    for name in watched if viewer.is_there() else games:
+        assert name.encode() in site["bots/ada.html"] and name.encode() in site["bots/bob.html"]
+    assert viewer.is_there() == bool(watched)
+    text = site[min(name for name in games if name.endswith(".jsonl"))]
+    assert b'"answers"' in text and str(tmp_path).encode() not in text  # no paths of the machine that has played
+    first = min(replays.glob("*/*"))
+    first.write_bytes(gzip.compress(gzip.decompress(first.read_bytes()).replace(b'"column":"C"', b'"column":"E"', 1)))
+    assert not [name for name in published(cup, tmp_path / "other", replays) if name.startswith("games/")]
+
+
+def locales(folder: Path) -> str:
+    """Makes the Turkish and the German locale, which few machines have. Returns the value of LOCPATH."""
+    skip_without("localedef")
+    for name in ("tr_TR", "de_DE"):
+        subprocess.run(["localedef", "-i", name, "-f", "UTF-8", str(folder / f"{name}.UTF-8")], check=True)
+    return str(folder)
+
+
+def test_the_site_is_equal_byte_for_byte_wherever_it_is_written(cup: Cup, tmp_path: Path) -> None:
+    replays = tmp_path / "replays"
+    handed_in(cup, replays)
+    paths = locales(tmp_path)
+    site = published(cup, tmp_path / "here", replays, LC_ALL="C")
+    for number, env in enumerate(
+        (
+            {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"},
+            {"LC_ALL": "de_DE.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "2", "cores": "1"},
+        )
+    ):
+        assert published(cup, tmp_path / str(number), replays, **env) == site
+
+
+def another_python() -> str:
+    """Returns a Python of another version than this one, 3.11 or 3.13. A shim of pyenv may stand for none."""
+    name = "python3.13" if sys.version_info[:2] != (3, 13) else "python3.11"
+    kept = Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}.*/bin/{name}")
+    found = next((str(path) for path in sorted(kept)), name)
+    skip_without(found)
+    return found
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_the_site_is_equal_with_another_python(cup: Cup, tmp_path: Path) -> None:
+    replays, home = tmp_path / "replays", tmp_path / "python"
+    handed_in(cup, replays)
+    subprocess.run([another_python(), "-m", "venv", str(home)], check=True)
+    install = [str(home / "bin" / "pip"), "install", "--quiet", f"{ROOT}[cluster,wasm]"]
+    subprocess.run(install, check=True)
+    site = published(cup, tmp_path / "here", replays)
+    there = published(cup, tmp_path / "there", replays, str(home / "bin" / "python"))
+    assert there == site and any(name.startswith("games/") for name in site)

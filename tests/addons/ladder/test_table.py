@@ -1,0 +1,194 @@
+"""The table is a pure function of a commit: equal byte for byte, and as a second count of the same files says."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from ladders import Cup, honest
+
+from referee.addons.ladder import pages
+from referee.addons.ladder.draw import BotVersion, DrawnGame
+from referee.addons.ladder.rows import encoded
+from referee.addons.ladder.table import cached_table, table_of
+from referee.harness.cli.main import main
+
+pytestmark = pytest.mark.slow
+
+SHOW = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    """A ladder of modules, deterministic programs and one that is not, played by three owners."""
+    with Cup(tmp_path_factory.mktemp("ladder") / "cup", games=24, whole=6) as cup:
+        cup.add_bots("ada bob cyd dan")
+        cup.add_bots("eve fay", module=False, deterministic=True)
+        cup.add_bots("gus", module=False)
+        for runner, owner in (("one", "ann"), ("two", "ben"), ("three", "cleo")):
+            cup.add_runner(runner, owner)
+        for _ in range(4):
+            for runner in cup.keys:
+                cup.play(runner, with_luck)
+        cup.add_bots("bob", version=2)
+        for runner in cup.keys:
+            cup.play(runner, with_luck)
+        yield cup
+
+
+def with_luck(game: DrawnGame, bots: tuple[BotVersion, ...], claim: str) -> bytes:
+    """Plays a game that ends otherwise at every runner, if gus plays."""
+    line = honest(game, bots, claim)
+    if all(bots[place].deterministic for place in game.bots):
+        return line
+    luck = sha256(f"{claim} {game.seed} {game.bots}".encode()).hexdigest()
+    return b" ".join([(b"12", b"21", b"11")[int(luck[0], 16) % 3], b"9", luck[:24].encode(), b"1,1"])
+
+
+def shown(
+    cup: Cup, cache: Path, env: dict[str, str], before: tuple[str, ...] = (), python: str = sys.executable
+) -> bytes:
+    words = ["ladder", "show", "main", "--json", "--folder", str(cup.repository.folder)]
+    settings = {**os.environ, "XDG_CACHE_HOME": str(cache), **env}
+    done = subprocess.run([*before, python, "-c", SHOW, *words], env=settings, capture_output=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_table_is_equal_byte_for_byte_wherever_it_is_computed(cup: Cup, tmp_path: Path) -> None:
+    expected = encoded(table_of(cup.ladder(), use_cache=False))
+    assert b'"games":' in expected and len(json.loads(expected)["rows"]) == 7
+    elsewhere: list[tuple[dict[str, str], tuple[str, ...]]] = [
+        ({"PYTHONHASHSEED": "1", "LC_ALL": "C"}, ()),
+        ({"PYTHONHASHSEED": "2", "LC_ALL": "de_DE.UTF-8", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Tokyo"}, ()),
+        ({"PYTHONHASHSEED": "3", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}, ("taskset", "-c", core())),
+    ]
+    for number, (env, before) in enumerate(elsewhere):
+        if before and shutil.which(before[0]) is None:
+            continue
+        assert shown(cup, tmp_path / str(number), env, before) == expected, env
+
+
+def core() -> str:
+    return str(min(os.sched_getaffinity(0)))
+
+
+def test_a_second_clone_in_another_order_of_objects_gives_the_same(cup: Cup, tmp_path: Path) -> None:
+    subprocess.run(
+        ["git", "clone", "--quiet", "--no-local", str(cup.repository.folder), str(tmp_path / "two")], check=True
+    )
+    words = ["ladder", "show", "--json", "--no-cache", "--folder", str(tmp_path / "two")]
+    done = subprocess.run([sys.executable, "-c", SHOW, *words], capture_output=True, check=True)
+    assert done.stdout == encoded(table_of(cup.ladder(), use_cache=False))
+
+
+def test_the_table_of_an_old_commit_stays_as_it_was(cup: Cup) -> None:
+    commits = cup.repository.text("rev-list", "--first-parent", cup.head).split()
+    old = commits[len(commits) // 2]
+    table = table_of(cup.ladder(old), use_cache=False)
+    assert 0 < table.games < table_of(cup.ladder(), use_cache=False).games and table.commit == old
+
+
+def test_the_table_comes_from_the_cache_of_its_commit_alone(
+    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cached_table(cup.head) is None
+    table = table_of(cup.ladder())
+    assert cached_table(cup.head) == table and cached_table("0" * 40) is None
+    (file,) = (tmp_path / "referee" / "ladder" / "tables").iterdir()
+    file.write_bytes(b"{")
+    assert cached_table(cup.head) is None and table_of(cup.ladder()) == table
+
+
+def test_the_counts_are_those_of_a_second_count(cup: Cup) -> None:
+    """Counts the games from the files, by the rules of `docs/explanation/ladder.md`, without the table's code."""
+    ladder = cup.ladder()
+    current = {bot.name: bot.version for bot in ladder.bots}
+    said: dict[tuple[str, int], list[tuple[str, str, bytes]]] = defaultdict(list)
+    games: dict[tuple[str, int], list[BotVersion]] = {}
+    for runner, owner in (("one", "ann"), ("two", "ben"), ("three", "cleo")):
+        for number in range(1, 6):
+            hash = ladder.chain.of_runner[runner][number - 1]
+            claim = ladder.chain.claims[hash]
+            bots, places, drawn = ladder.games_of(claim)
+            path = f"{cup.head}:games/{runner}/{number:06}.txt"
+            lines = next(cup.repository.read([path])).split(b"\n")[1:-2]
+            for place, game, line in zip(places, drawn, lines, strict=True):
+                key = (claim.of or hash, place)
+                games[key] = [bots[at] for at in game.bots]
+                said[key].append((owner, runner, line))
+    wins: dict[str, int] = defaultdict(int)
+    proved: dict[str, int] = defaultdict(int)
+    witnessed: dict[str, int] = defaultdict(int)
+    total = 0
+    for key, seats in games.items():
+        of_modules = all(bot.is_module for bot in seats)
+        owners = {owner for owner, _, _ in said[key]}
+        if not of_modules and len(owners) < 2:
+            continue
+        total += 1
+        if any(current[bot.name] != bot.version for bot in seats):
+            continue
+        ranks = min(said[key], key=lambda each: order(cup, each[1]))[2].split()[0]
+        for seat, bot in enumerate(seats):
+            (proved if of_modules else witnessed)[bot.name] += 1
+            wins[bot.name] += ranks in (b"12", b"21") and ranks[seat : seat + 1] == b"1"
+    table = table_of(ladder, use_cache=False)
+    assert table.games == total > 40
+    assert {row.name: row.proved for row in table.rows} == {bot.name: proved[bot.name] for bot in ladder.bots}
+    assert {row.name: row.witnessed for row in table.rows} == {bot.name: witnessed[bot.name] for bot in ladder.bots}
+    deterministic = {row.name: row.wins for row in table.rows}
+    assert {name: deterministic[name] for name in ["ada", "cyd", "dan"]} == pytest.approx(
+        {name: wins[name] for name in ["ada", "cyd", "dan"]}, abs=3
+    )  # of games with gus, either witness's may count
+
+
+def order(cup: Cup, runner: str) -> int:
+    return [*cup.keys].index(runner)
+
+
+def test_the_site_has_a_page_for_every_bot_and_runner_and_shows_no_markup_of_strangers(
+    cup: Cup, tmp_path: Path
+) -> None:
+    table = table_of(cup.ladder(), use_cache=False)
+    count = len(pages.write(cup.ladder(), table, tmp_path / "site").written)
+    files = {
+        str(path.relative_to(tmp_path / "site")): path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.*l")
+    }
+    assert count == 2 + len(table.rows) + len(table.runners) and {"bots/ada.html", "runners/one.html"} <= files.keys()
+    assert "not that the programs gave them on honest hardware" in files["index.html"]
+    for words in (
+        "claims lapsed",
+        "games of modules that others played again, equal",
+        "games of deterministic programs that witnesses played too, equal",
+        "evidence that these are more than the certificate admits",
+        "certificate",
+    ):
+        assert words in files["runners/one.html"]
+    again = tmp_path / "again"
+    pages.write(cup.ladder(), table, again)
+    assert all((again / name).read_text("utf-8") == text for name, text in files.items())
+
+
+def test_the_site_is_not_written_over_other_files(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert main(["ladder", "publish", str(tmp_path), "--commit", "main", "--folder", str(cup.repository.folder)]) == 2
+    assert "holds other files; name a new folder" in capsys.readouterr().err
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_commit_without_a_ladder_says_so(cup: Cup, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(cup.repository.folder)
+    assert main(["ladder", "show", "nothing", "--folder", folder]) == 2
+    assert "has no commit 'nothing'; fetch it first" in " ".join(capsys.readouterr().err.split())
+    assert main(["ladder", "show", "--folder", "/"]) == 2
+    assert "is no git repository; clone the ladder, or make one: referee ladder new" in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -1,0 +1,46 @@
+"""The tutorial on ladders works as it is written, and so do the steps of the workflows."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.depends_on(
+        "referee.addons.ladder.cli.ladder", "referee.addons.ladder.cli.show", "docs/tutorials/a-ladder-in-git.md"
+    ),
+]
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def clean(folder: Path) -> dict[str, str]:
+    """Returns the environment of a fresh machine: no name for git, no keys, no cache."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1", "COLUMNS": "200"}
+
+
+def sh(text: str, folder: Path) -> str:
+    done = subprocess.run(["bash", "-euc", text], cwd=folder, env=clean(folder), capture_output=True, text=True)
+    assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def test_the_tutorial_works_to_the_letter(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorials" / "a-ladder-in-git.md").read_text("utf-8")
+    printed, shown = "", 0
+    for kind, text in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        if kind == "sh":
+            printed = " ".join(sh(text, tmp_path).split())
+        else:
+            for line in text.splitlines():
+                assert " ".join(line.split()) in printed, printed
+                shown += 1
+    assert shown == 13
+    table = sh("referee ladder show --json", tmp_path / "anybody")
+    assert '"games":8' in table and (tmp_path / "site" / "bots" / "green.html").is_file()

@@ -1,0 +1,107 @@
+"""`render_mode="rgb_array"`: the viewer's painters draw positions as arrays."""
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import referee
+from referee.addons.web import pictures
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("viewer")]
+
+
+def changed(one: Any, other: Any) -> tuple[slice, slice]:
+    """The rectangle outside of which two pictures are the same."""
+    rows, columns = np.nonzero((one != other).any(axis=2))
+    return slice(rows.min(), rows.max() + 1), slice(columns.min(), columns.max() + 1)
+
+
+def test_a_token_changes_the_picture_where_it_falls_and_a_seed_repeats_it() -> None:
+    env = referee.rl.aec("connectfour", render_mode="rgb_array")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.render()
+    env.reset(seed=1)
+    empty = env.render()
+    assert isinstance(empty, np.ndarray)
+    assert (empty.shape, empty.dtype) == ((pictures.SIZE, pictures.SIZE, 3), np.uint8)
+    env.step(6)
+    first = env.render()
+    rows, columns = changed(empty, first)
+    assert columns.start > pictures.SIZE * 5 / 7, "the last of seven columns"
+    assert rows.start > pictures.SIZE / 2, "its lowest cell"
+    env.step(0)
+    assert changed(first, env.render())[1].stop < pictures.SIZE * 2 / 7
+    env.reset(seed=2)
+    assert np.array_equal(env.render(), empty)
+    env.close()
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["cardgame", "openspiel:leduc_poker"])
+def test_a_seat_is_shown_what_it_may_see_and_a_table_everything(name: str) -> None:
+    """A page of HTML, and a drawing as text."""
+    table = referee.rl.parallel(name, render_mode="rgb_array")
+    seat = referee.rl.gym(name, [lambda decision: decision.sample()], render_mode="rgb_array")
+    table.reset(seed=3)
+    seat.reset(seed=3)
+    everything, own = table.render(), seat.render()
+    assert len(np.unique(own)) > 10, "something is drawn"
+    assert not np.array_equal(everything, own)
+    table.close()
+    seat.close()
+
+
+def test_wrappers_of_gymnasium_collect_the_pictures() -> None:
+    env = referee.rl.gym("reantics", [lambda decision: decision.sample()], render_mode="rgb_array")
+    collected = gymnasium.wrappers.RenderCollection(env)
+    collected.reset(seed=1)
+    for _ in range(2):
+        collected.step(env.legal()[0])
+    frames = collected.render()
+    assert isinstance(frames, list) and len(frames) == 3
+    assert not np.array_equal(frames[0], frames[2])
+    collected.close()
+
+
+def test_a_picture_in_a_running_loop_as_a_notebook_has() -> None:
+    code = (
+        "import asyncio, referee\n"
+        "async def main():\n"
+        "    env = referee.rl.aec('tictactoe', render_mode='rgb_array')\n"
+        "    env.reset(seed=1)\n"
+        "    print(env.render().shape)\n"
+        "    env.close()\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "(640, 640, 3)\n", done.stderr
+
+
+def test_after_the_end_of_a_picture_no_process_of_the_browser_is_left_while_matches_are_played() -> None:
+    source = """
+import psutil, referee
+from referee.harness.isolation.self_protection import guarded
+env = referee.rl.aec("connectfour", render_mode="rgb_array")
+with guarded():
+    env.reset(seed=1)
+    env.render()
+    assert len(psutil.Process().children(recursive=True)) > 3
+    env.close()
+    print(psutil.Process().children(recursive=True))
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+def test_what_is_missing_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "BROWSERS", ("false",))
+    with pytest.raises(referee.RunError, match="pictures need Chromium, which does not start") as error:
+        referee.rl.aec("tictactoe", render_mode="rgb_array")
+    assert "\n" not in str(error.value)
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    with pytest.raises(referee.RunError, match=r"pictures need the extra `pictures` \(.*\); .*: .*\[pictures\]"):
+        referee.rl.aec("tictactoe", render_mode="rgb_array")

@@ -1,0 +1,100 @@
+"""Frames: what a viewer draws of a record, as patches."""
+
+import copy
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import Arena
+from viewer_patches import frames, patched
+
+from referee.addons.web.replay_list import reason_of
+from referee.addons.web.viewer_frames import difference, shown
+from referee.games import registry
+from referee.games.contract import Call
+from referee.harness.programs.spec import entrant
+from referee.harness.replay.lines import Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
+
+VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(2, 5) | st.text(max_size=2) | st.just("-"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc-"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def text(value: Any) -> str:
+    """Compares as JSON does: False is not 0."""
+    return json.dumps(value, sort_keys=True)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_the_vectors(vector: dict[str, Any]) -> None:
+    assert text(patched(vector["before"], vector["patch"])) == text(vector["after"])
+    assert text(difference(vector["before"], vector["after"])) == text(vector["patch"])
+
+
+@given(values, values)
+def test_a_difference_makes_the_one_of_the_other_and_changes_neither(before: Any, after: Any) -> None:
+    kept = copy.deepcopy(before), copy.deepcopy(after)
+    patch = json.loads(json.dumps(difference(before, after)))
+    assert text(patched(before, patch)) == text(after)
+    assert text([before, after]) == text(list(kept))
+    assert text(difference(before, before)) == "{}"
+
+
+def plain(value: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def asked(value: Any, player: int) -> Any:
+    """The parameters of a call, made whole."""
+    how, view = value["asked"][str(player)], value["seats"][player]
+    return view if how["params"] is None else how["params"] | dict.fromkeys(how["same"], view)
+
+
+@pytest.mark.slow
+@pytest.mark.trio
+@pytest.mark.parametrize("game", registry.names())
+async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, game: str) -> None:
+    found = registry.game(game)
+    short = {"aibg5": {"rounds": 6}, "aiarena21": {"turns": 12}, "reantics": {"draw_after": 20}}.get(game, {})
+    bots = [entrant("@random") for _ in range(found.seats.start)]
+    match = arena.match(*bots, game=game, **short)
+    await arena.play(match, granted_s=60)
+    assert match.replay is not None
+    replay = Replay(match.replay)
+    assert replay.ending is not None and replay.ending.result is not None
+    made = [msgspec.json.decode(line) for line in frames(replay)]
+    headline, why = made[-1][1].pop("headline"), made[-1][1].pop("why")
+    assert why == reason_of(game, replay.ending.result, replay.header.setup.names)
+    assert headline.endswith(f": {why}")
+    words = [line.pop("words", {}) for _, line in made]
+    assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
+    sent: Any = None
+    calls: Sequence[Call] = ()
+    for number, state, step in positions(replay):
+        answers = step.answers if isinstance(step, Turn) else {}
+        said = {str(call.player): found.presentation.in_words(call, answers[call.player]) for call in calls}
+        assert None not in said.values(), "every legal answer has words"
+        assert words[number - 1] == said
+        calls = state.calls()
+        sent = patched(sent, made[number - 1][0])
+        views = sent["seats"]
+        value = sent | {"seats": [views[view] if isinstance(view, int) else view for view in views]}
+        value["view"] = (
+            views[0] if (names := value.pop("shared")) is None else value["view"] | dict.fromkeys(names, views[0])
+        )
+        assert {name: each for name, each in value.items() if name != "asked"} == shown(state)
+        assert value["asked"].keys() == value["awaited"].keys()
+        for call in state.calls():
+            assert asked(value, call.player) == plain(call.params)
+    assert made[-1][0] == {}
