@@ -18,7 +18,7 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-CODE = ("protocol", "games", "harness", "tools")
+CODE = ("protocol", "games", "harness", "addons", "tools")
 """Folders with code."""
 DATA = ("starter_kits", "maps", "docs")
 """Folders that are next to the packages in a checkout, and inside `referee` in an installation."""

@@ -7,7 +7,7 @@ from referee.addons.engines.options import COMMAND, OPTION
 from referee.harness.isolation.visible_paths import installation, named_folders
 from referee.harness.paths import HOME
 
-RUNNER = HOME / "harness" / "adapters" / "engines" / "run.py"
+RUNNER = HOME / "addons" / "engines" / "run.py"
 """The program that runs engines. Replays name it."""
 
 

@@ -23,7 +23,7 @@ from referee.addons.host.finals import FINALS, Final
 from referee.addons.host.orders import Orders, Request, State
 from referee.addons.host.practice_games import PracticeGames
 from referee.addons.tournament import organise
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.addons.tournament.execution.stop_signals import stop_on_signals

@@ -19,7 +19,7 @@ from msgspec import Struct
 from referee.addons.host import room, teams, versions
 from referee.addons.host.store import Store
 from referee.addons.host.versions import Quota, Version
-from referee.addons.tournament.execution.core_locks import Beside
+from referee.harness.process.core_locks import Beside
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.intake.intake import Intake, Written, checked, report_path
 from referee.addons.tournament.intake.layouts import remedy, shown

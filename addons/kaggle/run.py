@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from referee_kit import connectfour, tictactoe, wire
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "originals"))
 from _luck import seed_luck
 
 del sys.path[:2]  # that folder and this one: an agent imports none of our modules by mistake

@@ -29,7 +29,7 @@ from referee.harness.programs.tar_stream import (
 )
 
 PREFIX = "kaggle:"
-RUNNER = HOME / "harness" / "adapters" / "kaggle" / "run.py"
+RUNNER = HOME / "addons" / "kaggle" / "run.py"
 """The program that runs agents. Replays name it."""
 GAMES = ("connectfour", "tictactoe")
 OPTIONS = {"--python": True, "--seed": True}

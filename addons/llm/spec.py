@@ -28,7 +28,7 @@ from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.records import Model, ModelSettings
 
 PREFIX = "llm:"
-FOLDER = HOME / "harness" / "adapters" / "llm"
+FOLDER = HOME / "addons" / "llm"
 RUNNER, PROMPTS = FOLDER / "run.py", FOLDER / "prompt.md.jinja"
 """The program that makes prompts and reads completions, which replays name; the template of the prompts."""
 OURS = ("model", "messages", "seed", "stream", "temperature", "max_tokens", "max_completion_tokens", "response_format")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from referee.harness.paths import HOME
 
-RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
+RUNNER = HOME / "addons" / "originals" / "run.py"
 """The program that runs agents. Replays name it."""
 ROOT, MODULE = "--root=", "--module="
 """Its options: the bot's folder; a module of the folder above the agent's."""

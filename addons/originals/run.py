@@ -13,14 +13,10 @@ from pathlib import Path
 from typing import Any, Dict
 
 from _folders import report_lost_files
+from _luck import seed_luck
 from _missing import crash
 from _shared import Settings
 from referee_kit import wire
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from _luck import seed_luck
-
-del sys.path[0]
 
 GAMES = ("aiarena21", "cardgame", "reantics")
 """The games whose competitions had bots in Python; each has a module here."""

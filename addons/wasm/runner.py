@@ -23,7 +23,7 @@ from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.records import Metering
 
-COMPILER, RUNNER = (str(HOME / "harness" / "adapters" / "wasm" / name) for name in ("engine.py", "run.py"))
+COMPILER, RUNNER = (str(HOME / "addons" / "wasm" / name) for name in ("engine.py", "run.py"))
 PYTHON = (sys.executable, "-P")
 """Python, which finds no modules in the folder of the program or of the bot."""
 LIBRARY = "_libwasmtime.so"

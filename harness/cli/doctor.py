@@ -15,7 +15,7 @@ from msgspec import Struct
 from rich.console import Group
 from rich.text import Text
 
-from referee.addons.tournament.machine_effects import machine_effects
+from referee.harness.process.machine_effects import machine_effects
 from referee.addons.wasm import runner
 from referee.harness import installed
 from referee.harness.check.attacks import Attacked, attack_all

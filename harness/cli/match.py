@@ -14,7 +14,7 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.addons.arena.cli.serve import remote_seats
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.execution.series_on_workers import play_side_by_side
 from referee.addons.wasm.kept_modules import keep_modules
 from referee.addons.web.cli.watch import WatchOptions, watched

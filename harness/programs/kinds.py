@@ -1,6 +1,6 @@
 """The kinds of players: how each is named, where it may play, and how its seat is made.
 
-To add a kind, make the folder `adapters/NAME/` with a `kind.py` that holds `KINDS`, a tuple of `Kind`. The registry
+To add a kind, make the folder `addons/NAME/` with a `kind.py` that holds `KINDS`, a tuple of `Kind`. The registry
 finds it there. An `Entrant` holds the name of its kind; the roster, the match and the screens ask the kind. Help, the
 docs' table and all refusals read the registry. Only the table has to be written again, and a test compares it.
 
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from referee.harness.programs.entrant import Entrant, Parsed
 
-ADAPTERS = "referee.harness.adapters"
+ADDONS = "referee.addons"
 """The package whose folders are searched for kinds."""
 MODULE = "kind"
 """The name of the module in such a folder."""
@@ -234,10 +234,10 @@ CORE = (
 def kinds() -> tuple[Kind, ...]:
     """Returns all kinds, in the order of the help."""
     found = list(CORE)
-    for folder in import_module(ADAPTERS).__path__:
+    for folder in import_module(ADDONS).__path__:
         for name in sorted(os.listdir(folder)):
             if os.path.isfile(f"{folder}/{name}/{MODULE}.py"):
-                found += import_module(f"{ADAPTERS}.{name}.{MODULE}").KINDS
+                found += import_module(f"{ADDONS}.{name}.{MODULE}").KINDS
     return tuple(sorted(found, key=lambda kind: kind.place))
 
 

@@ -31,7 +31,7 @@ from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding
 
 KIT = KITS / "python"
-ADAPTERS = HOME / "harness" / "adapters"
+ADDONS = HOME / "addons"
 IMPORT = re.compile(rb"^\s*(from|import)\s+referee_kit\b", re.MULTILINE)
 HOST = "referee_kit_host"
 """If there is a module of this name, the kit's `run` hands its bot over instead of serving it."""
@@ -50,7 +50,7 @@ def script_of(entrant: Entrant) -> Path | None:
     ):
         return None
     script = entrant.cwd / rest[0]
-    is_ours = script.is_relative_to(ADAPTERS)  # runs a bot of another kind, and may speak of the kit itself
+    is_ours = script.is_relative_to(ADDONS)  # runs a bot of another kind, and may speak of the kit itself
     return script if not is_ours and script.is_file() and IMPORT.search(script.read_bytes()) else None
 
 

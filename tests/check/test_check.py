@@ -48,7 +48,7 @@ INPUTS = (*MATCH_CODE, "harness/check", "harness/cli", "harness/languages", "tes
 BUILT = ("harness/opponents", "starter_kits/cpp", "starter_kits/python")
 ACTION = (
     *("action.yml", "docs/how-to/check-a-bot.md", "pyproject.toml", "setup.py"),
-    *("harness/adapters", "harness/opponents", "addons/tournament", "tools"),
+    *("addons", "harness/opponents", "tools"),
 )
 """More inputs, of the tests of the examples and of the action."""
 

@@ -107,7 +107,7 @@ def test_an_argument_in_bot_toml_shows_no_file_and_costs_no_account(contest: Con
 
 def test_the_runner_of_modules_in_bot_toml_does_not_choose_the_clock(contest: Contest) -> None:
     """A module's clock is its fuel, which the runner itself reports."""
-    runner = str(HOME / "harness" / "adapters" / "wasm" / "run.py")
+    runner = str(HOME / "addons" / "wasm" / "run.py")
     contest.write(f'run = ["{sys.executable}", "-P", "{runner}"]')
     contest.run("--game", "tictactoe", "teams/theirs", "@random", "--replay", "out/match.jsonl")
     assert not json.loads((contest.folder / "out" / "match.jsonl").read_bytes().splitlines()[0])["metered"]

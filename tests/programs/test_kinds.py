@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import referee
+from referee import addons
 from referee.addons.llm import spec as llm_spec
 from referee.addons.mcp.allowed import Allowed
 from referee.addons.tournament.execution import worker_messages
@@ -15,7 +16,6 @@ from referee.addons.tournament.execution.worker_messages import Contest
 from referee.addons.tournament.store.bot_archives import finding
 from referee.addons.wasm import runner as wasm_runner
 from referee.games import registry
-from referee.harness import adapters
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.process.limits import Limits
@@ -42,10 +42,10 @@ KINDS = (
         prefixes=("oracle:",),
         help="oracle:NAME (an oracle)",
         rows=(("an oracle", "`oracle:delphi`"),),
-        parse="referee.harness.adapters.oracles.kind:parse",
-        paths="referee.harness.adapters.oracles.kind:paths",
-        shown="referee.harness.adapters.oracles.kind:shown",
-        inner="referee.harness.adapters.oracles.kind:inner",
+        parse="referee.addons.oracles.kind:parse",
+        paths="referee.addons.oracles.kind:paths",
+        shown="referee.addons.oracles.kind:shown",
+        inner="referee.addons.oracles.kind:inner",
         in_series={in_series},
     ),
     Kind(
@@ -54,9 +54,9 @@ KINDS = (
         prefixes=("sibyl:",),
         place=1001,
         help="sibyl:NUMBER (a sibyl)",
-        parse="referee.harness.adapters.oracles.kind:parse_sibyl",
-        seat="referee.harness.adapters.oracles.kind:seat",
-        settings="referee.harness.adapters.oracles.kind:Leaves",
+        parse="referee.addons.oracles.kind:parse_sibyl",
+        seat="referee.addons.oracles.kind:seat",
+        settings="referee.addons.oracles.kind:Leaves",
         has_clock=False,
     ),
 )
@@ -93,20 +93,20 @@ def shown(command):
 def inner(command):
     return tuple(command[command.index("--") + 1 :]) if "--temple" in command else ()
 """
-"""All that two other kinds of players need, as `adapters/oracles/kind.py`: one has a program, the other settings."""
+"""All that two other kinds of players need, as `addons/oracles/kind.py`: one has a program, the other settings."""
 
 
 def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, in_series: bool) -> None:
     (folder / "oracles").mkdir()
     (folder / "oracles" / "kind.py").write_text(KIND.format(in_series=in_series, root=str(ROOT)))
-    monkeypatch.setattr(adapters, "__path__", [*adapters.__path__, str(folder)])
+    monkeypatch.setattr(addons, "__path__", [*addons.__path__, str(folder)])
     kinds.kinds.cache_clear()
 
 
 @pytest.fixture
 def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
-    for name in [name for name in sys.modules if name.startswith("referee.harness.adapters.oracles")]:
+    for name in [name for name in sys.modules if name.startswith("referee.addons.oracles")]:
         del sys.modules[name]
     kinds.kinds.cache_clear()
     kinds.function.cache_clear()
@@ -180,7 +180,7 @@ def test_a_bot_toml_has_no_kind_and_no_settings(tmp_path: Path, member: str) -> 
 @pytest.mark.slow
 def test_another_kind_is_in_the_help(oracles: Path) -> None:
     code = (
-        "import sys; from referee.harness import adapters; adapters.__path__.append(sys.argv[1]); "
+        "import sys; from referee import addons; addons.__path__.append(sys.argv[1]); "
         "from referee.harness.cli.main import main; sys.exit(main(['play', '--help']))"
     )
     command = [sys.executable, "-c", code, str(oracles)]

@@ -15,7 +15,7 @@ from referee.addons.tournament import organise
 from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.plan import Plan
 from referee.addons.web.cli.view import web_extra
 from referee.harness.cli.exit_codes import PLAYED

@@ -16,7 +16,7 @@ from referee.addons.tournament.cli.gate import CODES, TermOptions, decided, vari
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.execution.runner import End
 from referee.addons.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.addons.tournament.execution.worker_messages import Contest

@@ -7,7 +7,8 @@ from subprocess import PIPE
 
 import trio
 
-from referee.addons.tournament.execution import core_locks, worker_messages
+from referee.harness.process import core_locks
+from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
 from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
 from referee.addons.tournament.plan import Entry

@@ -22,7 +22,8 @@ import trio
 from msgspec import Struct
 
 from referee.addons.arena.judge import judge_plan
-from referee.addons.tournament.execution import core_locks, worker_messages
+from referee.harness.process import core_locks
+from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import (
     Assignment,
     Contest,
@@ -34,7 +35,7 @@ from referee.addons.tournament.execution.worker_messages import (
     Ready,
     Report,
 )
-from referee.addons.tournament.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
+from referee.harness.process.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.addons.tournament.store import ledger
 from referee.games import registry
 from referee.games.contract import FaultKind

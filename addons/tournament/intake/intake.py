@@ -14,7 +14,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.intake.git import FETCH_S, fetch
 from referee.addons.tournament.intake.layouts import same, stem
 from referee.addons.tournament.intake.record import REPORTS, Outcome, Record

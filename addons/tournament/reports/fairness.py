@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import Struct
 
-from referee.addons.tournament.machine_effects import MachineEffects
+from referee.harness.process.machine_effects import MachineEffects
 from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.store.reader import Book, Kind, Touch
 from referee.harness.isolation.plan import LOST

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from referee.addons.tournament.reports.figures import number
+from referee.harness.cli.reports.figures import number
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.statistics.score import Sample, strength
 

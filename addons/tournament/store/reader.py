@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.machine_effects import MachineEffects
+from referee.harness.process.machine_effects import MachineEffects
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
 from referee.harness.errors import RunError, UsageError

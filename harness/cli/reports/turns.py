@@ -9,7 +9,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.addons.tournament.reports.figures import model_use
+from referee.harness.cli.reports.figures import model_use
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from referee.addons.tournament.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
+from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
 from referee.addons.tournament.statistics.score import mean_interval
 from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners

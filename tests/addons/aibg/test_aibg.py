@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.trio,
     pytest.mark.slow,
     pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "harness/opponents", "harness/servers", "addons/web", "tests/support/ships.py"
+        *MATCH_CODE, "harness/cli", "harness/opponents", "addons/aibg", "addons/web", "tests/support/ships.py"
     ),
 ]
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)

@@ -42,7 +42,7 @@ pytestmark = [
     pytest.mark.trio,
     pytest.mark.slow,
     pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "harness/opponents", "harness/servers", "addons/web", "tests/servers"
+        *MATCH_CODE, "harness/cli", "harness/opponents", "addons/arena", "addons/aibg", "addons/web", "tests/support"
     ),
 ]
 in_thread = trio.to_thread.run_sync

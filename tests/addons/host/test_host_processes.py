@@ -16,8 +16,8 @@ from hosting import hosted, wait_for
 from submissions import RUN, endless_server, folder_of, zipped
 
 from referee.addons.host.store import Store
-from referee.addons.tournament.execution import core_locks
-from referee.addons.tournament.execution.core_locks import Beside
+from referee.harness.process import core_locks
+from referee.harness.process.core_locks import Beside
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.reader import Kind, Touch
 
@@ -205,7 +205,7 @@ def endings(cup: Path) -> list[Kind]:
 def test_a_core_that_somebody_else_has_taken_is_not_shared(tmp_path: Path) -> None:
     """Then a lower priority is what is left."""
     code = (
-        "import os, sys\nfrom referee.addons.tournament.execution.core_locks import Beside, keep_aside, take\n"
+        "import os, sys\nfrom referee.harness.process.core_locks import Beside, keep_aside, take\n"
         "cores = os.sched_getaffinity(0)\n"
         "while take() is not None: os.sched_setaffinity(0, cores)\n"
         "if os.fork() == 0:\n    keep_aside(Beside(sys.argv[1]))\n    print(os.nice(0), len(os.sched_getaffinity(0)))\n"

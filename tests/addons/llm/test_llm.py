@@ -26,7 +26,7 @@ from referee.addons.llm import relay, transcripts
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.functions import PREPARE, QUESTION
 from referee.addons.llm.run import Prompter
-from referee.addons.tournament.reports.figures import model_use
+from referee.harness.cli.reports.figures import model_use
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl

@@ -13,10 +13,10 @@ from contests import burners, drawing_bot, games, table, tournament
 from msgspec import Struct
 from scipy.stats import binomtest
 
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
+from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 from referee.addons.tournament.plan import Entry, Plan, identified
 from referee.addons.tournament.reports import standings
 from referee.addons.tournament.reports.fairness import Fairness
@@ -41,7 +41,7 @@ COUNTED = (
     *("addons/tournament/reports/fairness.py", "addons/tournament/reports/counted_games.py"),
     *("addons/tournament/statistics/proportion.py", "addons/tournament/store/ledger.py"),
     *("addons/tournament/store/reader.py", "harness/match/verdict.py"),
-    "addons/tournament/machine_effects.py",
+    "harness/process/machine_effects.py",
 )
 """The files with the rules by which a game counts as decided or slowed by load."""
 

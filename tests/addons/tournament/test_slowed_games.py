@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from contests import INPUTS, burners, drawing_bot, games, table, tournament
 
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 from referee.addons.tournament.store import reader
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*INPUTS)]

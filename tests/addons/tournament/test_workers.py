@@ -10,7 +10,8 @@ import pytest
 import trio
 from contests import drawing_bot, environment, games, tournament
 
-from referee.addons.tournament.execution import core_locks, worker_messages
+from referee.harness.process import core_locks
+from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.local import open_local
 from referee.games import registry
 from referee.harness.isolation.plan import OFF

@@ -1,1 +1,0 @@
-"""Programs that let foreign bots play: they translate the protocol into the bot's own interface."""
