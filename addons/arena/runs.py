@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from referee.addons.arena.arena_seat import ArenaSeat, Terms
 from referee.addons.arena.callbacks import CALL_S, CallFailed, Coordinator, call, plain_url
 from referee.addons.arena.judge import JUDGE_PLANS, Case, JudgePlan
+from referee.addons.arena.kind import SERVICE
 from referee.addons.web.server.shards import Shard
 from referee.addons.web.serving.builtin_rivals import BuiltinRival
 from referee.addons.web.serving.match_host import MatchHost
@@ -27,7 +28,7 @@ from referee.harness.match.match import Match
 from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import CHEAT, PATH, SERVICE
+from referee.harness.programs.kinds import CHEAT, PATH
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
 """The original's name of a game in addresses, where it differs from ours."""

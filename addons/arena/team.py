@@ -14,13 +14,13 @@ from starlette.applications import Starlette
 from referee.addons.arena.arena_routes import player_routes
 from referee.addons.arena.arena_seat import ArenaSeat, Compat, Terms
 from referee.addons.arena.callbacks import CALL_S, CallFailed, call
+from referee.addons.arena.kind import SERVICE
 from referee.addons.arena.runs import REPLY_S, path_of
 from referee.addons.web.serving.http import ON_ERROR, serving
 from referee.games.contract import Fault, FaultKind
 from referee.games.game import Game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import SERVICE
 from referee.harness.seats.roster import MakeSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Initialize

@@ -1,18 +1,39 @@
 """Engines of other protocols as a kind of player."""
 
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from referee.harness.programs.entrant import Parsed
 from referee.harness.programs.kinds import Kind
 
-KINDS = (
-    Kind(
-        name="engine",
-        plural="engines",
-        place=60,
-        prefixes=("uci:", "ugi:", "gtp:", "cecp:"),
-        help="uci:ENGINE, ugi:, gtp: or cecp: (engines)",
-        rows=(("an engine that speaks UCI, UGI, GTP or CECP", "`uci:stockfish`, `gtp:'gnugo --mode gtp'`"),),
-        parse="referee.addons.engines.spec:parse",
-        paths="referee.addons.engines.spec:paths",
-        shown="referee.addons.engines.command:shown",
-        inner="referee.addons.engines.command:engine_in",
-    ),
-)
+
+class Engine(Kind):
+    """An engine of another protocol."""
+
+    name, plural, place = "engine", "engines", 60
+    prefixes = ("uci:", "ugi:", "gtp:", "cecp:")
+    help = "uci:ENGINE, ugi:, gtp: or cecp: (engines)"
+    rows = (("an engine that speaks UCI, UGI, GTP or CECP", "`uci:stockfish`, `gtp:'gnugo --mode gtp'`"),)
+
+    def parse(self, spec: str, game: str | None) -> Parsed:
+        from referee.addons.engines.spec import parse
+
+        return parse(spec, game)
+
+    def paths(self, spec: str, game: str | None) -> Sequence[Path]:
+        from referee.addons.engines.spec import paths
+
+        return paths(spec, game)
+
+    def shown(self, command: Sequence[str]) -> Iterable[str]:
+        from referee.addons.engines.command import shown
+
+        return shown(command)
+
+    def inner(self, command: Sequence[str]) -> tuple[str, ...]:
+        from referee.addons.engines.command import engine_in
+
+        return engine_in(command)
+
+
+ENGINE = Engine()

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import trio
 
+from referee.addons.export.kind import JUDGED
 from referee.addons.export.problem import MATCH, Accept, ProblemTest, Terms, parse_test
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind
@@ -30,7 +31,6 @@ from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES, StderrLog
 from referee.harness.process.transport import Late, Transport
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import SERVICE
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import open_roster
@@ -128,10 +128,10 @@ async def validate(terms: Terms, test: ProblemTest, reads: int, writes: int) -> 
     game = registry.in_folder(terms.rules) if terms.rules else registry.game(terms.game)
     rules = options(game, terms.options, terms.seats)
     bots = [*entrants([terms.opponent] * (terms.seats - 1), terms.game, terms.limits)]
-    bots.insert(test.seat, Entrant(NAME, (NAME,), Path.cwd(), SERVICE.name))
+    bots.insert(test.seat, Entrant(NAME, (NAME,), Path.cwd(), JUDGED.name))
 
     def seat(entrant: Entrant, limits: Limits) -> Seat | None:
-        if not SERVICE.plays(entrant):
+        if not JUDGED.plays(entrant):
             return None
         pipes = JudgePipes(reads, writes)
         return Bot(pipes, pipes, limits)

@@ -23,7 +23,6 @@ from referee.addons.host.finals import FINALS, Final
 from referee.addons.host.orders import Orders, Request, State
 from referee.addons.host.practice_games import PracticeGames
 from referee.addons.tournament import organise
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.execution.runner import DEATHS, WAIT_S, End
 from referee.addons.tournament.execution.stop_signals import stop_on_signals
@@ -46,6 +45,7 @@ from referee.addons.tournament.store.reader import Book
 from referee.harness import threads
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.nurseries import ungrouped
+from referee.harness.process import core_locks
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant
 

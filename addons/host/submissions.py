@@ -19,7 +19,6 @@ from msgspec import Struct
 from referee.addons.host import room, teams, versions
 from referee.addons.host.store import Store
 from referee.addons.host.versions import Quota, Version
-from referee.harness.process.core_locks import Beside
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.intake.intake import Intake, Written, checked, report_path
 from referee.addons.tournament.intake.layouts import remedy, shown
@@ -33,6 +32,7 @@ from referee.harness.errors import RunError, UsageError, writing
 from referee.harness.isolation.removal import remove
 from referee.harness.known_games import find_game
 from referee.harness.paths import make_folder
+from referee.harness.process.core_locks import Beside
 from referee.protocol.text import printable
 
 UPLOADS = "uploads"

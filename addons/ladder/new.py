@@ -19,7 +19,7 @@ from referee.harness.installed import installed
 from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
-from referee.harness.programs.kinds import PATH, SERVICE, kind_of, recognised
+from referee.harness.programs.kinds import PATH, kind_of, recognised
 
 TEMPLATES = Path(__file__).parent / "templates"
 BRANCH, EXTRAS = "main", "cluster,wasm"
@@ -76,7 +76,7 @@ TAKEN = f"expected a folder with a {BOT_FILE}, a .wasm or a .py file"
 def check_kind(bot: Path, game: str) -> None:
     """UsageError for a player that is no program with files of its own, such as a built-in bot or a Kaggle agent."""
     kind = kind_of(str(bot))
-    if kind is SERVICE:
+    if not kind.has_process and kind.absent:
         raise UsageError(f"{bot}: {TAKEN}; its {BOT_FILE} may name a repository by git and commit")
     if kind is not PATH:
         raise UsageError(f"{bot}: {kind.plural} cannot enter a ladder; {TAKEN}")

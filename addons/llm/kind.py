@@ -1,19 +1,45 @@
 """Language models as a kind of player."""
 
-from referee.harness.programs.kinds import Kind
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-MODEL = Kind(
-    name="language model",
-    plural="language models",
-    place=90,
-    prefixes=("llm:",),
-    help="llm:MODEL (a language model; 'llm:--url URL MODEL' has options)",
-    options="referee.addons.llm.spec:help_options",
-    rows=(("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),),
-    start="referee.addons.llm.seat:ModelStart",
-    settings="referee.harness.records:ModelSettings",
-    in_replay="referee.addons.llm.spec:is_model",
-    parse="referee.addons.llm.spec:parse",
-    takes_variables=False,
-)
-KINDS = (MODEL,)
+from referee.harness.programs.entrant import Parsed
+from referee.harness.programs.kinds import Kind
+from referee.harness.records import ModelSettings
+
+if TYPE_CHECKING:
+    from referee.harness.seats.start import Start
+
+
+class Model(Kind):
+    """`llm:MODEL`."""
+
+    name, plural, place = "language model", "language models", 90
+    prefixes = ("llm:",)
+    help = "llm:MODEL (a language model; 'llm:--url URL MODEL' has options)"
+    rows = (("a [language model](../how-to/language-models.md) by its service", "`llm:gpt-oss-20b`"),)
+    settings = ModelSettings
+    takes_variables = False
+
+    def options(self) -> dict[str, str]:
+        from referee.addons.llm.spec import help_options
+
+        return help_options()
+
+    def parse(self, spec: str, game: str | None) -> Parsed:
+        from referee.addons.llm.spec import parse
+
+        return parse(spec, game)
+
+    def only_names(self, command: Sequence[str]) -> bool:
+        from referee.addons.llm.spec import is_model
+
+        return is_model(command)
+
+    def start(self) -> "Start":
+        from referee.addons.llm.seat import ModelStart
+
+        return ModelStart()
+
+
+MODEL = Model()

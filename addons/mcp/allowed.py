@@ -9,8 +9,9 @@ from msgspec import Struct
 from referee.harness import maps
 from referee.harness.errors import UsageError
 from referee.harness.paths import expanded
-from referee.harness.programs.kinds import PERSON, is_path, kind_of, split_name
+from referee.harness.programs.kinds import is_path, kind_of, split_name
 from referee.harness.programs.spec import refuse_people
+from referee.harness.seats.kinds import PERSON
 from referee.protocol.text import printable
 
 MAX_BOT_BYTES = 256 << 20

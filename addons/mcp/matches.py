@@ -27,9 +27,9 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import PERSON
 from referee.harness.programs.spec import entrants
 from referee.harness.replay.writer import claim_folder
+from referee.harness.seats.kinds import PERSON
 from referee.harness.seats.person import Person
 from referee.harness.seats.roster import MakeSeat, in_processes
 

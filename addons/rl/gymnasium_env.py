@@ -25,8 +25,8 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.programs.kinds import FUNCTION
 from referee.harness.seats.decision import Decision
+from referee.harness.seats.kinds import FUNCTION
 
 
 class SeatEnv(gymnasium.Env[Observation, Any]):

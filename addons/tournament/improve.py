@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from referee.addons.tournament.gate import Decision, Report
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.reports import gate_report
-from referee.harness.cli.reports.figures import rating
+from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import Found, finding, store
 from referee.addons.tournament.store.reader import Book

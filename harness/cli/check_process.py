@@ -5,8 +5,8 @@ It ends in order with that process. BESIDE is a value of `Beside`: how to keep o
 
 import sys
 
-from referee.harness.process.core_locks import Beside, keep_aside
 from referee.harness.cli.main import main
+from referee.harness.process.core_locks import Beside, keep_aside
 from referee.harness.process.parent import end_with_parent
 
 END_S = 10.0

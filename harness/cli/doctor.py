@@ -15,7 +15,6 @@ from msgspec import Struct
 from rich.console import Group
 from rich.text import Text
 
-from referee.harness.process.machine_effects import machine_effects
 from referee.addons.wasm import runner
 from referee.harness import installed
 from referee.harness.check.attacks import Attacked, attack_all
@@ -35,6 +34,7 @@ from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
+from referee.harness.process.machine_effects import machine_effects
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes COMMAND"
 USER_NAMESPACES = (

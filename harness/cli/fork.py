@@ -20,12 +20,13 @@ from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import SERVICE, split_name
+from referee.harness.programs.kinds import kind_of, split_name
 from referee.harness.programs.spec import entrants, refuse_people
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
 from referee.harness.rerun.fork import fork_match, path_of
+from referee.harness.seats.kinds import PERSON
 
 
 def fork(
@@ -104,7 +105,7 @@ def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
 
 def _new_entrant(spec: str, player: int, before: Replay, isolation: Isolation) -> Entrant:
     name = split_name(spec)[1]
-    if SERVICE.matches(name):
+    if (kind := kind_of(name)).absent and kind is not PERSON:
         refuse_people(name)
     check_seats([*["@random"] * player, spec], before.game.name)
     limits = Limits(isolation=isolation)

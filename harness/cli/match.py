@@ -14,7 +14,6 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.addons.arena.cli.serve import remote_seats
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution.series_on_workers import play_side_by_side
 from referee.addons.wasm.kept_modules import keep_modules
 from referee.addons.web.cli.watch import WatchOptions, watched
@@ -45,6 +44,7 @@ from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.nurseries import ungrouped
+from referee.harness.process import core_locks
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.kinds import bots_help, called

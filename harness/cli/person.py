@@ -16,8 +16,8 @@ from referee.harness.cli.reports.turns import board, legend, title
 from referee.harness.cli.screen import err
 from referee.harness.match.match import Match
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import PERSON
 from referee.harness.seats.answer_text import Answers, Unclear
+from referee.harness.seats.kinds import PERSON
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat
 

@@ -24,9 +24,10 @@ from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import FUNCTION, PERSON, kind_in_replay, suffixes
+from referee.harness.programs.kinds import kind_in_replay, suffixes
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.replay.reader import Replay
+from referee.harness.seats.kinds import FUNCTION, PERSON
 
 FILES = frozenset({*SOURCES, *suffixes(), ".jar", ".pyz"})
 """Suffixes of programs in a command line. Any other relative word may be an argument."""
@@ -83,14 +84,11 @@ def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], f
 def _nobody(replay: Replay, player: Player, command: tuple[str, ...]) -> str:
     """Returns what played there, if that was no program of this machine; else an empty text."""
     if player in replay.header.people:
-        kind = PERSON
-    elif player in replay.header.functions:
-        kind = FUNCTION
-    elif (found := kind_in_replay(command)) is None:
-        return ""
-    else:
-        kind = found
-    return f"a {kind.name}"
+        return f"a {PERSON.name}"
+    if player in replay.header.functions:
+        return f"a {FUNCTION.name}"
+    kind = kind_in_replay(command)
+    return "" if kind is None else f"a {kind.name}"
 
 
 def _is_gone(command: tuple[str, ...], folder: str) -> bool:

@@ -26,7 +26,7 @@ from referee.harness.cli.reports.verdict import headline, verdict
 from referee.harness.cli.standard_streams import writing
 from referee.harness.match.series import Outcome, Series, outcome
 from referee.harness.match.verdict import Verdict
-from referee.harness.programs.kinds import PERSON
+from referee.harness.seats.kinds import PERSON
 from referee.protocol.text import escaped_json
 
 LIVE_EVERY_S = 0.2

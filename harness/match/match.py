@@ -29,7 +29,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import FUNCTION, PERSON, called
+from referee.harness.programs.kinds import called
 from referee.harness.records import Metering, Model
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
@@ -46,6 +46,7 @@ from referee.harness.replay.lines import (
     Turn,
 )
 from referee.harness.replay.writer import FOLLOWED_S, ReplayWriter
+from referee.harness.seats.kinds import FUNCTION, PERSON
 from referee.harness.seats.program import Bot, settle
 from referee.harness.seats.roster import Roster
 from referee.harness.seats.seat import Seat

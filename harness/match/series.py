@@ -20,10 +20,11 @@ from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import PERSON, SERVICE
+from referee.harness.programs.kinds import called
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.inside import debug_seat
+from referee.harness.seats.kinds import PERSON
 from referee.harness.seats.roster import MakeSeat, Roster, in_processes, open_roster
 from referee.harness.seats.seat import Seat
 
@@ -155,17 +156,17 @@ async def play_series(
 ) -> Outcome:
     """Plays all matches in this process and calls `played` after each, with the entrants at its seats.
 
-    `services` returns the seats of web services; `before` holds matches that were played already. Raises RunError like
-    `play`, and if the build of a bot is missing.
+    `services` returns the seats of players elsewhere; `before` holds matches that were played already. Raises RunError
+    like `play`, and if the build of a bot is missing.
     """
     results = list(before)
     wins = Counter([winner(*each) for each in results])
     carrier, in_process = Chaos if series.chaos else Pipes, debug_seat if series.debug else in_processes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
-        if SERVICE.plays(entrant):
-            return services(entrant, limits)
-        return people.person(entrant) if PERSON.plays(entrant) and people is not None else in_process(entrant, limits)
+        if PERSON.plays(entrant):
+            return in_process(entrant, limits) if people is None else people.person(entrant)
+        return (services if called(entrant.kind).absent else in_process)(entrant, limits)
 
     pace = None if people is None else people.pace
     async with open_roster(limits, carrier, inside) as roster:

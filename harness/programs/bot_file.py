@@ -22,7 +22,7 @@ from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
 from referee.harness.programs.folder_toml import read_folder_toml
-from referee.harness.programs.kinds import PATH, function, kind_of_suffix
+from referee.harness.programs.kinds import PATH, kind_of_suffix
 
 MAX_BYTES = 64 << 10
 """Limit of the size of a `bot.toml`."""
@@ -156,7 +156,7 @@ def build_bot(bot: BotFile, folder: Path, spec: str, context: BuildContext, file
         if not os.path.isfile(module):
             raise BuildError(place, f"run names {bot.run[0]!r}, which is not there")
         archive.check_no_pointer(module, f"{place}: {bot.run[0]}")
-        command = function(kind.build)(module, context)
+        command = kind.command(module, context)
         return Built((*command, *bot.run[1:]), folder, command, kind.name)
     program = _program(bot.run[0], folder, f"{spec}/{file}")
     real = os.path.realpath(program)

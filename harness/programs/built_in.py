@@ -13,8 +13,11 @@ from referee.harness.errors import UsageError
 from referee.harness.opponents import OPPONENTS, Opponent, levels, opponent_named, opponents
 from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
-from referee.harness.programs.entrant import Build, Entrant, Parsed
-from referee.harness.programs.kinds import CHEAT, PATH, RANDOM, function, kind_of, split_name
+from referee.harness.programs.entrant import Entrant, Parsed
+from referee.harness.programs.kinds import CHEAT, PATH, kind_of, split_name
+
+RANDOM = "random player"
+"""The kind of a player that needs no program."""
 
 
 def parse(spec: str, game: str | None) -> Parsed:
@@ -27,8 +30,7 @@ def parse(spec: str, game: str | None) -> Parsed:
         hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in playing)}"
         raise UsageError(f"unknown opponent {spec!r}; {hint}")
     if os.path.isabs(opponent.module):
-        build: Build = function(kind_of(opponent.module).parse)(opponent.module, game)[1]
-        return spec, build
+        return spec, kind_of(opponent.module).parse(opponent.module, game)[1]
     kind = CHEAT.name if opponent.injects else PATH.name
     return spec, lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), kind)
 
@@ -51,7 +53,7 @@ def _opponent_folder(opponent: Opponent) -> Path:
 def entrant_in_game(entrant: Entrant, game: str) -> Entrant:
     """Replaces `@random` by the engine in games for which it has no program; returns any other entrant unchanged."""
     if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
-        return msgspec.structs.replace(entrant, argv=("@random",), kind=RANDOM.name)
+        return msgspec.structs.replace(entrant, argv=("@random",), kind=RANDOM)
     return entrant
 
 

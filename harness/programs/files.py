@@ -12,7 +12,7 @@ from referee.harness.programs import archive, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import function, kind_of_suffix, kinds, recognised, suffixes
+from referee.harness.programs.kinds import kind_of_suffix, original, recognised, suffixes
 from referee.harness.programs.source_file import SOURCES, starts_itself
 
 
@@ -47,8 +47,7 @@ def _found(path: Path, spec: str, game: str | None) -> Parsed:
         return _folder(path, spec, game)
     check_no_device(path, spec)
     if (kind := kind_of_suffix(path.suffix)) is not None:
-        build, name = function(kind.build), kind.name
-        return path.stem, lambda context: Entrant(path.stem, build(path, context), path.parent, name)
+        return path.stem, lambda context: Entrant(path.stem, kind.command(path, context), path.parent, kind.name)
     if path.suffix in SOURCES and not starts_itself(path):
         return path.stem, lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK) and not forbids_programs(path):
@@ -89,9 +88,7 @@ def _folder(folder: Path, spec: str, game: str | None) -> Parsed:
     bot = read_bot_file(folder, spec)
     name = bot.name or folder.name
     if bot.original is not None:
-        read = next(kind.bot_file for kind in kinds() if kind.bot_file)
-        parsed: Parsed = function(read)(bot.original, folder, f"{spec}/bot.toml", game)
-        return name, parsed[1]
+        return name, original(bot.original, folder, f"{spec}/bot.toml", game)[1]
 
     def built(context: BuildContext) -> Entrant:
         program = build_bot(bot, folder, spec, context)

@@ -22,18 +22,14 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
-from referee.games import registry
-from referee.games.arena import Battle
 from referee.harness.errors import UsageError
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
-from referee.harness.programs import adapter_options
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.entrant import Entrant, Parsed, check_utf8, with_unique_names
-from referee.harness.programs.kinds import SERVICE, function, kind_of, split_name
+from referee.harness.programs.kinds import kind_of, split_name
 
 
 def entrants(
@@ -87,11 +83,11 @@ def _parse(spec: str, game: str | None, people: bool) -> Parsed:
     name, rest = split_name(spec)
     if not people:
         refuse_people(rest)
-    usual, build = function(kind_of(rest).parse)(rest, game)
+    usual, build = kind_of(rest).parse(rest, game)
     return name or usual, build
 
 
-# Command lines and web services.
+# Command lines.
 
 
 def refuse_people(spec: str) -> None:
@@ -101,7 +97,7 @@ def refuse_people(spec: str) -> None:
         raise UsageError(f"{spec}: {kind.plural} play single matches only, by `referee --game`; name a program here")
 
 
-def command(spec: str, game: str | None) -> Parsed:
+def command(spec: str) -> Parsed:
     try:
         argv = shlex.split(spec.removeprefix("cmd:"))
     except ValueError as error:
@@ -114,26 +110,6 @@ def command(spec: str, game: str | None) -> Parsed:
     return command_line(program, argv[1:])
 
 
-def command_paths(spec: str, game: str | None) -> list[Path]:
-    """Returns the files and folders among the words of a command line."""
-    return adapter_options.named_paths(spec)
-
-
 def command_line(program: str, arguments: Sequence[str]) -> Parsed:
     name = next((Path(word).stem for word in arguments if os.path.exists(word)), Path(program).stem)
     return name, lambda context: Entrant(name, (os.path.abspath(program), *arguments), Path.cwd())
-
-
-def service(url: str, game: str | None) -> Parsed:
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise UsageError(f"{url}: {error}") from error
-    if not host or parts.query or parts.fragment or parts.username is not None:
-        raise UsageError(f"{url}: expected the address of a service, such as http://127.0.0.1:5000")
-    kind = None if game is None else registry.game(game).new
-    if not (isinstance(kind, type) and issubclass(kind, Battle)):
-        which = "" if game is None else f", not {game}"
-        raise UsageError(f"{url}: a web service plays the Arena's games only{which}")
-    return parts.netloc, lambda context: Entrant(parts.netloc, (url,), Path.cwd(), SERVICE.name)

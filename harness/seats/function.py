@@ -12,8 +12,8 @@ import msgspec
 from referee.games.contract import Call, Fault, FaultKind
 from referee.games.dice import Dice
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import FUNCTION
 from referee.harness.seats.decision import Decision
+from referee.harness.seats.kinds import FUNCTION
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.games.contract import Call, Fault, Player, State
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import PERSON
+from referee.harness.seats.kinds import PERSON
 from referee.harness.seats.seat import LocalSeat, Withdrawn
 
 Choose = Callable[[State, Player], Awaitable[Any]]
@@ -17,7 +17,7 @@ end without an answer.
 """
 
 
-def parse(spec: str, game: str | None) -> Parsed:
+def parse(spec: str) -> Parsed:
     """Parses the bot spec `human`."""
     return spec, lambda context: Entrant(spec, (spec,), Path.cwd(), PERSON.name)
 

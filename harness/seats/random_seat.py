@@ -4,7 +4,6 @@ from typing import Any
 
 from referee.games.contract import Call, Fault, FaultKind
 from referee.games.dice import Dice
-from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
 
@@ -26,8 +25,3 @@ class RandomSeat(LocalSeat):
             return self.context.state.sample(call.player, self._dice)
         except ValueError as error:
             return Fault(FaultKind.ERROR, f"no legal answer: {error}")
-
-
-def seat(entrant: Entrant) -> RandomSeat:
-    """Returns a seat for a match."""
-    return RandomSeat()

@@ -112,7 +112,7 @@ class Roster(Struct, eq=False):
         kind = kinds.called(entrant.kind)
         if kind.absent:
             raise RunError(f"{entrant.name}: {kind.absent}")
-        return kinds.function(kind.seat)(entrant) if kind.seat else await self.start(entrant)
+        return await self.start(entrant) if kind.has_process else kind.seat(entrant)
 
     def expect(self, entrants: Sequence[Entrant]) -> None:
         """Announces the next match: its missing programs are started while those of this match end."""
@@ -249,8 +249,7 @@ def _shown(entrant: Entrant) -> tuple[str, ...]:
 
 
 def _start_of(entrant: Entrant) -> Start:
-    start: Start = kinds.function(kinds.called(entrant.kind).start)()
-    return start
+    return kinds.called(entrant.kind).start() or Start()
 
 
 def _not_started(entrant: Entrant, error: Exception) -> RunError:

@@ -8,15 +8,15 @@ from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.errors import UsageError, reason
 from referee.harness.paths import expanded, read_limited
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.programs.kinds import SCRIPT
 from referee.harness.seats.answer_text import Answers, Unclear
+from referee.harness.seats.kinds import SCRIPT
 from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
 from referee.protocol.messages import Initialize
 
 (PREFIX,) = SCRIPT.prefixes
 
 
-def parse(spec: str, game: str | None) -> Parsed:
+def parse(spec: str) -> Parsed:
     """Parses a bot spec. UsageError if its file cannot be read."""
     if spec == PREFIX:
         raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")

@@ -41,8 +41,8 @@ from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
+from referee.harness.programs.built_in import RANDOM
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import RANDOM
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 

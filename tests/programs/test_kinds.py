@@ -16,6 +16,7 @@ from referee.addons.tournament.execution.worker_messages import Contest
 from referee.addons.tournament.store.bot_archives import finding
 from referee.addons.wasm import runner as wasm_runner
 from referee.games import registry
+from referee.harness.addons import hooks
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.process.limits import Limits
@@ -32,75 +33,70 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.games.dice import Dice
+from referee.harness.addons import hook
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import Kind
-
-KINDS = (
-    Kind(
-        name="oracle",
-        plural="oracles",
-        prefixes=("oracle:",),
-        help="oracle:NAME (an oracle)",
-        rows=(("an oracle", "`oracle:delphi`"),),
-        parse="referee.addons.oracles.kind:parse",
-        paths="referee.addons.oracles.kind:paths",
-        shown="referee.addons.oracles.kind:shown",
-        inner="referee.addons.oracles.kind:inner",
-        in_series={in_series},
-    ),
-    Kind(
-        name="sibyl",
-        plural="sibyls",
-        prefixes=("sibyl:",),
-        place=1001,
-        help="sibyl:NUMBER (a sibyl)",
-        parse="referee.addons.oracles.kind:parse_sibyl",
-        seat="referee.addons.oracles.kind:seat",
-        settings="referee.addons.oracles.kind:Leaves",
-        has_clock=False,
-    ),
-)
-
-
-def parse(spec, game):
-    command = (sys.executable, "-m", "referee.harness.opponents.baseline")
-    return spec, lambda context: Entrant(spec, command, Path({root!r}))
 
 
 class Leaves(Struct, frozen=True):
     seed: int
 
 
-def parse_sibyl(spec, game):
-    leaves = Leaves(int(spec.removeprefix("sibyl:")))
-    return spec, lambda context: Entrant(spec, (spec,), Path(), "sibyl", leaves)
+class Oracle(Kind):
+    name, plural = "oracle", "oracles"
+    prefixes = ("oracle:",)
+    help = "oracle:NAME (an oracle)"
+    rows = (("an oracle", "`oracle:delphi`"),)
+    in_series = {in_series}
+
+    def parse(self, spec, game):
+        command = (sys.executable, "-m", "referee.harness.opponents.baseline")
+        return spec, lambda context: Entrant(spec, command, Path({root!r}))
+
+    def paths(self, spec, game):
+        return [Path(spec.removeprefix("oracle:"))]
+
+    def shown(self, command):
+        return command[command.index("--temple") + 1 :][:1] if "--temple" in command else []
+
+    def inner(self, command):
+        return tuple(command[command.index("--") + 1 :]) if "--temple" in command else ()
 
 
-def seat(entrant):
-    from referee.harness.seats.random_seat import RandomSeat
+class Sibyl(Kind):
+    name, plural, place = "sibyl", "sibyls", 1001
+    prefixes = ("sibyl:",)
+    help = "sibyl:NUMBER (a sibyl)"
+    settings = Leaves
+    has_process = has_clock = False
 
-    return RandomSeat(Dice(entrant.settings.seed))
+    def parse(self, spec, game):
+        leaves = Leaves(int(spec.removeprefix("sibyl:")))
+        return spec, lambda context: Entrant(spec, (spec,), Path(), "sibyl", leaves)
+
+    def seat(self, entrant):
+        from referee.harness.seats.random_seat import RandomSeat
+
+        return RandomSeat(Dice(entrant.settings.seed))
 
 
-def paths(spec, game):
-    return [Path(spec.removeprefix("oracle:"))]
-
-
-def shown(command):
-    return command[command.index("--temple") + 1 :][:1] if "--temple" in command else []
-
-
-def inner(command):
-    return tuple(command[command.index("--") + 1 :]) if "--temple" in command else ()
+@hook
+def kinds():
+    return Oracle(), Sibyl()
 """
-"""All that two other kinds of players need, as `addons/oracles/kind.py`: one has a program, the other settings."""
+"""All that two other kinds of players need, as `addons/oracles/addon.py`: one has a program, the other settings."""
 
 
 def _install(folder: Path, monkeypatch: pytest.MonkeyPatch, in_series: bool) -> None:
     (folder / "oracles").mkdir()
-    (folder / "oracles" / "kind.py").write_text(KIND.format(in_series=in_series, root=str(ROOT)))
+    (folder / "oracles" / "addon.py").write_text(KIND.format(in_series=in_series, root=str(ROOT)))
     monkeypatch.setattr(addons, "__path__", [*addons.__path__, str(folder)])
-    kinds.kinds.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    for known in (hooks, kinds.all_kinds, kinds.called):
+        known.cache_clear()
 
 
 @pytest.fixture
@@ -108,8 +104,7 @@ def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in [name for name in sys.modules if name.startswith("referee.addons.oracles")]:
         del sys.modules[name]
-    kinds.kinds.cache_clear()
-    kinds.function.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -124,16 +119,8 @@ def test_the_docs_have_the_table_of_the_registry() -> None:
 
 
 def test_names_and_places_of_kinds_differ() -> None:
-    found = kinds.kinds()
+    found = kinds.all_kinds()
     assert len({kind.name for kind in found}) == len({kind.place for kind in found}) == len(found) >= 15
-
-
-def test_all_functions_that_a_kind_names_exist() -> None:
-    names = [getattr(kind, field) for kind in kinds.kinds() for field in kind.__struct_fields__]
-    named = [name for name in names if isinstance(name, str) and name.startswith("referee.")]
-    assert len(named) > 10
-    for name in named:
-        assert callable(kinds.function(name)), name
 
 
 def test_another_kind_plays_a_match(oracles: Path) -> None:

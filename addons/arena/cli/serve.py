@@ -11,6 +11,7 @@ from typing import Any, Literal
 import trio
 from rich.text import Text
 
+from referee.addons.arena.kind import SERVICE
 from referee.addons.web.cli.view import web_extra
 from referee.addons.web.server.host_names import read_aliases
 from referee.harness.cli.exit_codes import PLAYED
@@ -20,7 +21,6 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
-from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.writer import claim_folder
 from referee.harness.seats.roster import MakeSeat, in_processes
 

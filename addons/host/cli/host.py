@@ -15,7 +15,6 @@ from referee.addons.tournament import organise
 from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
-from referee.harness.process import core_locks
 from referee.addons.tournament.plan import Plan
 from referee.addons.web.cli.view import web_extra
 from referee.harness.cli.exit_codes import PLAYED
@@ -27,6 +26,7 @@ from referee.harness.errors import UsageError
 from referee.harness.isolation.probe import probe
 from referee.harness.known_games import typed_game
 from referee.harness.match.rule_options import with_seats
+from referee.harness.process import core_locks
 
 if TYPE_CHECKING:
     from referee.addons.host.settings import WebSettings

@@ -8,7 +8,7 @@ from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.errors import UsageError
-from referee.harness.programs.kinds import PATH, SERVICE, kind_of, split_file
+from referee.harness.programs.kinds import PATH, kind_of, split_file
 from referee.protocol.text import listed
 
 TOKEN = "REFEREE_TOKEN"
@@ -35,7 +35,7 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     if not token:
         raise UsageError(f"{TOKEN} is not set; your team's page at {to}/team makes a token")
     client, kind = Client(to, token), kind_of(bot)
-    if not (kind in (PATH, SERVICE) or kind.names_file):
+    if not (kind is PATH or "://" in bot or kind.names_file):
         raise UsageError(f"{bot}: {kind.plural} cannot be handed in; expected a folder, a file or a repository")
     if "://" in bot:
         state = client.from_repository(bot, commit, note)

@@ -16,7 +16,6 @@ from referee.addons.tournament.cli.gate import CODES, TermOptions, decided, vari
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.tournament import new_folder
 from referee.addons.tournament.cli.worker_options import WorkerOptions
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution.runner import End
 from referee.addons.tournament.execution.tournament_games import TournamentGames, check_prices, contest_of
 from referee.addons.tournament.execution.worker_messages import Contest
@@ -41,6 +40,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import OpenedBook
 from referee.harness.known_games import typed_game
 from referee.harness.match.rule_options import with_seats
+from referee.harness.process import core_locks
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.kinds import called, kind_of, split_name
 from referee.harness.programs.spec import entrants

@@ -7,13 +7,13 @@ from subprocess import PIPE
 
 import trio
 
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
 from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
 from referee.addons.tournament.plan import Entry
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
+from referee.harness.process import core_locks
 
 PROGRAM = [sys.executable, "-m", "referee.addons.tournament.execution.worker"]
 START_EXITS, START_KILLS = 3, 20

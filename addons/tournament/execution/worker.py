@@ -22,7 +22,6 @@ import trio
 from msgspec import Struct
 
 from referee.addons.arena.judge import judge_plan
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import (
     Assignment,
@@ -35,7 +34,6 @@ from referee.addons.tournament.execution.worker_messages import (
     Ready,
     Report,
 )
-from referee.harness.process.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.addons.tournament.store import ledger
 from referee.games import registry
 from referee.games.contract import FaultKind
@@ -45,7 +43,9 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
+from referee.harness.process import core_locks
 from referee.harness.process.limits import OnNoise
+from referee.harness.process.machine_effects import FRESH_S, MachineEffects, StealMeter, machine_effects
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults

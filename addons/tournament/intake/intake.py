@@ -14,7 +14,6 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.harness.process import core_locks
 from referee.addons.tournament.intake.git import FETCH_S, fetch
 from referee.addons.tournament.intake.layouts import same, stem
 from referee.addons.tournament.intake.record import REPORTS, Outcome, Record
@@ -33,6 +32,7 @@ from referee.harness.check.request import Origin
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.removal import remove
 from referee.harness.nurseries import ungrouped
+from referee.harness.process import core_locks
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable
 import msgspec
 from msgspec import Struct
 
-from referee.harness.process.machine_effects import MachineEffects
 from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.store.reader import Book, Kind, Touch
 from referee.harness.isolation.plan import LOST
 from referee.harness.match.verdict import machine_share
+from referee.harness.process.machine_effects import MachineEffects
 
 CONFIDENCE = 0.95
 

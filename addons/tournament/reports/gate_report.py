@@ -5,9 +5,10 @@ import shlex
 from xml.etree import ElementTree
 
 from referee.addons.tournament.gate import MACHINE_SHARE, Decision, FaultGroup, Report, Unit, too_much_by_machine
-from referee.harness.cli.reports.figures import REPEATS, interval, los, model_use, number
+from referee.addons.tournament.reports.figures import REPEATS, los
 from referee.addons.tournament.reports.running_line import rate, running_line
 from referee.addons.tournament.statistics.score import Strength
+from referee.harness.cli.reports.figures import interval, model_use, number
 from referee.harness.markdown import escaped
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted, printable

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.counted_games import line_ups_of
-from referee.addons.tournament.statistics.score import Interval, mean_interval
 from referee.addons.tournament.store.reader import Book, Kind
+from referee.harness.match.interval import Interval, mean_interval
 
 
 def mean_scores(plan: Plan, book: Book) -> list[Interval | None]:

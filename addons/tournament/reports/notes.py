@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from referee.addons.tournament.formats.games import PAIRING
 from referee.addons.tournament.formats.swiss import swiss_state
 from referee.addons.tournament.plan import Plan
-from referee.harness.cli.reports import figures
+from referee.addons.tournament.reports import figures
 from referee.addons.tournament.reports.counted_games import bots_of, of_plan
 from referee.addons.tournament.reports.order import RULES, is_uneven, taking_part
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row

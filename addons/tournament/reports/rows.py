@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.reports.bracket import Drawn
 from referee.addons.tournament.reports.fairness import Fairness
-from referee.addons.tournament.statistics.score import Interval
+from referee.harness.match.interval import Interval
 from referee.harness.records import ModelUse
 
 COPIES, NO_INFORMATION = "copies", "no information"

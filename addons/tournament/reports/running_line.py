@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from referee.harness.cli.reports.figures import number
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.statistics.score import Sample, strength
+from referee.harness.cli.reports.figures import number
 
 
 def running_line(played: tuple[int, int, int], pairs: Sequence[int], per_minute: float, evidence: str = "") -> str:

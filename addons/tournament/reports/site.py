@@ -20,7 +20,7 @@ from referee.addons.tournament.remarks import same_programs
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.author_links import secret, token
 from referee.addons.tournament.reports.bracket_drawing import BOX, drawing
-from referee.harness.cli.reports.figures import rating
+from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.history import HEIGHT, WIDTH, Point, chart, history
 from referee.addons.tournament.reports.order import figure
 from referee.addons.tournament.reports.past_tables import PastTable, frozen

@@ -6,9 +6,10 @@ import msgspec
 
 from referee.addons.tournament.reports.bracket import as_text
 from referee.addons.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
-from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells, rating
+from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 from referee.addons.tournament.ties import Tie
+from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells
 from referee.harness.markdown import escaped
 from referee.harness.records import FIGURES
 from referee.protocol.text import counted

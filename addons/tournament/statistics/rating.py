@@ -14,7 +14,8 @@ from types import ModuleType
 
 from msgspec import Struct, structs
 
-from referee.addons.tournament.statistics.score import FEW, TAIL, Interval, Z
+from referee.addons.tournament.statistics.score import FEW, TAIL
+from referee.harness.match.interval import Interval, Z
 
 ELO = 400 / math.log(10)
 """Elo of one unit of the natural logarithm of the odds."""

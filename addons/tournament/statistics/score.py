@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-Z = 1.959963984540054
-"""A normal variable is within this many standard deviations in 95 % of cases."""
+from referee.harness.match.interval import Interval, Z
+
 TAIL = 0.025
 """The chance that a 95 % interval leaves out on either side."""
 FEW = 20
@@ -48,14 +48,6 @@ class Sample(Struct, frozen=True):
         """The share of the units with each score."""
         units = sum(self.counts)
         return [count / units for count in self.counts]
-
-
-class Interval(Struct, frozen=True):
-    """A figure with its 95 % interval. An end is None if nothing is known about it; all three may be infinite."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 class Strength(Struct, frozen=True):
@@ -125,20 +117,6 @@ def _all_equal(mean: float, units: float) -> tuple[Interval, Interval, float | N
         return Interval(-math.inf, -math.inf, high), Interval(-math.inf, -math.inf, None), 0.5**units
     nelo = 0.0 if mean == 0.5 else math.copysign(math.inf, mean - 0.5)
     return Interval(elo(mean), None, None), Interval(nelo, None, None), None
-
-
-def mean_interval(units: Sequence[tuple[float, int]]) -> Interval:
-    """Returns the mean of a game over units of several games: for each, the sum of its scores and how many they are.
-
-    The interval is that of a ratio (Cochran, Sampling Techniques, 1977, section 6.3); one unit has no spread.
-    """
-    games = sum(count for _, count in units)
-    mean = math.fsum(total for total, _ in units) / games
-    if len(units) < 2:
-        return Interval(mean, None, None)
-    squares = math.fsum((total - mean * count) ** 2 for total, count in units)
-    error = math.sqrt(squares * len(units) / (len(units) - 1)) / games
-    return Interval(mean, mean - Z * error, mean + Z * error)
 
 
 def normal_cdf(z: float) -> float:

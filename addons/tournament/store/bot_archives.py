@@ -29,7 +29,7 @@ from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.files import check_no_device
-from referee.harness.programs.kinds import function, split_name
+from referee.harness.programs.kinds import split_name
 from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants, name_of
 from referee.harness.programs.start_problem import check_start
@@ -80,8 +80,8 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     if rest.startswith(image.PREFIX):
         path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
         return Found(Entry(name, "", ident, image.PREFIX + path.name), image=path)
-    if kind.paths:
-        return Found(Entry(name, "", _command_hash(rest, function(kind.paths)(rest, game)), rest, cwd=os.getcwd()))
+    if (named := kind.paths(rest, game)) is not None:
+        return Found(Entry(name, "", _command_hash(rest, named), rest, cwd=os.getcwd()))
     if not kinds.is_path(rest):
         return Found(Entry(name, "", _sha256(rest, version()), rest))
     path = path.resolve()

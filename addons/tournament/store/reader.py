@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.addons.tournament.keys import Keys
-from referee.harness.process.machine_effects import MachineEffects
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.core_wait import lacked_time
+from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.records import ModelUse
 from referee.harness.replay.reader import MAX_BYTES, unpacked
 

@@ -13,7 +13,7 @@ from referee.harness.cli.screen import err
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series
-from referee.harness.programs.kinds import PERSON
+from referee.harness.seats.kinds import PERSON
 
 
 @Parameter(name="*", group="Output")

@@ -1,32 +1,16 @@
-"""Figures as text, for standings and gates."""
+"""Figures as text."""
 
 import math
 
-from referee.addons.tournament.statistics.score import Interval, Strength
+from referee.harness.match.interval import Interval
 from referee.harness.records import ModelUse
 from referee.protocol.text import counted
-
-REPEATS = (
-    "the rest are repeats, as of deterministic bots, and no new evidence; an option of the rules that varies the "
-    "start, or a longer book of openings makes them differ"
-)
-"""The end of a warning about games that are alike."""
 
 
 def interval(figure: Interval, form: str = ".1f") -> str:
     """Formats like `12.3 [3.1, 21.6]`, with a question mark for an unknown end."""
     value, low, high = (number(each, form) for each in (figure.value, figure.low, figure.high))
     return f"{value} [{low}, {high}]"
-
-
-def rating(elo: Interval | None) -> str:
-    """Formats like `+12 [+3, ?]`. Empty for None."""
-    return "" if elo is None else interval(elo, "+.0f")
-
-
-def los(strength: Strength) -> str:
-    """Formats the likelihood of superiority like `97.52 %`, or as a question mark without information."""
-    return "?" if strength.los is None else f"{100 * strength.los:.2f} %"
 
 
 MODEL_COLUMNS = ("tokens", "cost", "illegal")

@@ -9,10 +9,10 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.cli.reports.figures import model_use
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
+from referee.harness.cli.reports.figures import model_use
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.errors import UsageError
 from referee.harness.match.clock import Clock, milliseconds

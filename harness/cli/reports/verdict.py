@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
-from referee.addons.tournament.statistics.score import mean_interval
 from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game, Stakes
 from referee.harness.cli.reports.advice import advice
+from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.isolation.plan import LOST
+from referee.harness.match.interval import mean_interval
 from referee.harness.match.series import Outcome, drawn_order
 from referee.harness.match.verdict import (
     Verdict,

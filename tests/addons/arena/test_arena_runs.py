@@ -23,6 +23,7 @@ from referee.addons.arena.arena_routes import open_arena
 from referee.addons.arena.arena_seat import ArenaSeat, Terms
 from referee.addons.arena.callbacks import Coordinator
 from referee.addons.arena.judge import JUDGE_PLANS
+from referee.addons.arena.kind import SERVICE
 from referee.addons.arena.runs import Arena, Settings, games, path_of
 from referee.addons.web.serving.builtin_rivals import THINKING
 from referee.games import registry
@@ -33,7 +34,6 @@ from referee.harness.match.match import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import SERVICE
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster

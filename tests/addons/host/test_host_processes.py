@@ -16,10 +16,10 @@ from hosting import hosted, wait_for
 from submissions import RUN, endless_server, folder_of, zipped
 
 from referee.addons.host.store import Store
-from referee.harness.process import core_locks
-from referee.harness.process.core_locks import Beside
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.reader import Kind, Touch
+from referee.harness.process import core_locks
+from referee.harness.process.core_locks import Beside
 
 pytestmark = pytest.mark.slow
 

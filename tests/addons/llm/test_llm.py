@@ -26,19 +26,19 @@ from referee.addons.llm import relay, transcripts
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.functions import PREPARE, QUESTION
 from referee.addons.llm.run import Prompter
-from referee.harness.cli.reports.figures import model_use
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.recorded_bots import recorded_entrant
+from referee.harness.cli.reports.figures import model_use
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import Isolation, isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
+from referee.harness.programs.built_in import RANDOM
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import RANDOM
 from referee.harness.programs.spec import entrant, entrants
 from referee.harness.records import ModelSettings
 from referee.harness.replay import fault_report

@@ -13,16 +13,16 @@ from contests import burners, drawing_bot, games, table, tournament
 from msgspec import Struct
 from scipy.stats import binomtest
 
-from referee.harness.process import core_locks
 from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.keys import Keys
-from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 from referee.addons.tournament.plan import Entry, Plan, identified
 from referee.addons.tournament.reports import standings
 from referee.addons.tournament.reports.fairness import Fairness
 from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
+from referee.harness.process import core_locks
+from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 
 MATCHES = 10_000
 LIMIT_S = 0.1

@@ -22,9 +22,9 @@ from referee.addons.tournament.plan import Entry, Plan, identified
 from referee.addons.tournament.reports.rows import Row, Standings
 from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.statistics import rating
-from referee.addons.tournament.statistics.score import Interval
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
+from referee.harness.match.interval import Interval
 
 SHAPES = (
     "connected",

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import referee
-from referee.addons.tournament.statistics.score import Z, mean_interval
 from referee.addons.tournament.store import ledger, reader
 from referee.games.game import Stakes
 from referee.harness.cli.main import main
+from referee.harness.match.interval import Z, mean_interval
 
 pytestmark = pytest.mark.slow
 

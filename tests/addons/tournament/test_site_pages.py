@@ -19,9 +19,9 @@ from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.reports.rows import Row
 from referee.addons.tournament.reports.site import best
 from referee.addons.tournament.reports.standings import standings
-from referee.addons.tournament.statistics.score import Interval
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.tournament.store.reader import Book, read
+from referee.harness.match.interval import Interval
 from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from contests import INPUTS, burners, drawing_bot, games, table, tournament
 
-from referee.harness.process import core_locks
 from referee.addons.tournament.store import reader
+from referee.harness.process import core_locks
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*INPUTS)]
 

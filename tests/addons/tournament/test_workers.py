@@ -10,12 +10,12 @@ import pytest
 import trio
 from contests import drawing_bot, environment, games, tournament
 
-from referee.harness.process import core_locks
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.local import open_local
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
+from referee.harness.process import core_locks
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.roster import open_roster

@@ -1,0 +1,12 @@
+"""Container images as bots."""
+
+from collections.abc import Iterable
+
+from referee.addons.images.kind import IMAGE
+from referee.harness.addons import hook
+from referee.harness.programs.kinds import Kind
+
+
+@hook
+def kinds() -> Iterable[Kind]:
+    return (IMAGE,)

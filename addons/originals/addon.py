@@ -1,0 +1,12 @@
+"""Bots of the original competitions."""
+
+from collections.abc import Iterable
+
+from referee.addons.originals.kind import ORIGINAL
+from referee.harness.addons import hook
+from referee.harness.programs.kinds import Kind
+
+
+@hook
+def kinds() -> Iterable[Kind]:
+    return (ORIGINAL,)

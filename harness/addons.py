@@ -1,0 +1,59 @@
+"""The hooks: what an add-on may add to the harness, and which add-ons there are.
+
+An add-on is a folder of `addons/` with an `addon.py`, or a package of a stranger with an entry point of the group
+`referee`. Its functions that are marked with `hook` and named as a method of `Hooks` are called. It imports nothing
+slow.
+"""
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol, cast
+
+import pluggy
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
+
+GROUP = "referee"
+"""The group of entry points of strangers' add-ons."""
+FOLDERS = "referee.addons"
+CORE = ("referee.harness.programs.kinds", "referee.harness.seats.kinds")
+"""The harness's own modules with hooks."""
+hook = pluggy.HookimplMarker("referee")
+_spec = pluggy.HookspecMarker("referee")
+
+
+class Hooks(Protocol):
+    """What an add-on may answer. Each call returns a list with the answers of all add-ons."""
+
+    def kinds(self) -> "list[Iterable[Kind]]":
+        """Returns the kinds of players that an add-on adds."""
+
+
+@cache
+def hooks() -> Hooks:
+    """Finds all add-ons."""
+    manager = pluggy.PluginManager("referee")
+    for name in (*CORE, *own()):
+        manager.register(import_module(name), name)
+    for entry in entry_points(group=GROUP):
+        try:
+            manager.register(entry.load(), entry.name)
+        except Exception as error:  # a package of a stranger may raise anything
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            sys.stderr.write(f"referee: the add-on {entry.name} is left out: {why}\n")
+    return cast(Hooks, manager.hook)
+
+
+def own() -> list[str]:
+    """Returns the names of the modules of the add-ons that come along."""
+    return [
+        f"{FOLDERS}.{name}.addon"
+        for folder in import_module(FOLDERS).__path__
+        for name in sorted(os.listdir(folder))
+        if os.path.isfile(f"{folder}/{name}/addon.py")
+    ]
