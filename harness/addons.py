@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import pluggy
 
@@ -27,17 +27,34 @@ hook = pluggy.HookimplMarker("referee")
 _spec = pluggy.HookspecMarker("referee")
 
 
+class Command(NamedTuple):
+    """A command of the command line, which is imported on use."""
+
+    name: str
+    """As it is typed after `referee`, such as `replay html`."""
+    function: str
+    """Its `module:function`, or a `module:app` with commands of its own."""
+    group: str
+    """The group of the overview in which it stands; empty within another command."""
+
+
 class Hooks(Protocol):
     """What an add-on may answer. Each call returns a list with the answers of all add-ons."""
 
+    @_spec
     def kinds(self) -> "list[Iterable[Kind]]":
         """Returns the kinds of players that an add-on adds."""
+
+    @_spec
+    def commands(self) -> list[Iterable[Command]]:
+        """Returns the commands that an add-on adds."""
 
 
 @cache
 def hooks() -> Hooks:
     """Finds all add-ons."""
     manager = pluggy.PluginManager("referee")
+    manager.add_hookspecs(Hooks)
     for name in (*CORE, *own()):
         manager.register(import_module(name), name)
     for entry in entry_points(group=GROUP):

@@ -3,10 +3,19 @@
 from collections.abc import Iterable
 
 from referee.addons.arena.kind import SERVICE
-from referee.harness.addons import hook
+from referee.harness.addons import Command, hook
 from referee.harness.programs.kinds import Kind
 
 
 @hook
 def kinds() -> Iterable[Kind]:
     return (SERVICE,)
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (
+        Command("judge", "referee.addons.arena.cli.judge:judge_bot", "Make and check a bot"),
+        Command("serve", "referee.addons.arena.cli.serve:serve", "Serve others"),
+        Command("user", "referee.addons.arena.cli.serve:user", "Serve others"),
+    )

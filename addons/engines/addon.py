@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 
 from referee.addons.engines.kind import ENGINE
-from referee.harness.addons import hook
+from referee.harness.addons import Command, hook
 from referee.harness.programs.kinds import Kind
 
 
 @hook
 def kinds() -> Iterable[Kind]:
     return (ENGINE,)
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (Command("bridge", "referee.addons.engines.cli.bridge:bridge", "Serve others"),)

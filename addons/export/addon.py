@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 
 from referee.addons.export.kind import JUDGED
-from referee.harness.addons import hook
+from referee.harness.addons import Command, hook
 from referee.harness.programs.kinds import Kind
 
 
 @hook
 def kinds() -> Iterable[Kind]:
     return (JUDGED,)
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (Command("export", "referee.addons.export.cli.export:export_app", "Serve others"),)

@@ -5,9 +5,10 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -25,6 +26,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
+from referee.harness.addons import Command, hooks
 from referee.harness.cli.exit_codes import (
     BY_SIGNAL,
     FAILED,
@@ -101,39 +103,31 @@ def explain(*command: str, all: bool = False) -> int:
     return PLAYED
 
 
+HERE = "referee.harness.cli"
+
+
+def _own_commands() -> Iterable[Command]:
+    return (
+        Command("build", f"{HERE}.build:build", "Make and check a bot"),
+        Command("check", f"{HERE}.check:check_bot", "Make and check a bot"),
+        Command("doctor", f"{HERE}.doctor:doctor", "The machine"),
+        Command("fork", f"{HERE}.fork:fork", "Play and understand"),
+        Command("games", f"{HERE}.games:games", "Play and understand"),
+        Command("new", f"{HERE}.new:new_bot", "Make and check a bot"),
+        Command("repro", f"{HERE}.repro:repro", "Make and check a bot"),
+        Command("rules", f"{HERE}.games:print_rules", "Play and understand"),
+        Command("replay export", f"{HERE}.replay:replay_export", ""),
+        Command("replay show", f"{HERE}.replay:replay_show", ""),
+        Command("replay verify", f"{HERE}.replay:replay_verify", ""),
+    )
+
+
 replay_app = App(name="replay", help="Verifies and shows replays.")
 app.command(replay_app)
-for parent, name, function in (
-    (app, "bridge", "addons.engines.cli.bridge:bridge"),
-    (app, "build", "harness.cli.build:build"),
-    (app, "check", "harness.cli.check:check_bot"),
-    (app, "doctor", "harness.cli.doctor:doctor"),
-    (app, "export", "addons.export.cli.export:export_app"),
-    (app, "fork", "harness.cli.fork:fork"),
-    (app, "games", "harness.cli.games:games"),
-    (app, "gate", "addons.tournament.cli.gate:gate"),
-    (app, "host", "addons.host.cli.host:host_app"),
-    (app, "improve", "addons.tournament.cli.improve:improve"),
-    (app, "judge", "addons.arena.cli.judge:judge_bot"),
-    (app, "ladder", "addons.ladder.cli.ladder:ladder_app"),
-    (app, "mcp", "addons.mcp.cli.mcp:mcp"),
-    (app, "new", "harness.cli.new:new_bot"),
-    (app, "repro", "harness.cli.repro:repro"),
-    (app, "rules", "harness.cli.games:print_rules"),
-    (app, "serve", "addons.arena.cli.serve:serve"),
-    (app, "submit", "addons.host.cli.submit:submit"),
-    (app, "tournament", "addons.tournament.cli.tournament:tournament_app"),
-    (app, "tune", "addons.tournament.cli.tune:tune"),
-    (app, "user", "addons.arena.cli.serve:user"),
-    (app, "view", "addons.web.cli.view:view"),
-    (replay_app, "export", "harness.cli.replay:replay_export"),
-    (replay_app, "html", "harness.cli.replay:replay_html"),
-    (replay_app, "show", "harness.cli.replay:replay_show"),
-    (replay_app, "transcript", "harness.cli.replay:replay_transcript"),
-    (replay_app, "verify", "harness.cli.replay:replay_verify"),
-    (replay_app, "video", "harness.cli.replay:replay_video"),
-):
-    parent.command(f"referee.{function}", name=name)  # loaded on use, so that every start is quick
+for each in (*_own_commands(), *chain.from_iterable(hooks().commands())):
+    *above, name = each.name.split()
+    parent = app[above[0]] if above else app
+    parent.command(each.function, name=name)  # loaded on use, so that every start is quick
 
 
 @app.command

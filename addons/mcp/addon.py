@@ -1,0 +1,10 @@
+"""Play over the Model Context Protocol."""
+
+from collections.abc import Iterable
+
+from referee.harness.addons import Command, hook
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (Command("mcp", "referee.addons.mcp.cli.mcp:mcp", "Serve others"),)

@@ -1,0 +1,15 @@
+"""Pages, the viewer, and films."""
+
+from collections.abc import Iterable
+
+from referee.harness.addons import Command, hook
+
+
+@hook
+def commands() -> Iterable[Command]:
+    return (
+        Command("view", "referee.addons.web.cli.view:view", "Play and understand"),
+        Command("replay html", "referee.addons.web.cli.replay:replay_html", ""),
+        Command("replay transcript", "referee.addons.web.cli.replay:replay_transcript", ""),
+        Command("replay video", "referee.addons.web.cli.replay:replay_video", ""),
+    )
