@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 import pluggy
 
 if TYPE_CHECKING:
+    from referee.harness.check.findings import Added, GameCheck
+    from referee.harness.cli.doctor import Tool
     from referee.harness.programs.kinds import Kind
 
 GROUP = "referee"
@@ -48,6 +50,18 @@ class Hooks(Protocol):
     @_spec
     def commands(self) -> list[Iterable[Command]]:
         """Returns the commands that an add-on adds."""
+
+    @_spec
+    def findings(self) -> "list[Iterable[Added]]":
+        """Returns the rules that `referee check` tries in addition."""
+
+    @_spec
+    def game_checks(self) -> "list[Iterable[GameCheck]]":
+        """Returns how `referee check --game` checks the rules of games."""
+
+    @_spec
+    def machine(self) -> "list[Iterable[Tool]]":
+        """Returns the programs and libraries of this machine of which `referee doctor` tells."""
 
 
 @cache

@@ -75,6 +75,10 @@ class Metered(Transport):
         self._cpu_before = 0.0  # CPU time when the match began
         self._buffer = Buffer()
 
+    @property
+    def carrier(self) -> Transport:
+        return self.pipes
+
     def now(self) -> float:
         return (self._earlier + self.used) / UNITS_PER_S
 

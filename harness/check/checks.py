@@ -14,7 +14,6 @@ from referee.games.game import Game
 from referee.harness.check.findings import (
     BASIC_RULES,
     NOT_TRIED,
-    RULES,
     UNDECIDED,
     UNDECIDED_NOTE,
     CheckReport,
@@ -22,9 +21,10 @@ from referee.harness.check.findings import (
     Level,
     RuleResult,
     Status,
+    bot_rules,
 )
 from referee.harness.check.request import Check, Origin
-from referee.harness.check.rules import RULE_FUNCTIONS
+from referee.harness.check.rules import tried
 from referee.harness.check.source_lines import places
 from referee.harness.check.trial import PLAIN, Skip, Trial
 from referee.harness.programs.build_process import BuildError
@@ -60,7 +60,7 @@ def slowed(game: Game, seed: int, name: str, why: str, origin: Origin, spent_s: 
 
 
 def _after_build(game: Game, seed: int, name: str, built: RuleResult, note: str) -> CheckReport:
-    others = [RuleResult(rule, Status.SKIPPED, 0.0, note) for rule in RULES if rule != "builds"]
+    others = [RuleResult(rule, Status.SKIPPED, 0.0, note) for rule in bot_rules() if rule != "builds"]
     return CheckReport(game.name, seed, name, None, False, (built, *others), None)
 
 
@@ -69,7 +69,7 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
 
     RunError if a program cannot be started, or if a built-in opponent fails.
     """
-    rules = [rule for rule in RULES if not request.only or rule in request.only or rule in ALWAYS_TRIED]
+    rules = [rule for rule in bot_rules() if not request.only or rule in request.only or rule in ALWAYS_TRIED]
     attempts: list[RuleResult] = []
     is_broken = False
     async with open_roster(request.limits, partial(Chaos, manner=CHAOS if request.chaos else PLAIN)) as roster:
@@ -100,7 +100,7 @@ def _with_unasked(attempts: list[RuleResult], trial: Trial) -> list[RuleResult]:
     tried = {attempt.rule: attempt for attempt in attempts}
     broken = {finding.rule for finding in trial.findings if finding.level is Level.ERROR} | trial.undecided
     found = {rule: RuleResult(rule, Status.PASSED, 0.0) for rule in broken}
-    return [(found | tried)[rule] for rule in RULES if rule in found or rule in tried]
+    return [(found | tried)[rule] for rule in bot_rules() if rule in found or rule in tried]
 
 
 async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
@@ -108,7 +108,7 @@ async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
         return RuleResult(rule, Status.SKIPPED, 0.0, UNDECIDED if trial.undecided else NOT_TRIED)
     started, trial.rule = time.perf_counter(), rule
     try:
-        status, note = Status.PASSED, await RULE_FUNCTIONS[rule](trial)
+        status, note = Status.PASSED, await tried(rule)(trial)
     except Skip as skip:
         status, note = Status.SKIPPED, str(skip)
     spent_s = trial.request.build_s if rule == "builds" else time.perf_counter() - started

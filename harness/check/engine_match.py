@@ -9,7 +9,6 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from referee.addons.wasm.transport import Metered
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, Setup
 from referee.games.dice import derive_seed
 from referee.harness.check.request import Check
@@ -88,7 +87,7 @@ async def _survivors(bot: Bot) -> int:
 
 def pipes(bot: Bot) -> Chaos:
     """Returns the bot's pipes, which are always a `Chaos` in a check."""
-    transport = bot.transport.pipes if isinstance(bot.transport, Metered) else bot.transport
+    transport = bot.transport.carrier
     assert isinstance(transport, Chaos)
     return transport
 

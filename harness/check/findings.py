@@ -1,12 +1,23 @@
 """The rules of a check, and its results: findings and costs."""
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
+from functools import cache
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct, field
 
 from referee.games.contract import FaultKind
+from referee.games.game import Game
+from referee.harness.addons import hooks
 from referee.harness.check.source_lines import Place
+from referee.harness.errors import RunError
+
+if TYPE_CHECKING:
+    from referee.harness.check.checks import Progress
+    from referee.harness.check.trial import Trial
 
 
 class Level(StrEnum):
@@ -25,6 +36,33 @@ class Rule(Struct, frozen=True):
     """How to fix a failure."""
     section: str | None = None
     """The section of the document that requires it."""
+
+
+class GameCheck(Protocol):
+    """How rules of games are checked."""
+
+    rules: "Mapping[str, Rule]"
+    """In the order in which they are tried."""
+
+    def takes(self, game: Game) -> bool:
+        """Returns whether the rules of a game can be checked so."""
+
+    def check(
+        self, game: Game, spec: str, seed: int, options: Any, only: frozenset[str], progress: "Progress"
+    ) -> "CheckReport":
+        """Tries the rules, or those of `only`. `spec`: how the user names the game. RunError for a failed machine."""
+
+    def not_started(self, game: Game, spec: str, seed: int, error: RunError) -> "CheckReport":
+        """Returns the report of rules that cannot be started."""
+
+
+class Added(NamedTuple):
+    """A rule of an add-on."""
+
+    name: str
+    rule: Rule
+    tried: "Callable[[Trial], Awaitable[str]]"
+    """Tries it, and returns in a few words what was tried."""
 
 
 RULES: Mapping[str, Rule] = {
@@ -82,11 +120,6 @@ RULES: Mapping[str, Rule] = {
         'reset everything at initialize, or leave "reuse" out',
         "SPEC.md 13",
     ),
-    "metered": Rule(
-        "A module uses the same fuel in pieces and by another engine",
-        "build it without threads and relaxed SIMD; keep its recursion far from the end of the stack",
-        "SPEC.md 6",
-    ),
     "time-limit": Rule("It answers every call in time", "use only a part of the time in `clock`", "SPEC.md 9, 17"),
     "memory-limit": Rule("It stays below the memory limit", "use less memory", "SPEC.md 17"),
     "plays-random": Rule("It plays whole matches against @random", "play the same seed again with `referee`", None),
@@ -94,63 +127,34 @@ RULES: Mapping[str, Rule] = {
         "It plays whole matches against the best built-in bot", "play the same seed again with `referee`", None
     ),
 }
-"""In the order in which they are tried."""
+"""Ours, in the order in which they are tried."""
+FIRST_LIMIT = "time-limit"
 BASIC_RULES = ("builds", "starts", "greets-json", "greets-msgpack", "answers-every-call", "every-seat")
 """A bot that fails one of these is not tried further."""
 
 
-GAME_RULES: Mapping[str, Rule] = {
-    "game-starts": Rule(
-        "The program starts, and has a first position for every number of seats",
-        "answer initialize and start; flush standard output after every answer",
-        "SPEC.md 19-21",
-    ),
-    "game-start-repeats": Rule(
-        "The first position follows from options, seats and luck alone",
-        "take all random numbers from `luck`; read no clock and no file that changes",
-        "SPEC.md 20, 26",
-    ),
-    "game-ends": Rule(
-        "Matches between random players end, and their results rank all seats",
-        "end a match that goes on for too long, such as by a limit of turns",
-        "SPEC.md 21, 25",
-    ),
-    "game-steps-repeat": Rule(
-        "A step follows from position, answers and luck alone",
-        "keep nothing between two requests; take all random numbers from `luck`; read no clock",
-        "SPEC.md 20, 26, 28",
-    ),
-    "game-legal-accepted": Rule(
-        "Every answer of the list of legal ones is accepted", "list what step accepts, in this position", "SPEC.md 27"
-    ),
-    "game-others-refused": Rule(
-        "Every answer that is not in the list is refused", "refuse it with a ruling, or list it", "SPEC.md 24, 27"
-    ),
-    "game-faults-ruled": Rule(
-        "Faults of every kind have a ruling, in and out of turn",
-        "return one ruling for each member of `faults`, and await no seat that is out",
-        "SPEC.md 24, 27",
-    ),
-    "game-views-fit": Rule(
-        "Every seat can look at every position", "return views that fit view and seat_view of game.toml", "SPEC.md 27"
-    ),
-    "game-views-hide": Rule(
-        "No seat sees what is hidden from it", "leave out of a seat's view what `deal` draws again", "SPEC.md 27"
-    ),
-    "game-memory-flat": Rule(
-        "Memory does not grow from match to match",
-        "keep nothing between two requests, or forget the oldest; where a runtime collects garbage, limit its heap so"
-        " that it fills soon, as with `java -Xmx64m` or `node --max-old-space-size=64`",
-        "SPEC.md 28",
-    ),
-    "game-step-times": Rule("A step takes little time", "make step faster: all bots wait for it", "SPEC.md 29"),
-}
-"""The rules for the rules program of a game, in the order in which they are tried."""
+@cache
+def added() -> Mapping[str, Added]:
+    """Returns the rules of add-ons by name."""
+    return {each.name: each for each in chain.from_iterable(hooks().findings())}
+
+
+@cache
+def bot_rules() -> Mapping[str, Rule]:
+    """Returns all rules for bots, in the order in which they are tried: those of add-ons before the limits."""
+    first = dict(takewhile(lambda item: item[0] != FIRST_LIMIT, RULES.items()))
+    return {**first, **{name: each.rule for name, each in added().items()}, **RULES}
+
+
+@cache
+def game_checks() -> tuple["GameCheck", ...]:
+    """Returns how the rules of games are checked, by add-ons."""
+    return tuple(chain.from_iterable(hooks().game_checks()))
 
 
 def rule_named(name: str) -> Rule:
     """Returns a rule for bots or for games."""
-    return RULES[name] if name in RULES else GAME_RULES[name]
+    return ChainMap(dict(bot_rules()), *(dict(each.rules) for each in game_checks()))[name]
 
 
 class Finding(Struct, frozen=True):

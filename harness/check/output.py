@@ -1,7 +1,7 @@
 """Writes a check for other programs: JUnit XML, SARIF 2.1.0, and GitHub's annotations, summary and outputs."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -11,9 +11,7 @@ import msgspec
 
 from referee.harness import installed
 from referee.harness.check.findings import (
-    GAME_RULES,
     NOT_TRIED,
-    RULES,
     UNDECIDED,
     CheckReport,
     Finding,
@@ -85,7 +83,7 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
 
     `bot`: the relative path of the file or folder that was checked. `prefix`: the path that leads to its files.
     """
-    known = GAME_RULES if any(check.rule in GAME_RULES for check in report.checks) else RULES
+    known = {check.rule: rule_named(check.rule) for check in report.checks}
     rules = [
         {
             "id": name,
@@ -94,7 +92,7 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
         }
         for name, rule in known.items()
     ]
-    results = [_result(finding, bot, prefix) for check in report.checks for finding in check.findings]
+    results = [_result(finding, bot, prefix, list(known)) for check in report.checks for finding in check.findings]
     driver: dict[str, Any] = {"name": "referee check", "version": installed.version(), "rules": rules}
     if address := installed.address():
         driver["informationUri"] = address
@@ -104,7 +102,7 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
     return msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n"
 
 
-def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
+def _result(finding: Finding, bot: str, prefix: str, known: Sequence[str]) -> dict[str, Any]:
     """Points to the lines that the finding mentions, or else to the bot as a whole."""
     locations = [
         {
@@ -118,7 +116,7 @@ def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
     whole = {"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}
     return {
         "ruleId": finding.rule,
-        "ruleIndex": list(GAME_RULES if finding.rule in GAME_RULES else RULES).index(finding.rule),
+        "ruleIndex": known.index(finding.rule),
         "level": finding.level,
         "message": {"text": in_full(finding)},
         "locations": locations[:1] or [whole],

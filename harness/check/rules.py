@@ -6,19 +6,14 @@ from functools import partial
 
 import msgspec
 
-from referee.addons.wasm.kind import MODULE
-from referee.addons.wasm.options import PULLEY
-from referee.addons.wasm.prices import UNITS_PER_S
-from referee.addons.wasm.runner import by_engine
 from referee.games.contract import FaultKind
 from referee.games.dice import derive_seed
 from referee.harness.check.engine_match import EngineGame, GamePlan, params_sizes, play_engine_game
-from referee.harness.check.findings import Level
+from referee.harness.check.findings import Level, added
 from referee.harness.check.trial import PLAIN, TRIES, Skip, Trial
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict, decided_by_machine
 from referee.harness.opponents import levels, opponents
-from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
 from referee.protocol.codec import JSON
@@ -191,30 +186,6 @@ async def many_games(trial: Trial) -> str:
     return f"{len(games)} in one process"
 
 
-async def metered(trial: Trial) -> str:
-    """Plays one game three times: as usual, in pieces, and by the interpreter. The clock of a module is its fuel."""
-    bot = trial.request.bot
-    if not MODULE.plays(bot):
-        raise Skip("it is no module of WebAssembly")
-    plan = trial.plan(calls=FEW_CALLS)
-    first, _ = await trial.play(plan)
-    pieces, _ = await trial.play(plan, Manner(cuts=9, pause_s=0.001))
-    interpreted, _ = await trial.play(plan, program=by_engine(bot, BuildContext(trial.limits), PULLEY))
-    for how, game in (("in pieces", pieces), ("by the interpreter", interpreted)):
-        for number, (one, other) in enumerate(zip(first.calls, game.calls, strict=False), 1):
-            if one != other:
-                units = " and ".join(f"{round(call.wall_s * UNITS_PER_S):,}" for call in (one, other))
-                trial.report(Level.ERROR, f"call {number} {one.method} used {units} units {how}", plan)
-                return ""
-    return _share_of_fuel(trial, first)
-
-
-def _share_of_fuel(trial: Trial, game: EngineGame) -> str:
-    most_s, limit_s = max((call.wall_s for call in game.calls), default=0.0), trial.request.time.per_call_s
-    share = "" if limit_s is None else f", {most_s / limit_s:.1%} of its limit"
-    return f"{counted(len(game.calls), 'call')}, at most {round(most_s * UNITS_PER_S):,} units in one{share}"
-
-
 def _difference(one: EngineGame, other: EngineGame) -> str | None:
     """Describes the first call that was answered differently in two games with the same calls."""
     for number, (first, second) in enumerate(zip(one.calls, other.calls, strict=False), 1):
@@ -322,10 +293,14 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Trial], Awaitable[str]]] = {
     "largest-states": largest_states,
     "repeatable": repeatable,
     "many-games": many_games,
-    "metered": metered,
     "time-limit": time_limit,
     "memory-limit": memory_limit,
     "plays-random": partial(plays, rival="@random"),
     "plays-builtin": plays_builtin,
 }
 """By name, in the order of `findings.RULES`."""
+
+
+def tried(rule: str) -> Callable[[Trial], Awaitable[str]]:
+    """Returns the function that tries a rule."""
+    return RULE_FUNCTIONS[rule] if rule in RULE_FUNCTIONS else added()[rule].tried

@@ -15,7 +15,7 @@ from referee.harness.check.engine_match import (
     pipes,
     play_engine_game,
 )
-from referee.harness.check.findings import BASIC_RULES, RULES, Costs, Finding, Level
+from referee.harness.check.findings import BASIC_RULES, Costs, Finding, Level, rule_named
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
@@ -201,7 +201,7 @@ class Trial:
             method=method,
             encoding=None if plan is None or len(plan.encodings) > 1 else plan.encodings[0],
             last_words=stderr,
-            section=(is_illegal and method and self.game.methods[method].rules) or RULES[rule].section,
+            section=(is_illegal and method and self.game.methods[method].rules) or rule_named(rule).section,
         )
         tried = self.rule  # another rule may have found it
         self._add(finding, lambda origin: origin.check_command(self.request.seed, tried or rule))

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from referee.games.game import Game
 from referee.harness.check import output
 from referee.harness.check.checks import check, not_built, slowed
-from referee.harness.check.findings import GAME_RULES, RULES, CheckReport, Level, RuleResult
+from referee.harness.check.findings import CheckReport, GameCheck, Level, RuleResult, bot_rules, game_checks
 from referee.harness.check.log import CheckLog
 from referee.harness.check.request import Check, Origin
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
@@ -69,7 +69,7 @@ def check_bot(
         only: Try only this rule, such as many-games. Can be repeated.
         log: Write what the build prints, and what comes of each rule, to this file as it happens.
     """
-    known = GAME_RULES if bot is None else RULES
+    known = bot_rules() if bot is not None else check_of(typed_game(game)).rules
     for name in only:
         if name not in known:
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(known)}")
@@ -99,17 +99,21 @@ def checked_game(
     spec: str, seed: int, setup: SetupOptions, only: Sequence[str], seats: int | None = None
 ) -> CheckReport:
     """Checks the rules of a game. UsageError unless they are a program."""
-    from referee.addons.rules.games import is_program  # takes a moment, which a check of a bot need not spend
-    from referee.harness.check.game_trial import check_game, not_started
-
     game = with_seats(typed_game(spec), seats)
-    if not is_program(game):
-        raise UsageError(f"no bot is named; the rules of {game.name} are part of a package, so only bots are checked")
+    of = check_of(game)
     try:
         options = setup.rules.options(game, game.seats.start)
     except RunError as error:
-        return not_started(game, spec, seed, error)
-    return check_game(game, spec, seed, options, frozenset(only), lambda result: None)
+        return of.not_started(game, spec, seed, error)
+    return of.check(game, spec, seed, options, frozenset(only), lambda result: None)
+
+
+def check_of(game: Game) -> GameCheck:
+    """Returns how the rules of a game are checked. UsageError if nobody can."""
+    for each in game_checks():
+        if each.takes(game):
+            return each
+    raise UsageError(f"no bot is named; the rules of {game.name} are part of a package, so only bots are checked")
 
 
 def checked(

@@ -3,11 +3,10 @@
 import os
 import platform
 import resource
-import subprocess
 import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -15,8 +14,7 @@ from msgspec import Struct
 from rich.console import Group
 from rich.text import Text
 
-from referee.addons.wasm import runner
-from referee.harness import installed
+from referee.harness.addons import hooks
 from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, ns_per_step, slow_build
@@ -253,21 +251,7 @@ def _tools() -> list[Tool]:
         Tool([kit.name for kit in kits], name, here.version, here.lack, packages.install_lines([packages.ITEMS[name]]))
         for (name, kits), here in zip(users.items(), found, strict=True)
     ]
-    return [*tools, _engine_of_modules()]
-
-
-def _engine_of_modules() -> Tool:
-    """Returns whether the engine of metered bots runs a module here."""
-    name, install = "wasmtime", [installed.extra_command("wasm")]
-    if find_spec("wasmtime") is None:
-        return Tool(["metered bots"], name, "", "is not installed", install)
-    command = [*runner.PYTHON, runner.COMPILER, "--try"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=toolchains.VERSION_TIMEOUT_S)
-    version = runner.engine(name).removeprefix("wasmtime ")
-    if runner.runner_in_c() is None:
-        version += ", slow without a C compiler"
-    lack = "" if done.returncode == 0 else f"does not run a module: {(done.stderr.splitlines() or ['?'])[-1]}"
-    return Tool(["metered bots"], name, version, lack, install)
+    return [*tools, *chain.from_iterable(hooks().machine())]
 
 
 def _report(diagnosis: Diagnosis) -> Group:

@@ -31,7 +31,7 @@ from unchanged import MATCH_CODE
 from referee.games import registry
 from referee.games.game import TimeControl
 from referee.harness.check.checks import check
-from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
+from referee.harness.check.findings import CheckReport, Finding, Level, Status
 from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.check.request import Check
 from referee.harness.check.rules import best_opponent

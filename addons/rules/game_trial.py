@@ -14,7 +14,7 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from referee.addons.rules.games import program
+from referee.addons.rules.games import is_program, program
 from referee.addons.rules.messages import MEMORY_BYTES, Turn
 from referee.addons.rules.program import Position, RefusedOptions
 from referee.addons.rules.state import ProgramState
@@ -22,12 +22,12 @@ from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.check.findings import (
-    GAME_RULES,
     NOT_TRIED,
     UNDECIDED_NOTE,
     CheckReport,
     Finding,
     Level,
+    Rule,
     RuleResult,
     Status,
 )
@@ -56,6 +56,55 @@ LATER_S = 2.2
 SLOW_S = 0.5
 JUNK: tuple[Any, ...] = ("", "x", -1, 0, 10**9, None, True, [], {}, [[]], {"a": 1}, 0.5)
 """Answers that few rules accept. Those that have another type than the game's never reach the rules."""
+
+
+rules: Mapping[str, Rule] = {
+    "game-starts": Rule(
+        "The program starts, and has a first position for every number of seats",
+        "answer initialize and start; flush standard output after every answer",
+        "SPEC.md 19-21",
+    ),
+    "game-start-repeats": Rule(
+        "The first position follows from options, seats and luck alone",
+        "take all random numbers from `luck`; read no clock and no file that changes",
+        "SPEC.md 20, 26",
+    ),
+    "game-ends": Rule(
+        "Matches between random players end, and their results rank all seats",
+        "end a match that goes on for too long, such as by a limit of turns",
+        "SPEC.md 21, 25",
+    ),
+    "game-steps-repeat": Rule(
+        "A step follows from position, answers and luck alone",
+        "keep nothing between two requests; take all random numbers from `luck`; read no clock",
+        "SPEC.md 20, 26, 28",
+    ),
+    "game-legal-accepted": Rule(
+        "Every answer of the list of legal ones is accepted", "list what step accepts, in this position", "SPEC.md 27"
+    ),
+    "game-others-refused": Rule(
+        "Every answer that is not in the list is refused", "refuse it with a ruling, or list it", "SPEC.md 24, 27"
+    ),
+    "game-faults-ruled": Rule(
+        "Faults of every kind have a ruling, in and out of turn",
+        "return one ruling for each member of `faults`, and await no seat that is out",
+        "SPEC.md 24, 27",
+    ),
+    "game-views-fit": Rule(
+        "Every seat can look at every position", "return views that fit view and seat_view of game.toml", "SPEC.md 27"
+    ),
+    "game-views-hide": Rule(
+        "No seat sees what is hidden from it", "leave out of a seat's view what `deal` draws again", "SPEC.md 27"
+    ),
+    "game-memory-flat": Rule(
+        "Memory does not grow from match to match",
+        "keep nothing between two requests, or forget the oldest; where a runtime collects garbage, limit its heap so"
+        " that it fills soon, as with `java -Xmx64m` or `node --max-old-space-size=64`",
+        "SPEC.md 28",
+    ),
+    "game-step-times": Rule("A step takes little time", "make step faster: all bots wait for it", "SPEC.md 29"),
+}
+"""The rules for the rules program of a game, in the order in which they are tried."""
 
 
 class Failed(Exception):
@@ -397,15 +446,20 @@ GAME_FUNCTIONS: Mapping[str, Callable[[GameTrial], str]] = {
 }
 
 
-def check_game(
+def takes(game: Game) -> bool:
+    """Returns whether the rules of a game are a program."""
+    return is_program(game)
+
+
+def check(
     game: Game, spec: str, seed: int, options: Any, only: frozenset[str], progress: Callable[[RuleResult], None]
 ) -> CheckReport:
-    """Tries the rules of `GAME_RULES`, one after the other; `progress` receives each result.
+    """Tries the rules of `rules`, one after the other; `progress` receives each result.
 
     `spec`: how the user names the game. RunError if the machine cannot start anything.
     """
     trial, results, broken = GameTrial(game, seed, options), [], False
-    for rule in GAME_RULES:
+    for rule in rules:
         if only and rule not in only and rule != "game-starts":
             continue
         result = RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) if broken else _tried(trial, rule, spec)
@@ -419,7 +473,7 @@ def check_game(
 def not_started(game: Game, spec: str, seed: int, error: RunError) -> CheckReport:
     """Returns the report of rules that cannot be started: nothing else can be tried."""
     failed = _failed("game-starts", spec, seed, str(error), 0.0)
-    others = [RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) for rule in GAME_RULES if rule != failed.rule]
+    others = [RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED) for rule in rules if rule != failed.rule]
     return CheckReport(game.name, seed, f"the rules of {game.name}", None, False, (failed, *others), None)
 
 
@@ -445,4 +499,4 @@ def _failed(rule: str, spec: str, seed: int, text: str, duration_s: float) -> Ru
 
 def _finding(rule: str, spec: str, seed: int, level: Level, text: str) -> Finding:
     command = ("referee", "check", "--game", spec, "--seed", str(seed), "--only", rule)
-    return Finding(rule, level, text, section=GAME_RULES[rule].section, command=command)
+    return Finding(rule, level, text, section=rules[rule].section, command=command)

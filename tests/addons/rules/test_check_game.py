@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from rules_games import COUNTDOWN, STEADY, write_game
 
+from referee.addons.rules import game_trial
 from referee.addons.rules.source import SOURCE
-from referee.harness.check import game_trial
 from referee.harness.check.findings import GAME_RULES
 from referee.harness.cli.main import main
 from referee.harness.process.core_wait import Thread
