@@ -1,9 +1,16 @@
 """Container images as a kind of player."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from referee.harness.programs.entrant import Parsed
+from referee.games.contract import Player
+from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.build_process import BuildContext
+    from referee.harness.replay.reader import Replay
 
 
 class ContainerImage(Kind):
@@ -24,6 +31,19 @@ class ContainerImage(Kind):
         from referee.addons.images.image import recognise
 
         return recognise(path, game)
+
+    def made(self, command: Sequence[str], folder: str) -> bool:
+        from referee.addons.images.image import unpacked_at
+
+        return bool(folder) and unpacked_at(Path(folder)) is not None
+
+    def recorded(
+        self, replay: "Replay", player: Player, command: Sequence[str], folder: str, context: "BuildContext"
+    ) -> Entrant | None:
+        from referee.addons.images.image import image_entrant, unpacked_at
+
+        unpacked = unpacked_at(Path(folder))
+        return None if unpacked is None else image_entrant(replay.header.setup.names[player], unpacked)
 
 
 IMAGE = ContainerImage()

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from referee.harness.programs.entrant import Parsed
+from referee.games.contract import Player
+from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
 from referee.harness.records import ModelSettings
 
 if TYPE_CHECKING:
+    from referee.harness.replay.reader import Replay
     from referee.harness.seats.start import Start
 
 
@@ -40,6 +42,11 @@ class Model(Kind):
         from referee.addons.llm.seat import ModelStart
 
         return ModelStart()
+
+    def from_transcript(self, replay: "Replay", player: Player) -> Entrant | None:
+        from referee.addons.llm.transcripts import model_of
+
+        return model_of(replay, player) if player in replay.header.models else None
 
 
 MODEL = Model()

@@ -15,7 +15,6 @@ from cyclopts import Parameter
 
 from referee.addons.arena.cli.serve import remote_seats
 from referee.addons.tournament.execution.series_on_workers import play_side_by_side
-from referee.addons.wasm.kept_modules import keep_modules
 from referee.addons.web.cli.watch import WatchOptions, watched
 from referee.games.game import Game, Stakes
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
@@ -47,7 +46,7 @@ from referee.harness.nurseries import ungrouped
 from referee.harness.process import core_locks
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
-from referee.harness.programs.kinds import bots_help, called
+from referee.harness.programs.kinds import bots_help, called, keep
 from referee.harness.programs.spec import entrants
 from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
@@ -147,7 +146,7 @@ class ReplayOptions:
         if self.keep_bots:
             for played in outcome.matches:
                 assert played.replay is not None
-                keep_modules(Replay(Path(played.replay)))
+                keep(Replay(Path(played.replay)))
 
     def exported(self, outcome: Outcome, game: Game) -> list[Path]:
         """Writes the replays in the other format, in one file if it can hold them, and returns the paths."""

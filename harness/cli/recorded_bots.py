@@ -11,8 +11,6 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from referee.addons.images.image import image_entrant, unpacked_at
-from referee.addons.wasm import kept_modules, runner
 from referee.games.contract import Player
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
@@ -24,7 +22,7 @@ from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.built_in import built_in_entrant
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import kind_in_replay, suffixes
+from referee.harness.programs.kinds import kind_in_replay, kind_that_made, suffixes
 from referee.harness.programs.source_file import SOURCES
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.kinds import FUNCTION, PERSON
@@ -70,10 +68,8 @@ def recorded_entrant(replay: Replay, player: Player, command: tuple[str, ...], f
         return msgspec.structs.replace(built_in, name=name)
     if who := _nobody(replay, player, command):
         raise UsageError(f"{who} played at {seat}; name a bot with {option}")
-    if runner.is_metered(command):
-        program = kept_modules.recorded_entrant(replay, player, command, folder, BuildContext(Limits(), building))
-    elif folder and (unpacked := unpacked_at(Path(folder))) is not None:
-        program = image_entrant(name, unpacked)
+    if (kind := kind_that_made(command, folder)) is not None:
+        program = kind.recorded(replay, player, command, folder, BuildContext(Limits(), building))
     else:
         program = None if _is_gone(command, folder) else Entrant(name, command, Path(folder))
     if program is None:

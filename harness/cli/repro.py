@@ -10,7 +10,6 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
-from referee.addons.llm import transcripts
 from referee.games.contract import FaultKind
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import GameFolder, Json, name_folder
@@ -22,6 +21,7 @@ from referee.harness.errors import NotIsolated, NotTested, RunError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import attach_command, listening, process_of
 from referee.harness.programs.entrant import Entrant
+from referee.harness.programs.kinds import from_transcript
 from referee.harness.programs.spec import entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
@@ -59,8 +59,8 @@ def repro(
     isolation = options.isolated("off" if debug else "auto")
     details, replay = fault_report.read_any(bundle, fault)
     options.limits(replay)
-    if bot is None and details.fault.player in replay.header.models:
-        program = transcripts.model_of(replay, details.fault.player)
+    if bot is None and (kept := from_transcript(replay, details.fault.player)) is not None:
+        program = kept
     elif bot is None:
         program = recorded_entrant(replay, details.fault.player, details.command, details.folder, "BOT")
         instead = shlex.join(["referee", "repro", str(bundle), "BOT", *(("--fault", str(fault)) if fault > 1 else ())])

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
+from referee.games.contract import Player
 from referee.harness import addons
 from referee.harness.errors import UsageError
 from referee.harness.programs.entrant import Entrant, Parsed
 
 if TYPE_CHECKING:
     from referee.harness.programs.build_process import BuildContext
+    from referee.harness.replay.reader import Replay
     from referee.harness.seats.seat import Seat
     from referee.harness.seats.start import Start
 
@@ -122,6 +124,25 @@ class Kind:
         """Returns whether a command in a replay, which may lie, stands for such a player, which no command starts."""
         first = "" if self.has_process or not command else command[0]
         return bool(first) and (tuple(command) == (self.word,) or first.startswith(self.prefixes))
+
+    def made(self, command: Sequence[str], folder: str) -> bool:
+        """Returns whether a command in a replay, with its folder, is one that this kind makes."""
+        return False
+
+    # What a replay holds of it.
+
+    def recorded(
+        self, replay: "Replay", player: Player, command: Sequence[str], folder: str, context: "BuildContext"
+    ) -> Entrant | None:
+        """Returns a player of a replay whose command this kind has `made`, without starting it; None if it is gone."""
+        return None
+
+    def from_transcript(self, replay: "Replay", player: Player) -> Entrant | None:
+        """Returns a player that answers what a replay has kept; None for another kind's. UsageError if nothing is."""
+        return None
+
+    def keep(self, replay: "Replay") -> None:
+        """Puts what played at this kind's seats next to the replay. RunError if that fails."""
 
     # How it plays.
 
@@ -243,6 +264,23 @@ def received(entrant: Entrant) -> Entrant:
 def kind_in_replay(command: Sequence[str]) -> Kind | None:
     """Returns the kind that a command in a replay stands for, if no command can start such a player; else None."""
     return next((kind for kind in all_kinds() if kind.only_names(command)), None)
+
+
+def kind_that_made(command: Sequence[str], folder: str) -> Kind | None:
+    """Returns the kind that makes such commands; None if they start a program."""
+    return next((kind for kind in all_kinds() if kind.made(command, folder)), None)
+
+
+def from_transcript(replay: "Replay", player: Player) -> Entrant | None:
+    """Returns a player that answers what a replay has kept of it; None if no kind keeps such a thing."""
+    found = (kind.from_transcript(replay, player) for kind in all_kinds())
+    return next((each for each in found if each is not None), None)
+
+
+def keep(replay: "Replay") -> None:
+    """Puts what played in a match next to its replay, as far as its kinds can. RunError if that fails."""
+    for kind in all_kinds():
+        kind.keep(replay)
 
 
 def kind_of_suffix(suffix: str) -> Kind | None:
