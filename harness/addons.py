@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import pluggy
 
@@ -58,6 +58,14 @@ class Hooks(Protocol):
     @_spec
     def game_checks(self) -> "list[Iterable[GameCheck]]":
         """Returns how `referee check --game` checks the rules of games."""
+
+    @_spec
+    def shelves(self) -> "list[Iterable[Any]]":
+        """Returns what an add-on's folders show in `referee view` (`referee.addons.web.shelf.Shelf`)."""
+
+    @_spec
+    def contests(self) -> "list[Iterable[Any]]":
+        """Returns what an add-on keeps in tournaments' folders (`referee.addons.tournament.contests.Contest`)."""
 
     @_spec
     def machine(self) -> "list[Iterable[Tool]]":

@@ -1,8 +1,12 @@
 """Contests that are hosted on a machine."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from referee.harness.addons import Command, hook
+
+if TYPE_CHECKING:
+    from referee.addons.tournament.contests import Contest
 
 
 @hook
@@ -11,3 +15,10 @@ def commands() -> Iterable[Command]:
         Command("host", "referee.addons.host.cli.host:host_app", "Contests"),
         Command("submit", "referee.addons.host.cli.submit:submit", "Contests"),
     )
+
+
+@hook
+def contests() -> "Iterable[Contest]":
+    from referee.addons.host import folder
+
+    return (folder,)

@@ -1,8 +1,12 @@
 """Tournaments, gates and tuning."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from referee.harness.addons import Command, hook
+
+if TYPE_CHECKING:
+    from referee.addons.web.shelf import Shelf
 
 
 @hook
@@ -13,3 +17,10 @@ def commands() -> Iterable[Command]:
         Command("improve", "referee.addons.tournament.cli.improve:improve", "Compare"),
         Command("tournament", "referee.addons.tournament.cli.tournament:tournament_app", "Compare"),
     )
+
+
+@hook
+def shelves() -> "Iterable[Shelf]":
+    from referee.addons.tournament import shelf
+
+    return (shelf,)

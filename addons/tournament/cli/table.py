@@ -7,9 +7,7 @@ import msgspec
 from rich.console import Group
 from rich.text import Text
 
-from referee.addons.host.store import FILE as DATABASE
-from referee.addons.host.store import Store
-from referee.addons.host.versions import handed_in
+from referee.addons.tournament.contests import contests
 from referee.addons.tournament.intake.layouts import named
 from referee.addons.tournament.intake.record import Outcome, read_record
 from referee.addons.tournament.plan import read_plan
@@ -38,8 +36,8 @@ def print_standings(result: Standings, output: Output, folder: Path, people: Cla
 def everybody(folder: Path) -> dict[str, HandedIn]:
     """Returns what everybody handed in, by name: for an intake, in a hosted contest, or a bot that was disqualified."""
     found = files_handed_in(folder)
-    if (folder / DATABASE).exists():
-        found |= handed_in(Store(folder))
+    for contest in contests():
+        found |= contest.handed_in(folder)
     plan = read_plan(folder / PLAN)
     for entry in plan.bots:
         if entry.ident in plan.void:

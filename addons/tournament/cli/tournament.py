@@ -20,7 +20,6 @@ from cyclopts.validators import Number
 from rich.console import Group
 from rich.live import Live
 
-from referee.addons.host.store import FILE
 from referee.addons.tournament import organise
 from referee.addons.tournament.cli.request import (
     ROUND_ROBIN,
@@ -32,6 +31,7 @@ from referee.addons.tournament.cli.request import (
 )
 from referee.addons.tournament.cli.table import Output, print_standings, standings_table
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
+from referee.addons.tournament.contests import contests
 from referee.addons.tournament.execution.runner import End
 from referee.addons.tournament.execution.stop_signals import stop_on_signals
 from referee.addons.tournament.execution.tournament_games import Shard, TournamentGames, check_prices, contest_of
@@ -257,8 +257,8 @@ def _arranged(
         ledger, bots = Path(bots[0]), ()
     if ledger is not None and not bots and game is None:
         plan = read_plan(ledger / PLAN)
-        if (ledger / FILE).exists():
-            raise UsageError(f"{ledger} is a hosted contest, which plays without end; to go on: referee host {ledger}")
+        if played := next(filter(None, (contest.command(ledger) for contest in contests())), ""):
+            raise UsageError(f"{ledger} is a contest, which plays without end; to go on: {played}")
         if setup != SetupOptions() or opening_book != OpeningOptions():
             raise UsageError(
                 f"{ledger}: other rules, openings, times or limits need the whole command with --game, or "

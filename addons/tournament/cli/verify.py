@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from referee.addons.host.finals import check_seed
 from referee.addons.tournament import organise
+from referee.addons.tournament.contests import contests
 from referee.addons.tournament.execution.worker import content
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
@@ -68,8 +68,9 @@ def verify_tournament(
         programs = {ident: bot for ident, bot in ready.items() if MODULE.plays(bot)}
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
-    if sentence := check_seed(folder, plan):
-        out.print(f"{folder}: {sentence}")
+    for contest in contests():
+        if sentence := contest.checked_seed(folder, plan):
+            out.print(f"{folder}: {sentence}")
 
     @cache
     def compiled(bot: Entrant, prices: int) -> Entrant:

@@ -6,12 +6,14 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
 
 from referee.addons.web import page
+from referee.harness.addons import hooks
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.screen import out
@@ -85,9 +87,6 @@ def need_web(what: str) -> None:
 
 
 def _replays(place: Path, other: Path | None = None) -> "ReplayList":
-    from referee.addons.tournament.plan import read_plan
-    from referee.addons.tournament.store import ledger
-    from referee.addons.tournament.store.replay_source import LedgerShelf
     from referee.addons.web.replay_list import FileList, replay_list
 
     if other is not None:
@@ -100,35 +99,15 @@ def _replays(place: Path, other: Path | None = None) -> "ReplayList":
         return FileList(place, other)
     if place == REPLAYS and not place.exists():
         raise UsageError(f"{place}: no replays yet; every match writes one there")
-    if not (place / ledger.LINES).is_dir():
-        return replay_list(place)
-    if (place / ledger.PLAN).is_file():
-        read_plan(place / ledger.PLAN)  # it finds the game by the folder's copy of the rules
-    return LedgerShelf(place)
+    found = (shelf.replays(place) for shelf in chain.from_iterable(hooks().shelves()))
+    return next((replays for replays in found if replays is not None), None) or replay_list(place)
 
 
 def _final(place: Path) -> "tuple[ReplayList, Brackets]":
-    """Returns the games of a tournament's brackets or of its final, or all replays of another place."""
-    from referee.addons.tournament.plan import read_plan
-    from referee.addons.tournament.reports.all_stages import all_standings
-    from referee.addons.tournament.reports.bracket_drawing import Drawing, drawing
-    from referee.addons.tournament.store import reader
-    from referee.addons.tournament.store.ledger import PLAN
-    from referee.addons.web.replay_list import Among, Titled
-
+    """Returns what a hall sees of an add-on's folder, or all replays of another place."""
     replays = _replays(place)
-    if not (place / PLAN).is_file():
-        return replays, list
-    plan = read_plan(place / PLAN)
-    if conditions := plan.bracket_conditions:
-
-        def brackets() -> list[Drawing]:
-            now = all_standings(read_plan(place / PLAN), reader.read(place), chances=False, rated=False)
-            return [drawing(bracket) for bracket in now.brackets]
-
-        return Titled(replays, tuple(conditions)), brackets
-    rows = all_standings(plan, reader.read(place), chances=False).rows
-    return Among(replays, frozenset(row.name for row in rows[:2])), list
+    found = (shelf.final(place, replays) for shelf in chain.from_iterable(hooks().shelves()))
+    return next((final for final in found if final is not None), (replays, list))
 
 
 async def _serve(

@@ -1,0 +1,23 @@
+"""What a hosted contest keeps in the folder of its tournament."""
+
+from pathlib import Path
+
+from referee.addons.host import finals, versions
+from referee.addons.host.store import FILE, Store
+from referee.addons.tournament.plan import Plan
+from referee.addons.tournament.reports.class_list import HandedIn
+
+
+def command(folder: Path) -> str:
+    """Returns the command that plays a hosted contest; empty for another folder."""
+    return f"referee host {folder}" if (folder / FILE).exists() else ""
+
+
+def handed_in(folder: Path) -> dict[str, HandedIn]:
+    """Returns what everybody handed in, by name; empty for another folder."""
+    return versions.handed_in(Store(folder)) if (folder / FILE).exists() else {}
+
+
+def checked_seed(folder: Path, plan: Plan) -> str:
+    """Returns a sentence about the seed of a final; empty for another folder. RunError for one that was not promised."""
+    return finals.check_seed(folder, plan)
