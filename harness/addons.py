@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from referee.harness.check.findings import Added, GameCheck
     from referee.harness.cli.doctor import Tool
     from referee.harness.programs.kinds import Kind
+    from referee.harness.programs.targets import Target
 
 GROUP = "referee"
 """The group of entry points of strangers' add-ons."""
@@ -66,6 +67,10 @@ class Hooks(Protocol):
     @_spec
     def contests(self) -> "list[Iterable[Any]]":
         """Returns what an add-on keeps in tournaments' folders (`referee.addons.tournament.contests.Contest`)."""
+
+    @_spec
+    def targets(self) -> "list[Iterable[Target]]":
+        """Returns what bots can be built as, beside native programs."""
 
     @_spec
     def machine(self) -> "list[Iterable[Tool]]":

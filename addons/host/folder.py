@@ -19,5 +19,5 @@ def handed_in(folder: Path) -> dict[str, HandedIn]:
 
 
 def checked_seed(folder: Path, plan: Plan) -> str:
-    """Returns a sentence about the seed of a final; empty for another folder. RunError for one that was not promised."""
-    return finals.check_seed(folder, plan)
+    """Returns a sentence about the seed of a final; empty for another folder. UsageError for one nobody promised."""
+    return finals.check_seed(folder, plan) or ""

@@ -20,7 +20,7 @@ class Contest(Protocol):
         """Returns what everybody handed in, by name; empty for another folder."""
 
     def checked_seed(self, folder: Path, plan: Plan) -> str:
-        """Returns a sentence about the seed; empty for another folder. RunError for a seed that was not promised."""
+        """Returns a sentence about the seed; empty for another folder. UsageError for one nobody promised."""
 
 
 def contests() -> Iterator[Contest]:

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from referee.addons.wasm.kind import MODULE
+from referee.addons.wasm.target import WASM
 from referee.harness.addons import hook
 from referee.harness.programs.kinds import Kind
+from referee.harness.programs.targets import Target
 
 if TYPE_CHECKING:
     from referee.harness.check.findings import Added
@@ -29,3 +31,8 @@ def findings() -> "Iterable[Added]":
     from referee.addons.wasm.metered_rule import METERED
 
     return (METERED,)
+
+
+@hook
+def targets() -> Iterable[Target]:
+    return (WASM,)

@@ -7,9 +7,8 @@ import msgspec
 
 from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
-from referee.harness.errors import UsageError, writing
+from referee.harness.errors import UsageError
 from referee.harness.languages.registry import BY_SUFFIX
-from referee.harness.output import write_whole
 from referee.harness.paths import expanded
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -59,9 +58,3 @@ def wasm_bot_file(text: str) -> str:
     wasm = tomllib.loads(text)["wasm"]
     run = ", ".join(f'"{word}"' for word in wasm["run"])
     return f'build = "{wasm["build"]}"\nrun = [{run}]\n'
-
-
-def save(module: Path, file: Path) -> None:
-    """Copies a module. RunError if that fails."""
-    with writing(file):
-        write_whole(file, module.read_bytes())

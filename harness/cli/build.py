@@ -2,42 +2,41 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import building, out
-from referee.harness.errors import UsageError
+from referee.harness.errors import UsageError, writing
+from referee.harness.output import write_whole
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
+from referee.harness.programs.targets import NATIVE, target_named, targets_help
 
 
 def build(
     bot: str,
     *,
-    target: Literal["native", "wasm"] = "native",
+    target: Annotated[str, Parameter(help=targets_help())] = NATIVE,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
 ) -> int:
-    """Builds a bot, or makes a module of WebAssembly of it.
-
-    A module plays metered: its time is fuel, the same on every machine.
+    """Builds a bot.
 
     Args:
         bot: A folder with bot.toml, or a source file.
-        target: wasm: a module, for which bot.toml has a table [wasm]; a source file needs nothing.
-        output: Where to put the module. Default: BOT.wasm in this folder.
+        output: Where to put the file of another target. Default: in this folder, with the name of the bot.
     """
-    if target == "native":
+    other = target_named(target)
+    if other is None:
         if output is not None:
-            raise UsageError("--output is for --target wasm: native programs stay in the cache")
+            raise UsageError("--output is for other targets: native programs stay in the cache")
         built = entrant(bot, progress=building)
         out.print(f"{built.name}: {shlex.join(built.argv)}", soft_wrap=True)
         return PLAYED
-    from referee.addons.wasm.build import build_module, save  # for modules alone
-
-    module = build_module(bot, BuildContext(progress=building))
-    file = Path(f"{Path(bot).resolve().stem}.wasm") if output is None else output
-    save(module, file)
+    made = other.build(bot, BuildContext(progress=building))
+    file = Path(f"{Path(bot).resolve().stem}{other.suffix}") if output is None else output
+    with writing(file):
+        write_whole(file, made.read_bytes())
     out.print(f"{file}  ({file.stat().st_size >> 10} KiB)")
     return PLAYED

@@ -2,7 +2,9 @@
 
 import shlex
 from pathlib import Path
-from typing import Literal
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from referee.addons.rules.source import NAME
 from referee.games import registry
@@ -15,6 +17,7 @@ from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import LANGUAGES
 from referee.harness.new import rules as new_rules
 from referee.harness.new import write as new
+from referee.harness.programs.targets import NATIVE, target_named, targets_help
 
 ALIASES = {alias: language.kit for language in LANGUAGES for alias in language.aliases}
 """Other names of the kits. The JavaScript kit writes bots in TypeScript."""
@@ -26,7 +29,7 @@ def new_bot(
     *,
     lang: str | None = None,
     rules: str | None = None,
-    target: Literal["native", "wasm"] = "native",
+    target: Annotated[str, Parameter(help=targets_help())] = NATIVE,
     referee: str | None = None,
 ) -> int:
     """Writes a first bot, which builds, plays and has tests. Without a game: lists the languages and games.
@@ -37,10 +40,10 @@ def new_bot(
         lang: The language.
         rules: Writes a game instead, under this name and into a folder of this name: a small game whose rules are a
             program in that language, with tests and a bot.
-        target: wasm: a bot that is built as a module of WebAssembly, whose time is fuel.
         referee: The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default:
             the source of this installation.
     """
+    other = target_named(target)
     if rules is not None:
         return _new_rules(rules, lang, game)
     if game is None:
@@ -51,8 +54,8 @@ def new_bot(
         raise UsageError(f"new {game}: choose a language with --lang: {', '.join(new.kits())}")
     lang = ALIASES.get(lang.lower(), lang.lower())
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
-    has_workflow = new.write(played, lang, folder, referee, wasm=target == "wasm")
-    toolchain = packages.toolchain(lang, target == "wasm")
+    has_workflow = new.write(played, lang, folder, referee, other)
+    toolchain = packages.toolchain(lang, other is not None)
     missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
     if not has_workflow and _on_github(folder.resolve()):

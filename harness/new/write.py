@@ -20,7 +20,6 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.wasm.build import wasm_bot_file
 from referee.games import registry
 from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
@@ -34,6 +33,7 @@ from referee.harness.match.turn import Driver
 from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build import BOT_FILE
+from referee.harness.programs.targets import Target
 from referee.harness.seats.random_seat import RandomSeat
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
@@ -124,11 +124,12 @@ def _is_within(path: Path, folder: Path) -> bool:
     return is_inside(os.path.realpath(path), [os.path.realpath(folder)])
 
 
-def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm: bool = False) -> bool:
+def write(game: Game, lang: str, folder: Path, referee: str | None = None, target: Target | None = None) -> bool:
     """Writes a bot for `game` into `folder`, which need not exist.
 
     Returns False if the bot has no workflow, because the source of the referee is unknown. `referee`: what the workflow
-    installs with pip; None: the source of this installation. `wasm`: the bot is a module of WebAssembly.
+    installs with pip; None: the source of this installation. `target`: what the bot is built as, if that is
+    no native program.
 
     UsageError for an unknown language or game, and for a folder that is not empty.
     """
@@ -141,11 +142,11 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, wasm:
             f"the {kit.name} kit has no template for {game.name}; it has {', '.join(templates)}."
             " docs/tutorials/game-of-your-own.md says how a package brings one"
         )
-    if wasm and kit.no_wasm:
-        raise UsageError(f"--target wasm: {kit.no_wasm}")
+    if target is not None and kit.no_wasm:
+        raise UsageError(f"--target {target.name}: {kit.no_wasm}")
     refuse_used(folder)
     source = requirement(installed()) if referee is None else named_requirement("--referee", referee)
-    files = dict(_files(game, lang, kit, source, wasm))
+    files = dict(_files(game, lang, kit, source, target))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
     write_files(folder, files)
@@ -206,14 +207,14 @@ def _program(game: Game, lang: str, kit: Kit) -> tuple[list[tuple[Path, Path]], 
     return list(chain.from_iterable(find_files(lang, each, game.name) for each in places)), sources
 
 
-def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterator[tuple[Path, bytes]]:
+def _files(game: Game, lang: str, kit: Kit, referee: str, target: Target | None) -> Iterator[tuple[Path, bytes]]:
     """Yields the path and the content of every file of the new bot."""
     kit_files, sources = _program(game, lang, kit)
     for source, path in kit_files:
         yield path, with_origin(kit, source)
     for source, path in (*sources, *find_files(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    main, toolchain = sources[0][1], packages.toolchain(lang, wasm)
+    main, toolchain = sources[0][1], packages.toolchain(lang, target is not None)
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,
@@ -228,14 +229,14 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, wasm: bool) -> Iterato
         "match": first_match(game, "."),
         "packages": " ".join(packages.libraries(toolchain) if toolchain else ()) or None,
         "referee": referee or None,
-        "engine": requirements("wasm")[0] if wasm else None,
+        "engine": requirements(target.name)[0] if target else None,
         "rust_target": packages.rust_target(toolchain) if toolchain else None,
     }
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
             if source.is_file() and "__pycache__" not in source.parts:  # pip compiles Python files that it installs
                 path, text = source.relative_to(folder), filled(source.read_text("utf-8"), markers)
-                yield path, (wasm_bot_file(text) if wasm and path == Path(BOT_FILE) else text).encode()
+                yield path, (target.bot_file(text) if target and path == Path(BOT_FILE) else text).encode()
     yield FIRST_CALL, first_call(game)
 
 
