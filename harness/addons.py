@@ -73,6 +73,10 @@ class Hooks(Protocol):
         """Returns what bots can be built as, beside native programs."""
 
     @_spec
+    def options(self, command: str) -> "list[Iterable[type]]":
+        """Returns groups of options that an add-on adds to a command (`referee.harness.cli.added`)."""
+
+    @_spec
     def machine(self) -> "list[Iterable[Tool]]":
         """Returns the programs and libraries of this machine of which `referee doctor` tells."""
 

@@ -19,3 +19,12 @@ def commands() -> Iterable[Command]:
         Command("serve", "referee.addons.arena.cli.serve:serve", "Serve others"),
         Command("user", "referee.addons.arena.cli.serve:user", "Serve others"),
     )
+
+
+@hook
+def options(command: str) -> Iterable[type]:
+    if command != "play":
+        return ()
+    from referee.addons.arena.cli.battles import BattleOptions
+
+    return (BattleOptions,)

@@ -36,3 +36,12 @@ def findings() -> "Iterable[Added]":
 @hook
 def targets() -> Iterable[Target]:
     return (WASM,)
+
+
+@hook
+def options(command: str) -> Iterable[type]:
+    if command != "replay verify":
+        return ()
+    from referee.addons.wasm.cli.again import AgainOptions
+
+    return (AgainOptions,)

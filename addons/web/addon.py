@@ -13,3 +13,12 @@ def commands() -> Iterable[Command]:
         Command("replay transcript", "referee.addons.web.cli.replay:replay_transcript", ""),
         Command("replay video", "referee.addons.web.cli.replay:replay_video", ""),
     )
+
+
+@hook
+def options(command: str) -> Iterable[type]:
+    if command != "play":
+        return ()
+    from referee.addons.web.cli.watch import WatchOptions
+
+    return (WatchOptions,)

@@ -2,21 +2,20 @@
 
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 
-from referee.addons.arena.cli.serve import remote_seats
 from referee.addons.tournament.execution.series_on_workers import play_side_by_side
-from referee.addons.web.cli.watch import WatchOptions, watched
 from referee.games.game import Game, Stakes
+from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     MORE,
@@ -54,6 +53,11 @@ from referee.harness.replay.writer import claim_file
 from referee.harness.seats.inside import script_of
 from referee.protocol.messages import Encoding
 
+if TYPE_CHECKING:
+    PlayAdded = Added
+else:
+    PlayAdded = added("play")
+
 MATCH = Parameter(group="Match")
 OUTPUT = Parameter(group="Output")
 SEVERAL = "Several games"
@@ -85,7 +89,7 @@ class SeriesOptions:
             raise UsageError(f"--best-of needs two bots; {seats} are named")
         return self.best_of, True, self.best_of // 2 + 1
 
-    def workers(self, series: Series, verbose: bool, watch: bool) -> int:
+    def workers(self, series: Series, verbose: bool, others: Sequence[str]) -> int:
         """Returns how many workers play. A worker takes half a second to start, which two games make up for."""
         playing = [called(bot.kind) for bot in series.match.entrants]
         sequential = {
@@ -93,7 +97,7 @@ class SeriesOptions:
             "--chaos": series.chaos,
             "--debug": series.debug,
             "--verbose": verbose,
-            "--watch": watch,
+            **{option: True for option in others if option},
             **{kind.word or kind.prefixes[0]: True for kind in playing if not kind.in_series},
         }
         conflicts = [option for option, is_used in sequential.items() if is_used]
@@ -182,8 +186,7 @@ def match(
     strict: Annotated[Strict, OUTPUT] = False,
     verbose: Annotated[Verbose, OUTPUT] = False,
     debug: Annotated[bool, MORE] = False,
-    arena: Annotated[str, MORE] = "127.0.0.1:8080",
-    pages: WatchOptions = WatchOptions(),
+    more: PlayAdded = PlayAdded(),  # noqa: B008
 ) -> int:
     """Plays a game between bots.
 
@@ -192,7 +195,6 @@ def match(
         encoding: Offer only this encoding to the bots.
         chaos: Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.
         debug: Run bots of the Python kit inside this process, without isolation and limits, so that breakpoints work.
-        arena: ADDRESS:PORT: where web services find their battles.
     """
     played = game_of(bots, game)
     check_count(played, len(bots))
@@ -200,7 +202,8 @@ def match(
     games, swap, first_to = length.length(len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     replays.check(played)
-    pages.check(replays.replay == NO_REPLAY)
+    for each in more.each():
+        each.check(replays.replay == NO_REPLAY)
     seed = drawn(seed)
     starts = _starts(book.read(played, msgspec.to_builtins(options)), seed, games, len(bots) if swap else 1)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
@@ -213,8 +216,8 @@ def match(
         if debug:
             series = _debugged(series)
         screen = Screen(series, json, verbose)
-        workers = length.workers(series, verbose, pages.watch)
-        play = partial(_play, limits=limits, workers=workers, screen=screen, arena=arena, pages=pages)
+        workers = length.workers(series, verbose, [each.one_by_one for each in more.each()])
+        play = partial(_play, limits=limits, workers=workers, screen=screen, more=more)
         outcome = _played(series, limits, screen, play)
     replays.keep(outcome)
     exported = replays.exported(outcome, played)
@@ -289,13 +292,11 @@ def _debugged(series: Series) -> Series:
     return msgspec.structs.replace(series, match=msgspec.structs.replace(match, time=unlimited), debug=True)
 
 
-async def _play(
-    series: Series, *, limits: Limits, workers: int, screen: Screen, arena: str, pages: WatchOptions
-) -> Outcome:
+async def _play(series: Series, *, limits: Limits, workers: int, screen: Screen, more: Added) -> Outcome:
     async with screen.drawn():
         if workers > 1:
             return await play_side_by_side(series, limits, workers, screen.played, screen.results)
-        async with remote_seats(series.match, arena) as services, watched(series, pages) as people:
+        async with more.seats(series.match) as services, more.people(series) as people:
             people = people or People(Hands(series.match))
             results = tuple(screen.results)
             return await play_series(series, limits, screen.turned, screen.played, people, services, results)

@@ -39,10 +39,6 @@ Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: draw
 Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Print every turn.")]
 
-Engine = Annotated[
-    Literal["wasmtime", "pulley"],
-    Parameter(help="The engine of metered bots: pulley is an interpreter, slower and independent of the processor."),
-]
 
 NO_REPLAY = Path("none")
 """The value of `--replay` that keeps no replay."""
@@ -153,12 +149,6 @@ def _typed(name: str, value: Any) -> Iterator[str]:
         return
     for each in value if isinstance(value, list | tuple) else (value,):
         yield from (flag, each.value if isinstance(each, Enum) else str(each))
-
-
-def check_engine(engine: Engine, play: bool) -> None:
-    """Raises UsageError for an engine without `--play`, which would be ignored."""
-    if engine != "wasmtime" and not play:
-        raise UsageError(f"--engine {engine} needs --play: without it no bot plays")
 
 
 def game_of(bots: Sequence[str], game: str | None) -> Game:

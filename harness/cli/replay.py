@@ -4,33 +4,34 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.text import Text
 
-from referee.addons.wasm.options import PULLEY
 from referee.games.ending import headline
+from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Engine, GameFolder, check_engine, name_folder
+from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
-from referee.harness.cli.screen import building, out, paged
-from referee.harness.cli.signals import run
+from referee.harness.cli.screen import out, paged
 from referee.harness.errors import UsageError
-from referee.harness.process.limits import Limits
-from referee.harness.programs.build_process import BuildContext
 from referee.harness.replay.formats import records
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 
+if TYPE_CHECKING:
+    VerifyAdded = Added
+else:
+    VerifyAdded = added("replay verify")
+
 
 def replay_verify(
     file: Path,
     *bots: Path,
-    play: bool = False,
-    engine: Engine = "wasmtime",
-    recorded_limits: bool = False,
+    more: VerifyAdded = VerifyAdded(),  # noqa: B008
     game: GameFolder = None,
 ) -> int:
     """Checks that a replay is right.
@@ -41,20 +42,17 @@ def replay_verify(
 
     Args:
         file: The replay.
-        bots: With --play, the modules of the metered bots, in the order of their seats. Default: those that --keep-bots
-            has put next to the replay, or those in the cache.
-        play: Also let the metered bots play the match again, and compare answers, faults and fuel.
-        recorded_limits: With --play, accept limits of the replay that are wider than four times the defaults, such as
-            those of memory.
+        bots: With --play, the files of the bots that play again, in the order of their seats. Default: those that
+            --keep-bots has put next to the replay, or those in the cache.
     """
     name_folder(game)
     replay = Replay(file)
-    if bots and not play:
+    takes = [each.check(bots) for each in more.each()]
+    if bots and not any(takes):
         raise UsageError(
             f"{bots[0]}: expected one replay, and programs with --play alone; to verify several: "
             'for file in replays/*.jsonl; do referee replay verify "$file"; done'
         )
-    check_engine(engine, play)
     origin = replay.header.origin
     forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
     try:
@@ -68,35 +66,13 @@ def replay_verify(
         ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
         rules = ", with rules whose files differ from those of the match" if replay.other_rules else ""
         out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}{rules}")
-        return _play_again(replay, bots, engine, recorded_limits) if play else PLAYED
+        try:
+            return next((code for each in more.each() if (code := each.after(replay, bots)) is not None), PLAYED)
+        except Difference as difference:
+            return _differs(file, difference)
     assert replay.ending is not None
     aborted = f"aborted after {counted(_turns(replay), 'turn')} ({printable(str(replay.ending.aborted))})"
     out.print(f"{file}: {aborted}; verified so far, {lines}")
-    return PLAYED
-
-
-def _play_again(replay: Replay, given: tuple[Path, ...], engine: Engine, wide_limits: bool) -> int:
-    """Lets the metered bots of a replay play it again."""
-    from referee.addons.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
-    from referee.addons.wasm.play_again import play_again
-
-    seats = sorted(replay.header.metered)
-    if given and len(given) != len(seats):
-        named = f"{counted(len(given), 'module')} {'is' if len(given) == 1 else 'are'}"
-        raise UsageError(f"{named} named for {counted(len(seats), 'metered seat')}")
-    for module in given:
-        if not module.is_file():
-            raise UsageError(f"{module}: there is no such file; expected the module of a metered bot")
-    modules = dict(zip(seats, given, strict=True)) if given else found_modules(replay)
-    context = BuildContext(Limits(), building)
-    target = PULLEY if engine == "pulley" else ""
-    programs = {player: module_entrant(replay, player, each, context, target) for player, each in modules.items()}
-    try:
-        calls = run(play_again, replay, programs, wide_limits)
-    except Difference as difference:
-        return _differs(replay.path, difference)
-    names = ", ".join(printable(replay.header.setup.names[player]) for player in seats)
-    out.print(f"{replay.path}: played again by {names}: {counted(calls, 'call')} with the same answers and fuel")
     return PLAYED
 
 

@@ -3,26 +3,23 @@
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
 import trio
 from rich.text import Text
 
-from referee.addons.arena.kind import SERVICE
 from referee.addons.web.cli.view import web_extra
 from referee.addons.web.server.host_names import read_aliases
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import NO_REPLAY
-from referee.harness.cli.screen import err, out, warn
+from referee.harness.cli.screen import out, warn
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
 from referee.harness.errors import UsageError
-from referee.harness.match.match import Match
 from referee.harness.replay.writer import claim_folder
-from referee.harness.seats.roster import MakeSeat, in_processes
 
 MAX_JOBS = 64
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
@@ -167,16 +164,3 @@ def _announce(address: str, paths: str, folder: Path | None) -> None:
     out.print(Text.assemble(("serving ", "bold"), f"http://{reachable(host.strip('[]'))}:{port}", (paths, "dim")))
     if folder is not None:
         out.print(f"replays  {folder}", style="dim")
-
-
-@asynccontextmanager
-async def remote_seats(match: Match, bind: str) -> AsyncIterator[MakeSeat]:
-    """Yields what makes the seats of web services. Listens at `bind` only if the match has any."""
-    if not any(map(SERVICE.plays, match.entrants)):
-        yield in_processes
-        return
-    with web_extra("a web service at a seat"):
-        from referee.addons.arena.team import open_team_server
-    async with open_team_server(bind, match.game) as (address, inside):
-        err.print(f"battles are at http://{address}", style="dim")
-        yield inside

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from referee.addons.arena.cli.serve import BIND, remote_seats
 from referee.addons.mcp.allowed import Allowed, named
 from referee.addons.mcp.cli.check import check_for_client
 from referee.addons.mcp.matches import Conditions
 from referee.addons.mcp.serve import serve
 from referee.games.game import Game
+from referee.harness.cli.added import added
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.cli.options import NO_REPLAY, RuleOptions, SetupOptions
@@ -45,7 +45,7 @@ def mcp(*, bot: Sequence[str] = (), replay: Path | None = None, limits: LimitOpt
         command=command,
         folder=None if replay == NO_REPLAY else replay,
         keeps=replay != NO_REPLAY,
-        services=partial(remote_seats, bind=BIND["arena"]),
+        services=added("play")().seats,
     )
     checking = replace(conditions, check=partial(check_for_client, conditions))
     run(serve, read_input, write_output, checking)

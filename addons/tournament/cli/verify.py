@@ -14,6 +14,7 @@ from referee.addons.tournament.execution.worker import content
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Line
+from referee.addons.wasm.cli.engine import Engine, check_engine
 from referee.addons.wasm.kind import MODULE
 from referee.addons.wasm.options import PULLEY
 from referee.addons.wasm.play_again import play_again
@@ -21,7 +22,6 @@ from referee.addons.wasm.prices import PRICES
 from referee.addons.wasm.runner import by_engine
 from referee.games.contract import Result
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Engine, check_engine
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run

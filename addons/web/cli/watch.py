@@ -1,13 +1,14 @@
 """`referee --watch`: a match in a browser while it is played, with pause and step, and with people at its seats."""
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from referee.addons.web.cli.view import need_web, opened
+from referee.harness.cli.added import PlayOptions
 from referee.harness.cli.options import MORE, given
 from referee.harness.cli.screen import err
 from referee.harness.errors import UsageError
@@ -18,7 +19,7 @@ from referee.harness.seats.kinds import PERSON
 
 @Parameter(name="*", group="Output")
 @dataclass(frozen=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(PlayOptions):
     """How a match is shown while it is played."""
 
     watch: bool = False
@@ -42,6 +43,13 @@ class WatchOptions:
             return
         for option, _ in given(self):
             raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")
+
+    @property
+    def one_by_one(self) -> str:
+        return "--watch" if self.watch else ""
+
+    def people(self, series: Series) -> AbstractAsyncContextManager[People | None]:
+        return watched(series, self)
 
 
 def _role(name: str) -> str:
