@@ -18,6 +18,7 @@ import pluggy
 if TYPE_CHECKING:
     from referee.harness.check.findings import Added, GameCheck
     from referee.harness.cli.doctor import Tool
+    from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
 
@@ -75,6 +76,10 @@ class Hooks(Protocol):
     @_spec
     def options(self, command: str) -> "list[Iterable[type]]":
         """Returns groups of options that an add-on adds to a command (`referee.harness.cli.added`)."""
+
+    @_spec
+    def series(self) -> "list[Iterable[PlaySeries]]":
+        """Returns what plays the games of a series side by side, on processes of their own."""
 
     @_spec
     def machine(self) -> "list[Iterable[Tool]]":

@@ -24,10 +24,10 @@ from xml.etree import ElementTree
 import pytest
 from needs import needs
 
+from referee.addons.rules import new as rules
 from referee.games import registry
 from referee.harness import installed
 from referee.harness.cli.main import main
-from referee.harness.new import rules
 from referee.harness.new import write as new
 from referee.tools import generated
 from referee.tools.manual import manual_files

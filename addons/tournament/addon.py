@@ -7,6 +7,7 @@ from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
     from referee.addons.web.shelf import Shelf
+    from referee.harness.match.series import PlaySeries
 
 
 @hook
@@ -24,3 +25,10 @@ def shelves() -> "Iterable[Shelf]":
     from referee.addons.tournament import shelf
 
     return (shelf,)
+
+
+@hook
+def series() -> "Iterable[PlaySeries]":
+    from referee.addons.tournament.execution.series_on_workers import play_side_by_side
+
+    return (play_side_by_side,)

@@ -45,6 +45,14 @@ class PlayOptions:
         return nullcontext()
 
 
+class NewOptions:
+    """Options of `referee new`."""
+
+    def instead(self, game: str | None, lang: str | None) -> int | None:
+        """Writes something else than a bot, and returns the exit code; None if that was not asked for."""
+        return None
+
+
 class VerifyOptions:
     """Options of `referee replay verify`."""
 

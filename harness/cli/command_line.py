@@ -5,10 +5,9 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -26,7 +25,6 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.addons import Command, hooks
 from referee.harness.cli.exit_codes import (
     BY_SIGNAL,
     FAILED,
@@ -41,6 +39,7 @@ from referee.harness.cli.exit_codes import (
 from referee.harness.cli.help import commands, explained, overview, topic
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.match import match
+from referee.harness.cli.nested import add_commands
 from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
@@ -104,30 +103,24 @@ def explain(*command: str, all: bool = False) -> int:
 
 
 HERE = "referee.harness.cli"
-
-
-def _own_commands() -> Iterable[Command]:
-    return (
-        Command("build", f"{HERE}.build:build", "Make and check a bot"),
-        Command("check", f"{HERE}.check:check_bot", "Make and check a bot"),
-        Command("doctor", f"{HERE}.doctor:doctor", "The machine"),
-        Command("fork", f"{HERE}.fork:fork", "Play and understand"),
-        Command("games", f"{HERE}.games:games", "Play and understand"),
-        Command("new", f"{HERE}.new:new_bot", "Make and check a bot"),
-        Command("repro", f"{HERE}.repro:repro", "Make and check a bot"),
-        Command("rules", f"{HERE}.games:print_rules", "Play and understand"),
-        Command("replay export", f"{HERE}.replay:replay_export", ""),
-        Command("replay show", f"{HERE}.replay:replay_show", ""),
-        Command("replay verify", f"{HERE}.replay:replay_verify", ""),
-    )
-
-
+OWN = (
+    ("build", "build:build"),
+    ("check", "check:check_bot"),
+    ("doctor", "doctor:doctor"),
+    ("fork", "fork:fork"),
+    ("games", "games:games_app"),
+    ("new", "new:new_bot"),
+    ("repro", "repro:repro"),
+    ("rules", "games:print_rules"),
+)
+for name, function in OWN:
+    app.command(f"{HERE}.{function}", name=name)  # loaded on use, so that every start is quick
+add_commands(app)
 replay_app = App(name="replay", help="Verifies and shows replays.")
 app.command(replay_app)
-for each in (*_own_commands(), *chain.from_iterable(hooks().commands())):
-    *above, name = each.name.split()
-    parent = app[above[0]] if above else app
-    parent.command(each.function, name=name)  # loaded on use, so that every start is quick
+for name in ("export", "show", "verify"):
+    replay_app.command(f"{HERE}.replay:replay_{name}", name=name)
+add_commands(replay_app, "replay")
 
 
 @app.command

@@ -1,37 +1,30 @@
-"""`referee games` and `referee rules`: lists and installs games, and prints the rules of one."""
+"""`referee games` and `referee rules`: lists games, and prints the rules of one."""
 
-from pathlib import Path
-
+from cyclopts import App
 from rich.markdown import Markdown
 from rich.text import Text
 
 from referee.games import registry
 from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.nested import add_commands
 from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged
-from referee.harness.errors import UsageError
 from referee.harness.known_games import find_family, typed_game
-from referee.harness.paths import expanded
+
+games_app = App(name="games")
 
 
-def games(name: str | None = None, subject: str | None = None) -> int:
-    """Lists games, functions and options, or installs a game.
-
-    `referee games install FOLDER` copies a game whose rules are a program, from its folder or a zip file of it, to
-    where its name is enough. `referee games remove NAME` removes it.
+@games_app.default
+def games(name: str | None = None) -> int:
+    """Lists games, functions and options.
 
     Args:
         name: Only this game, in full: types and ranges, time limits, options, rules, maps. Or a family of games, such
-            as openspiel: its list. Or the folder of a game whose rules are a program. Or install, or remove.
-        subject: The folder or zip file with the `game.toml` to install, or the name of the installed game to remove.
+            as openspiel: its list. Or the folder of a game whose rules are a program.
     """
-    if name in ("install", "remove") and subject is not None:
-        return _install(expanded(subject)) if name == "install" else _remove(subject)
-    if subject is not None or name in ("install", "remove"):
-        raise UsageError("expected `referee games install FOLDER`, `referee games remove NAME` or one game")
     if name in registry.families():
         with paged():
             out.print(reports.family(find_family(name)))
@@ -51,23 +44,7 @@ def games(name: str | None = None, subject: str | None = None) -> int:
     return PLAYED
 
 
-def _install(folder: Path) -> int:
-    from referee.addons.rules.install import install  # takes a moment, which other commands need not spend
-
-    game, place = install(folder)
-    bots = " ".join(["@random"] * game.seats.start)
-    out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} {bots}")
-    if game.painter:
-        out.print(f"Read {game.painter} if you do not trust its author: it draws in your browser, without a sandbox")
-    return PLAYED
-
-
-def _remove(name: str) -> int:
-    from referee.addons.rules.install import uninstall  # takes a moment, which other commands need not spend
-
-    uninstall(name)
-    out.print(f"{name} is removed")
-    return PLAYED
+add_commands(games_app, "games")
 
 
 def print_rules(game: GameName, section: str | None = None) -> int:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from referee.addons.tournament.execution.series_on_workers import play_side_by_side
 from referee.games.game import Game, Stakes
 from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
@@ -40,7 +39,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.game_files import Book, Occasion, OpenedBook, Openings
 from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
-from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
+from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series, side_by_side
 from referee.harness.nurseries import ungrouped
 from referee.harness.process import core_locks
 from referee.harness.process.limits import Limits
@@ -101,6 +100,10 @@ class SeriesOptions:
             **{kind.word or kind.prefixes[0]: True for kind in playing if not kind.in_series},
         }
         conflicts = [option for option, is_used in sequential.items() if is_used]
+        if side_by_side() is None:
+            if (self.jobs or 1) > 1:
+                raise UsageError("--jobs: this installation lacks the add-on that plays games side by side")
+            return 1
         if self.jobs is None:
             return 1 if conflicts or series.games < 4 else min(len(core_locks.physical()), series.games // 2)
         if self.jobs > 1 and conflicts:
@@ -294,8 +297,8 @@ def _debugged(series: Series) -> Series:
 
 async def _play(series: Series, *, limits: Limits, workers: int, screen: Screen, more: Added) -> Outcome:
     async with screen.drawn():
-        if workers > 1:
-            return await play_side_by_side(series, limits, workers, screen.played, screen.results)
+        if workers > 1 and (play := side_by_side()) is not None:
+            return await play(series, limits, workers, screen.played, screen.results)
         async with more.seats(series.match) as services, more.people(series) as people:
             people = people or People(Hands(series.match))
             results = tuple(screen.results)

@@ -14,6 +14,8 @@ from referee.harness.languages.scripts import PERL, RUBY, SHELL
 
 LANGUAGES: tuple[Language, ...] = (C, CPP, GO, JAVA, RUST, JAVASCRIPT, TYPESCRIPT, PYTHON, RUBY, PERL, SHELL)
 BY_SUFFIX: dict[str, Language] = {suffix: each for each in LANGUAGES for suffix in each.suffixes}
+ALIASES = {alias: language.kit for language in LANGUAGES for alias in language.aliases}
+"""Other names of the kits. The JavaScript kit writes bots in TypeScript."""
 BY_RUNTIME: dict[str, Language] = {name: each for each in LANGUAGES if each.debugger for name in each.debugger.runtimes}
 """By the name of a program that runs the language, without a version such as that of `python3.11`."""
 

@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
+from referee.harness.addons import hooks
 from referee.harness.errors import RunError
 from referee.harness.match.match import Match, Watcher, play
 from referee.harness.match.pause import PauseControl
@@ -143,6 +145,29 @@ def missing(entrants: Iterable[Entrant]) -> str | None:
 @lru_cache(maxsize=256)  # asked before every match, and finding the cache's folder takes longer than a turn
 def _builds_of(words: tuple[str, ...]) -> list[str]:
     return sorted(build_cache.builds_named_in(words))
+
+
+class PlaySeries(Protocol):
+    """Plays the matches of a series side by side."""
+
+    def __call__(
+        self,
+        series: Series,
+        limits: Limits,
+        workers: int,
+        played: Callable[[Verdict, tuple[int, ...]], None],
+        before: Sequence[tuple[tuple[int, ...], Verdict]] = (),
+    ) -> Awaitable[Outcome]:
+        """Plays like `play_series`, as many at a time as `workers`, and calls `played` for each in their order.
+
+        Each worker has bot processes of its own: a bot remembers earlier matches of the same worker only. `before`
+        holds matches that were played already. Raises RunError like `play`.
+        """
+
+
+def side_by_side() -> PlaySeries | None:
+    """Returns what plays games side by side; None without an add-on that does."""
+    return next(chain.from_iterable(hooks().series()), None)
 
 
 async def play_series(

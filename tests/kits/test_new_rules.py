@@ -8,9 +8,9 @@ import pytest
 from kits import INPUTS, need
 from test_new_bots import not_ignored, run
 
+from referee.addons.rules import new as new_rules
 from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
-from referee.harness.new import rules as new_rules
 from referee.harness.new import write as new
 
 GAME = "pawns"
