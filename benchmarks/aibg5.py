@@ -19,9 +19,9 @@ import trio
 
 from referee.benchmarks.calls import BOTS
 from referee.games import registry
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster

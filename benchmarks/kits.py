@@ -23,7 +23,7 @@ from typing import Any
 from referee.games import reantics
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.harness.process.usage import cpu_clock, cpu_ns
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import environment, scratch_variables

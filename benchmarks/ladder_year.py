@@ -39,8 +39,8 @@ from referee.addons.ladder.records import (
     line_of,
     signed_file,
 )
-from referee.harness import git
-from referee.harness.known_games import find_game
+from referee.harness.common import git
+from referee.harness.common.known_games import find_game
 
 BOTS, RUNNERS, GAMES, BATCH = 300, 50, 5_000_000, 200
 UPDATES = 900

@@ -19,7 +19,7 @@ from referee.addons.originals.spec import Original
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.dice import Dice
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 AGENT = """
 import time

@@ -21,10 +21,10 @@ import trio
 from referee.addons.rules.source import SOURCE
 from referee.benchmarks.calls import BOTS, ORDERS, compiled
 from referee.games.game import Game
+from referee.harness.common.known_games import typed_game
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import OFF
-from referee.harness.known_games import typed_game
 from referee.harness.match.match import Match, play
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.seats.roster import Roster, open_roster

@@ -37,8 +37,8 @@ from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book
 from referee.games import registry
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import isolation
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant

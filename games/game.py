@@ -166,7 +166,7 @@ class Game(Struct, frozen=True, eq=False):
     """The module whose `ENCODING` turns positions into arrays for training (`referee.rl`). The referee's own games need
     no name."""
     files: str = ""
-    """The module whose `FILES` reads and writes the game's own files (`harness/game_files.py`), such as PGN."""
+    """The module whose `FILES` reads and writes the game's own files (`harness/common/game_files.py`), such as PGN."""
     stakes: Callable[[Any, int], Stakes | None] = _no_words
     """Takes options and the number of seats; returns what a match is played for. None: scores are no amounts."""
     version: int = 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.games.contract import Call, Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State
     from referee.games.dice import Dice
     from referee.games.game import Game, TimeControl
-    from referee.harness.errors import RunError, UsageError
+    from referee.harness.common.errors import RunError, UsageError
     from referee.harness.match.series import Outcome
     from referee.harness.match.verdict import Standing, Verdict
     from referee.harness.process.limits import Limits
@@ -84,7 +84,7 @@ _HOMES = {
     "referee.games.game": "Game TimeControl",
     "referee.games.dice": "Dice",
     "referee.harness.process.limits": "Limits",
-    "referee.harness.errors": "RunError UsageError",
+    "referee.harness.common.errors": "RunError UsageError",
     "referee.harness.match.series": "Outcome",
     "referee.harness.match.verdict": "Standing Verdict",
     "referee.harness.replay.lines": "FaultReport Seat",
@@ -100,7 +100,7 @@ _ALIASES = {"Seat": "SeatSummary"}
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from referee.harness.installed import version
+        from referee.harness.common.installed import version
 
         return version()
     if name == "rl":

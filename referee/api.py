@@ -14,9 +14,10 @@ from referee.addons.web import notebook
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl
-from referee.harness import maps
-from referee.harness.errors import RunError, UsageError
-from referee.harness.known_games import typed_game
+from referee.harness.common import maps
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.known_games import typed_game
+from referee.harness.common.type_errors import in_words
 from referee.harness.match import rule_options
 from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
@@ -29,7 +30,6 @@ from referee.harness.programs.spec import entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
 from referee.harness.seats.function import Function, function_entrant
-from referee.harness.type_errors import in_words
 from referee.protocol.messages import Encoding
 
 __all__ = [

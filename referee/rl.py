@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from referee.api import Bot, checked_bots, seated, setup_of
 from referee.games.contract import Setup
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import extra_command
-from referee.harness.known_games import typed_environment
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.installed import extra_command
+from referee.harness.common.known_games import typed_environment
 from referee.harness.match.rule_options import check_count
 from referee.harness.process.limits import Limits
 from referee.harness.seats.decision import Decision

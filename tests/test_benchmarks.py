@@ -20,7 +20,7 @@ from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
 from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
 from referee.games import registry
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.protocol.messages import Encoding
 from referee.tools.generated import ROOT
 

@@ -12,9 +12,9 @@ from referee.addons.ladder.commits import advance, commit_files
 from referee.addons.ladder.new import commit_bot, staged, write_ladder
 from referee.addons.ladder.objects import PROGRAM, Repository
 from referee.addons.tournament.intake.git import fetch
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
-from referee.harness.paths import HOME
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
+from referee.harness.common.paths import HOME
 
 WHO = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
 BYTES = b"one\ntwo\r\n$Id$\n"
@@ -156,6 +156,6 @@ def test_every_call_of_git_takes_its_environment_from_one_module() -> None:
     named = re.compile(r"""\[\s*["']git["']\s*,|which\(["']git["']\)""")
     paths = [path for name in ("benchmarks", "games", "harness", "protocol") for path in (HOME / name).rglob("*.py")]
     found = {path.relative_to(HOME).as_posix() for path in paths if named.search(path.read_text("utf-8"))}
-    assert found == {"harness/git.py"}
+    assert found == {"harness/common/git.py"}
     callers = [path for path in paths if "git.program()" in path.read_text("utf-8")]
     assert callers and all("git.environment()" in path.read_text("utf-8") for path in callers)

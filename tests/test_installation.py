@@ -26,8 +26,8 @@ from needs import needs
 
 from referee.addons.rules import new as rules
 from referee.games import registry
-from referee.harness import installed
 from referee.harness.cli.main import main
+from referee.harness.common import installed
 from referee.harness.new import write as new
 from referee.tools import generated
 from referee.tools.manual import manual_files
@@ -428,12 +428,12 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
 
 
 def test_the_version_is_asked_for_in_one_module() -> None:
-    """Only `harness/installed.py` gives importlib the distribution's name, as it skips a build's metadata."""
+    """Only `harness/common/installed.py` gives importlib the distribution's name, as it skips a build's metadata."""
     asking = re.compile(r"\b(?:version|metadata|distributions?)\((?:name=)?(?:NAME|[\"']referee[\"'])\)")
     ours = ("benchmarks", "games", "harness", "protocol", "tools")
     paths = [*(ROOT / "referee").glob("*.py"), *(path for name in ours for path in (ROOT / name).rglob("*.py"))]
     found = [path.relative_to(ROOT).as_posix() for path in paths if asking.search(path.read_text("utf-8"))]
-    assert found == ["harness/installed.py"]
+    assert found == ["harness/common/installed.py"]
 
 
 def record(folder: Path, origin: dict[str, object] | None) -> metadata.Distribution:

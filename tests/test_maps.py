@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.harness import maps
-from referee.harness.errors import UsageError
+from referee.harness.common import maps
+from referee.harness.common.errors import UsageError
 
 
 @pytest.fixture(autouse=True)

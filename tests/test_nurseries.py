@@ -3,9 +3,9 @@
 import pytest
 import trio
 
-from referee.harness import errors
-from referee.harness.errors import RunError
-from referee.harness.nurseries import ungrouped
+from referee.harness.common import errors
+from referee.harness.common.errors import RunError
+from referee.harness.common.nurseries import ungrouped
 
 
 async def fail(error: Exception) -> None:

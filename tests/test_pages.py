@@ -13,9 +13,9 @@ from referee.harness.cli.command_line import app
 from referee.harness.cli.help import reference
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.rules import Section, section, sections
 from referee.harness.new.write import kits
-from referee.harness.rules import Section, section, sections
 from referee.protocol.messages import Clock
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,8 +14,8 @@ from pathlib import Path, PurePath
 
 from referee.games.game import Game
 from referee.games.schemas import game_schema
-from referee.harness.errors import RunError, UsageError
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.known_games import typed_game
 from referee.harness.new.write import KIT_FILE, kits
 from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding

@@ -19,7 +19,7 @@ import msgspec
 from referee.games import reantics, registry
 from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.tools import generated
 
 FILE = Path("protocol/vectors/helpers/reantics.json")

@@ -16,8 +16,8 @@ from referee.addons.llm.relay import BYTES_A_TOKEN
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import Game
-from referee.harness.errors import UsageError
-from referee.harness.records import ModelSettings
+from referee.harness.common.errors import UsageError
+from referee.harness.common.records import ModelSettings
 from referee.tools import generated
 from referee.tools.prompted import turns
 

@@ -27,7 +27,7 @@ from referee.addons.web.server.request import Channel, arrived_at, follow, sent_
 from referee.addons.web.serving.http import ON_ERROR, json_object, own_pages, reply, serving, until_gone
 from referee.addons.web.serving.match_host import open_match_host
 from referee.addons.web.serving.users import BadToken, Gatekeeper, Role, TooMany
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 NOT_ON_MOVE = "You are not on the move."
 GAME_OVER = "The game is over."

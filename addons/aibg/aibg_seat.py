@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from referee.addons.web.server.link import WebLink
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.contract import Call, Fault, FaultKind, Notice
-from referee.harness.records import CallCost
+from referee.harness.common.records import CallCost
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Clock, Initialize
 

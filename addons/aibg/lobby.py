@@ -20,9 +20,9 @@ from referee.games import registry
 from referee.games.aibg5 import AIBG5, SEATS, Shot
 from referee.games.contract import Call, Event, Notice, Player, State
 from referee.games.game import TimeControl
-from referee.harness import maps
-from referee.harness.bell import Bell
+from referee.harness.common import maps
 from referee.harness.match import rule_options
+from referee.harness.match.bell import Bell
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.programs.entrant import Entrant

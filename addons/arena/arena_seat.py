@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
-from referee.harness.bell import Bell
+from referee.harness.common.records import CallCost
+from referee.harness.match.bell import Bell
 from referee.harness.match.pause import PauseControl
 from referee.harness.process import stall_clock
-from referee.harness.records import CallCost
 from referee.harness.seats.seat import MatchContext, OutOfTurn, OutOfTurnSeat, Reply, Withdrawn, no_answer
 from referee.protocol.messages import Clock, Initialize
 

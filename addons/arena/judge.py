@@ -13,7 +13,7 @@ from referee.games import registry
 from referee.games.contract import FaultKind, Player
 from referee.games.dice import derive_seed
 from referee.games.ending import reason_in_words
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.match import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS

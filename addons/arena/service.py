@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from referee.addons.arena.kind import SERVICE
 from referee.games import registry
 from referee.games.arena import Battle
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import Entrant, Parsed
 
 

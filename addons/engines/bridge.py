@@ -17,9 +17,9 @@ from referee.addons.engines.board import Board
 from referee.addons.engines.uci import CLOCKS
 from referee.games.contract import Call, Fault, Setup
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.match.turn import Driver
-from referee.harness.nurseries import ungrouped
 from referee.harness.opponents._serve import Refused
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from referee.addons.engines.options import COMMAND, OPTION
+from referee.harness.common.paths import HOME
 from referee.harness.isolation.visible_paths import installation, named_folders
-from referee.harness.paths import HOME
 
 RUNNER = HOME / "addons" / "engines" / "run.py"
 """The program that runs engines. Replays name it."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from referee.addons.engines.command import RUNNER
 from referee.addons.engines.options import BOUNDS, COMMAND, DEBUG, OPTION, PROTOCOLS, VALUED
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.languages import packages, toolchains
 from referee.harness.programs import adapter_options, files
 from referee.harness.programs.build_process import BuildContext

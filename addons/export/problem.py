@@ -22,16 +22,16 @@ from msgspec import Struct
 from referee.addons.rules.kept import copy_files, files_here
 from referee.games import registry
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import expanded
+from referee.harness.common.rules import page_text
 from referee.harness.new.write import program_files
-from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive
 from referee.harness.programs.files import check_no_device
 from referee.harness.programs.kinds import kind_of, split_file, split_name
 from referee.harness.programs.packing import pack
 from referee.harness.programs.spec import entrants
-from referee.harness.rules import page_text
 
 VALIDATOR, MATCH, OPPONENT, RULES = Path("output_validators", "referee"), "match.json", "opponent", "rules"
 ACCEPTED = Path("submissions", "accepted")

@@ -18,11 +18,11 @@ from referee.addons.export.kind import JUDGED
 from referee.addons.export.problem import MATCH, Accept, ProblemTest, Terms, parse_test
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind
-from referee.harness.errors import FOR_USERS
+from referee.harness.common.errors import FOR_USERS
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.match.match import Match, play
 from referee.harness.match.rule_options import options
 from referee.harness.match.verdict import Verdict
-from referee.harness.nurseries import ungrouped
 from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits

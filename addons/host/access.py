@@ -22,7 +22,7 @@ from referee.addons.host.store import Store
 from referee.addons.host.teams import Account, Person
 from referee.addons.web.guard import is_foreign
 from referee.addons.web.server.connection import network
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     from referee.addons.host.oidc import Provider

@@ -47,7 +47,7 @@ from referee.addons.host.settings import WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 HERE = Path(__file__).parent
 LOOK_S = 0.5

@@ -17,8 +17,8 @@ from pathlib import Path
 from referee.addons.host.store import FILE
 from referee.addons.tournament.inbox import INBOX
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.output import whole_file
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.output import whole_file
 
 ORDER = (INBOX, PLAN, BOTS, LINES, PACKS)
 """The order of reading: a change moves from the inbox to the plan, a plan names bots, and a line names its replay."""

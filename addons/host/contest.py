@@ -25,12 +25,12 @@ from referee.addons.tournament.intake.intake import Written
 from referee.addons.tournament.plan import Plan, open_rules, read_plan, write_plan
 from referee.addons.tournament.store.ledger import PLAN, claimed, make_tournament_folder
 from referee.addons.tournament.store.reader import has_games
-from referee.harness import threads
-from referee.harness.errors import UsageError, writing
+from referee.harness.common import threads
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.known_games import find_game
+from referee.harness.common.nurseries import ungrouped
+from referee.harness.common.paths import cache_folder, close_to_others
 from referee.harness.isolation.probe import probe
-from referee.harness.known_games import find_game
-from referee.harness.nurseries import ungrouped
-from referee.harness.paths import cache_folder, close_to_others
 
 HOST_LOCK = ".host-lock"
 AGAIN_S = (0.2, 1.0, 5.0, 30.0)

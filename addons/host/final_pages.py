@@ -11,7 +11,7 @@ from referee.addons.host.public_pages import HTML, shown_game, shown_replay
 from referee.addons.tournament.formats.schedules import BRACKETS
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.stage_settings import TWO_SEATS
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 FORMATS = ("double-elimination", "knockout", "swiss", "round-robin", "series", "groups")
 """The formats of a final, in the order of the form."""

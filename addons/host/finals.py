@@ -31,9 +31,9 @@ from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import archive_path
 from referee.addons.tournament.store.ledger import BOTS, PLAN
 from referee.addons.tournament.ties import default_ties
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import make_folder, replace_file
 from referee.protocol.errors import UNDECODABLE
 
 FINALS = "finals"

@@ -27,7 +27,7 @@ from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
 from referee.addons.web import page as viewer
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 SHARE = 10
 """Reading the ledger and making the table takes at most a tenth of the time."""

@@ -26,9 +26,9 @@ from msgspec import Struct
 
 from referee.addons.host.teams import NAME_LETTERS, Account
 from referee.addons.web.guard import new_token
-from referee.harness import toml
-from referee.harness.errors import RunError, UsageError
-from referee.harness.paths import read_limited
+from referee.harness.common import toml
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import read_limited
 from referee.harness.programs.entrant import shown_name
 
 SECRET = "REFEREE_OIDC_SECRET"

@@ -25,7 +25,7 @@ from referee.addons.tournament.reports.readers import Reader
 from referee.addons.tournament.reports.standings_text import cells, headers
 from referee.addons.tournament.store import sqlite
 from referee.addons.tournament.store.ledger import PLAN
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 AUDIT_LINES = 1000
 TEXT_LETTERS = 10_000

@@ -42,9 +42,9 @@ from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import check_travel, program
 from referee.addons.tournament.store.ledger import PLAN, Ledger, Line, claimed
 from referee.addons.tournament.store.reader import Book
-from referee.harness import threads
-from referee.harness.errors import NotIsolated, RunError, UsageError
-from referee.harness.nurseries import ungrouped
+from referee.harness.common import threads
+from referee.harness.common.errors import NotIsolated, RunError, UsageError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.process import core_locks
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant

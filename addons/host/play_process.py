@@ -13,7 +13,7 @@ import msgspec
 from referee.addons.host.orders import DatabaseOrders
 from referee.addons.host.play import PlaySettings, run
 from referee.addons.host.store import Store
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.process.parent import end_with_parent
 from referee.protocol.text import printable
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.host.store import Store, rows
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 A_DAY_S = 86_400.0
 WAITING = 3

@@ -23,11 +23,11 @@ from referee.addons.web.replay_list import reason_of
 from referee.games.contract import Result
 from referee.games.dice import derive_seed
 from referee.games.game import Game
-from referee.harness import maps
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common import maps
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
+from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.match import rule_options
-from referee.harness.paths import make_folder, replace_file
 from referee.harness.programs.built_in import check_seats
 
 KEY = "practice"

@@ -17,9 +17,9 @@ from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.readers import published
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web import page as viewer
-from referee.harness import maps
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common import maps
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
 from referee.harness.match.rule_options import option_descriptions
 from referee.harness.opponents import levels
 from referee.harness.programs.built_in import check_seats

@@ -20,10 +20,10 @@ from referee.addons.host.live import LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
 from referee.addons.host.store import Store
 from referee.games.game import Game
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
+from referee.harness.common.rules import page_text
 from referee.harness.new import write as new
-from referee.harness.rules import page_text
 
 HTML = "text/html; charset=utf-8"
 VIEWER_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"

@@ -26,10 +26,10 @@ from referee.addons.tournament.intake.record import REPORTS
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.bot_archives import check_travel
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import make_folder, open_file, opener
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import make_folder, open_file, opener
 from referee.harness.programs.tar_stream import BROKEN, HEADER_BYTES, Refused, TarStream
 
 MOST_FILES = 2_000_000

@@ -20,7 +20,7 @@ from referee.addons.host.submissions import COMMIT, GIT_HOSTS, OPTIONS, UPLOADS,
 from referee.addons.host.times import VALUES
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.bot_archives import check_travel
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 TABLES = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name"
 LONGEST_BYTES = 1 << 20

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from referee.harness.paths import cache_folder
+from referee.harness.common.paths import cache_folder
 from referee.protocol.text import mebibytes
 
 LEAST_BYTES = 512 << 20

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from referee.addons.host.submissions import GIT_HOSTS
 from referee.addons.host.versions import Quota
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 SESSION, BEGUN, ACCOUNT = "referee", "referee-begun", "referee-account"
 """The cookies: of the session; of signing in at a provider, until it comes back; of the account that came back."""

@@ -17,7 +17,7 @@ from referee.addons.host.access import Contest, Denied, client_address, problem,
 from referee.addons.host.oidc import ACCOUNT_S, BEGUN_S, Begun, Provider, Refused
 from referee.addons.host.settings import ACCOUNT, BEGUN
 from referee.addons.web.server.connection import network
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 CODE_LETTERS = 4000
 RATE = 300, 60.0

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.host.migrations import MIGRATIONS
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 FILE = "host.sqlite"
 """The database's name in the contest's folder."""

@@ -28,10 +28,10 @@ from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.web.guard import new_token
 from referee.harness.check.author_report import author_text
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.known_games import find_game
+from referee.harness.common.paths import make_folder
 from referee.harness.isolation.removal import remove
-from referee.harness.known_games import find_game
-from referee.harness.paths import make_folder
 from referee.harness.process.core_locks import Beside
 from referee.protocol.text import printable
 

@@ -5,7 +5,7 @@ import time
 from referee.addons.host import times
 from referee.addons.host.store import Store, audit
 from referee.addons.host.times import VALUES, Setting
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 def settings(store: Store) -> list[Setting]:

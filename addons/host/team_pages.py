@@ -9,7 +9,7 @@ from referee.addons.host.public_pages import HTML, shown_game, shown_replay
 from referee.addons.host.teams import Team
 from referee.addons.host.uploads import shown
 from referee.addons.host.versions import Version
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 FAULTS = 10
 """How many faults the page of a version has. The team's bot page has more."""

@@ -19,7 +19,7 @@ from referee.addons.tournament.intake.layouts import same, shown
 from referee.addons.tournament.reports.class_list import plain
 from referee.addons.tournament.reports.people import SHOWN, is_address, people
 from referee.addons.web.guard import new_token
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import shown_name
 
 SESSION_S = 60 * 86_400.0

@@ -30,7 +30,7 @@ from referee.addons.host.submissions import COMING
 from referee.addons.host.teams import Person
 from referee.addons.host.versions import Version
 from referee.addons.web.guard import new_token
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
 
 PIECE_BYTES = 1 << 18
 UPLOAD_S = 900.0

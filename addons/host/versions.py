@@ -9,7 +9,7 @@ from msgspec import Struct
 from referee.addons.host.store import Store, audit, rows
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.reports.class_list import DISQUALIFIED, EARLIER, REFUSED, UNDECIDED, HandedIn
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 AN_HOUR_S = 3600.0
 COLUMNS = (

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from referee.addons.images.archive import Config, ImageArchive, Settings, opened
 from referee.addons.images.tree import MAX_PATH_BYTES, File, Folder, Node, Tree
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import expanded
 from referee.harness.isolation.layers.namespaces import BASE, OUTSIDE_IMAGE
 from referee.harness.isolation.plan import Image, Isolation, obstacle_to_images
-from referee.harness.paths import expanded
 from referee.harness.programs import build_cache
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.start_problem import problem_of_content

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from referee.harness.errors import UsageError
-from referee.harness.paths import HOME
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import HOME
 from referee.harness.programs import adapter_options, agent_imports, archive, build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed

@@ -37,7 +37,7 @@ from referee.addons.ladder.records import (
     read_game,
     same_owner,
 )
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE
 from referee.protocol.text import counted

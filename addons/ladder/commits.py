@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.addons.ladder.objects import FILE, PROGRAM, GitError, Repository
-from referee.harness import git
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common import git
+from referee.harness.common.errors import RunError, UsageError, writing
 
 ORIGIN = "origin"
 RACE = re.compile(r"\[rejected\]|cannot lock ref|fetch first|non-fast-forward")

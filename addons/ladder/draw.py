@@ -8,7 +8,7 @@ from msgspec import Struct
 from referee.addons.ladder.chain import Chain, Natures, Need, digest
 from referee.addons.ladder.records import Claim, Settings
 from referee.addons.tournament.formats.designs import rows, seated
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 WORD_BYTES = 8
 SEED_BITS = 32

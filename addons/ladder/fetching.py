@@ -12,8 +12,8 @@ from pathlib import Path
 
 from referee.addons.ladder.objects import TOO_LARGE, Repository
 from referee.addons.ladder.records import HOST, OBJECT
-from referee.harness import git
-from referee.harness.errors import RunError
+from referee.harness.common import git
+from referee.harness.common.errors import RunError
 
 ADDRESS = re.compile(f"https://({HOST.pattern})" + r"(?:/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+/?")
 MOST_ADDRESS = 300

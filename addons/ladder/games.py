@@ -16,7 +16,7 @@ from referee.addons.tournament.execution.worker import content
 from referee.addons.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.addons.tournament.execution.worker_pool import WorkerPool
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.replay.lines import Ending
 from referee.protocol.messages import Encoding
 

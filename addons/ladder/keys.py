@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.harness.errors import UsageError, writing
-from referee.harness.installed import extra_command
-from referee.harness.paths import read_limited
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.installed import extra_command
+from referee.harness.common.paths import read_limited
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

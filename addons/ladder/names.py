@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from unicodedata import category, normalize
 
 from referee.addons.ladder.records import NAME
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 MOST_PATH, MOST_NAME_BYTES = 500, 255
 GIT = re.compile(r"\.git|git~[0-9]+")

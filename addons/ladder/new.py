@@ -13,9 +13,9 @@ from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.records import BOTS, SETTINGS
 from referee.addons.rules import kept
 from referee.games.game import Game
-from referee.harness.errors import UsageError, writing
-from referee.harness.installed import NAME as REFEREE
-from referee.harness.installed import installed
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.installed import NAME as REFEREE
+from referee.harness.common.installed import installed
 from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE

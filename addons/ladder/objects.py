@@ -20,8 +20,8 @@ from typing import IO
 
 from msgspec import Struct
 
-from referee.harness import git
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common import git
+from referee.harness.common.errors import RunError, UsageError
 
 MOST_BYTES = 64 << 20
 """Of what a git command prints: half a million files."""

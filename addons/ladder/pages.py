@@ -10,8 +10,8 @@ from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.rows import Table, encoded, interval
 from referee.addons.tournament.reports.site import page_templates
 from referee.addons.web import page as viewer
-from referee.harness.errors import writing
-from referee.harness.output import OutputFolder
+from referee.harness.common.errors import writing
+from referee.harness.common.output import OutputFolder
 
 
 def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> OutputFolder:

@@ -24,8 +24,8 @@ from referee.addons.ladder.records import (
     same_owner,
     signed_file,
 )
-from referee.harness.errors import UsageError
-from referee.harness.installed import version
+from referee.harness.common.errors import UsageError
+from referee.harness.common.installed import version
 
 BRANCH = "ladder"
 """The first part of the names of branches."""

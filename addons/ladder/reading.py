@@ -33,9 +33,9 @@ from referee.addons.ladder.records import (
 )
 from referee.addons.rules import kept
 from referee.addons.wasm.kind import MODULE
-from referee.harness import toml
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common import toml
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
 from referee.harness.match.rule_options import options as rule_options
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.game import TimeControl
-from referee.harness import toml
-from referee.harness.errors import UsageError
+from referee.harness.common import toml
+from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.protocol.errors import UNDECODABLE
 

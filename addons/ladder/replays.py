@@ -21,9 +21,9 @@ from referee.addons.ladder.games import Played, line_of_game, origin_of
 from referee.addons.ladder.objects import TOO_LARGE, Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import Claim, batch_lines, game_line, read_game
-from referee.harness import git
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.paths import read_limited
+from referee.harness.common import git
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import read_limited
 from referee.harness.replay.reader import HEADER, MAX_BYTES, Replay
 from referee.harness.replay.simulate import Difference, verify
 

@@ -19,8 +19,8 @@ from referee.addons.ladder.rows import CROSS, FORMAT, Row, RunnerRow, Table, enc
 from referee.addons.ladder.trust import ERROR_RATE, Differences, Times, lateness, suspects
 from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.statistics.rating import Game, Rating, Tally, rate_without_numpy
-from referee.harness.installed import version
-from referee.harness.paths import cache_folder, read_limited, replace_file
+from referee.harness.common.installed import version
+from referee.harness.common.paths import cache_folder, read_limited, replace_file
 
 TIMEOUT = "timeout"
 MOST_TABLE_BYTES = 256 << 20

@@ -24,7 +24,7 @@ from referee.addons.ladder.records import (
     read_batch,
 )
 from referee.addons.ladder.workshop import unpacked
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 Merges = Sequence[Sequence[tuple[str, str]]]
 """For each merge its changes: status and path."""

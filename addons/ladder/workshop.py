@@ -13,10 +13,10 @@ from referee.addons.ladder.fetching import Vanished, fetched
 from referee.addons.ladder.objects import PROGRAM, Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import BOTS
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import cache_folder
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import cache_folder
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.programs.archive import LFS
 from referee.harness.programs.build import BOT_FILE

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from referee.games.contract import Player
+from referee.harness.common.records import ModelSettings
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
-from referee.harness.records import ModelSettings
 
 if TYPE_CHECKING:
     from referee.harness.replay.reader import Replay

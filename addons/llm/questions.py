@@ -12,7 +12,7 @@ from referee.addons.llm import spec as llm_spec
 from referee.games.contract import Call, Player, State
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness import rules
+from referee.harness.common import rules
 from referee.harness.seats.answer_text import Answers
 
 MAX_LISTED = 200

@@ -24,12 +24,12 @@ from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.common.records import CallCost, Exchange, Model, ModelSettings, ModelUse
 from referee.harness.process.bot_process import BotProcess, Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
 from referee.harness.programs.entrant import Entrant
-from referee.harness.records import CallCost, Exchange, Model, ModelSettings, ModelUse
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import CallTotals, MatchContext, Reply, SeatStatus
 from referee.harness.seats.start import MakePipes, Start

@@ -21,11 +21,11 @@ from msgspec import Struct
 
 from referee.addons.llm.kind import MODEL
 from referee.games.game import Game
-from referee.harness.errors import UsageError
-from referee.harness.paths import HOME, expanded, game_file, read_limited
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import HOME, expanded, game_file, read_limited
+from referee.harness.common.records import Model, ModelSettings
 from referee.harness.programs import adapter_options
 from referee.harness.programs.entrant import Entrant, Parsed
-from referee.harness.records import Model, ModelSettings
 
 PREFIX = "llm:"
 FOLDER = HOME / "addons" / "llm"

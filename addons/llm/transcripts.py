@@ -15,10 +15,10 @@ from referee.addons.llm.completions import Completion
 from referee.addons.llm.kind import MODEL
 from referee.addons.llm.relay import Received, Trouble
 from referee.games.contract import FaultKind, Player
-from referee.harness.errors import UsageError
-from referee.harness.paths import HOME
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import HOME
+from referee.harness.common.records import Exchange, ModelSettings, ModelUse
 from referee.harness.programs.entrant import Entrant
-from referee.harness.records import Exchange, ModelSettings, ModelUse
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.protocol.text import printable

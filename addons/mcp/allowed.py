@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness import maps
-from referee.harness.errors import UsageError
-from referee.harness.paths import expanded
+from referee.harness.common import maps
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import expanded
 from referee.harness.programs.kinds import is_path, kind_of, split_name
 from referee.harness.programs.spec import refuse_people
 from referee.harness.seats.kinds import PERSON

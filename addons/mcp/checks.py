@@ -9,8 +9,8 @@ import trio
 from msgspec import Meta, Struct
 
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError
-from referee.harness.nurseries import ungrouped
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.nurseries import ungrouped
 
 WAIT_S = 40.0
 """How long the client waits at most: many clients give up after a minute."""

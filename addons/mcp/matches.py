@@ -18,12 +18,12 @@ from referee.addons.mcp.checks import Check, Checked, Checks, Wanted
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.match import rule_options
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.installed import version
+from referee.harness.common.installed import version
 from referee.protocol.errors import UNDECODABLE
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -20,7 +20,7 @@ from referee.addons.mcp.messages import (
     Request,
     failure,
 )
-from referee.harness.nurseries import ungrouped
+from referee.harness.common.nurseries import ungrouped
 
 Read = Callable[[], Awaitable[bytes]]
 """Waits for bytes from the client; empty = the client has gone."""

@@ -44,10 +44,10 @@ from referee.games.contract import Result
 from referee.games.ending import headline
 from referee.games.game import Game, Listed
 from referee.games.schemas import game_schema
-from referee.harness import maps, rules
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import extra_command
-from referee.harness.known_games import find_family, find_game
+from referee.harness.common import maps, rules
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.installed import extra_command
+from referee.harness.common.known_games import find_family, find_game
 from referee.harness.match import rule_options
 from referee.harness.opponents import opponents
 from referee.harness.replay.reader import Replay

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 PROGRAM = Path(__file__).with_name("run_trial.py")
 PATIENCE_S = 120.0

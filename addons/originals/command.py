@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from referee.harness.paths import HOME
+from referee.harness.common.paths import HOME
 
 RUNNER = HOME / "addons" / "originals" / "run.py"
 """The program that runs agents. Replays name it."""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.originals.command import MODULE, ROOT, RUNNER
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs import adapter_options, agent_imports
 from referee.harness.programs.entrant import Entrant, Parsed
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from referee.games.contract import Player, Result, State
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.seats.decision import Decision
 
 if TYPE_CHECKING:  # a program that plays a policy needs numpy only

@@ -12,7 +12,7 @@ from referee.addons.rl.rendering import METADATA
 from referee.games.contract import Player, Result, Setup, State
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.match.rule_options import checked_seed
 from referee.harness.seats.decision import Decision
 

@@ -21,7 +21,7 @@ from referee.addons.rl.episode import (
 from referee.addons.rl.match_thread import MatchThread
 from referee.addons.rl.rendering import METADATA, Pictures, rendered
 from referee.games.contract import Player, Result
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

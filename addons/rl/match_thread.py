@@ -10,7 +10,7 @@ import trio
 
 from referee.games.contract import Call
 from referee.games.dice import Dice
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.match.match import Match, play
 from referee.harness.match.pause import PauseControl
 from referee.harness.match.series import missing

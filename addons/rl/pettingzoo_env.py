@@ -23,7 +23,7 @@ from referee.addons.rl.episode import (
 from referee.addons.rl.rendering import METADATA, Pictures, rendered
 from referee.games.contract import Player, Setup
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 Agent = str
 Spaces = dict[Agent, spaces.Space[Any]]

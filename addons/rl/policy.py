@@ -10,7 +10,7 @@ from referee.addons.rl.encoding import Encoding, Observation, encoding_of
 from referee.games.contract import Call, Player, in_json
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.opponents._follow import FOLLOWERS, Turn, follow
 from referee.harness.opponents._serve import Handler, UnknownMethod, serve
 from referee.harness.seats.decision import Decision

@@ -23,7 +23,7 @@ from referee.addons.rl.episode import (
 from referee.games.contract import Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.seats.decision import Decision
 
 BatchPolicy = Callable[[Observation], Any]

@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 
 from referee.addons.rules.source import GAME_FILE, NAME
 from referee.games.game import TimeControl
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import read_limited
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.opponents import OPPONENTS
-from referee.harness.paths import read_limited
 from referee.harness.programs.archive import Patterns
 from referee.harness.programs.folder_toml import read_folder_toml
 

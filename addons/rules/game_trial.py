@@ -31,7 +31,7 @@ from referee.harness.check.findings import (
     RuleResult,
     Status,
 )
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.process.core_wait import busiest_thread, own_thread
 

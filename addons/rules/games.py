@@ -17,15 +17,15 @@ from referee.addons.rules.state import ProgramState
 from referee.games.contract import Method, Standing
 from referee.games.game import Game, Presentation, Score
 from referee.games.registry import families, packaged_names
-from referee.harness.errors import UsageError
-from referee.harness.paths import REPLAYS, TOURNAMENTS
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import REPLAYS, TOURNAMENTS
+from referee.harness.common.type_errors import in_words
 from referee.harness.programs import bot_file
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import BotFile
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.zip_archive import USER_BYTES
-from referee.harness.type_errors import in_words
 
 
 def program(game: Game) -> RulesProgram:

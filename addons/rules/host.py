@@ -17,7 +17,7 @@ from pathlib import Path
 import trio
 
 from referee.addons.rules.messages import MEMORY_BYTES, STARTUP_S
-from referee.harness.errors import FOR_USERS, RunError
+from referee.harness.common.errors import FOR_USERS, RunError
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes

@@ -8,7 +8,7 @@ from referee.addons.rules.games import load
 from referee.addons.rules.kept import copy_files, portable_files
 from referee.addons.rules.source import GAME_FILE, installed_folder
 from referee.games.game import Game
-from referee.harness.errors import UsageError, writing
+from referee.harness.common.errors import UsageError, writing
 from referee.harness.isolation.removal import remove
 from referee.harness.programs import zip_archive
 from referee.harness.programs.zip_archive import USER_BYTES, USER_FILES

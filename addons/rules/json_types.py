@@ -14,9 +14,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
 from referee.addons.rules.game_file import control_character
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import read_limited
 from referee.harness.isolation.visible_paths import is_inside
-from referee.harness.paths import read_limited
 
 Schema = Mapping[str, Any]
 

@@ -12,9 +12,9 @@ from referee.addons.rules.game_file import read_game_file
 from referee.addons.rules.games import files_of, load
 from referee.addons.rules.source import GAME_FILE, SOURCE, installed_folder
 from referee.games.game import Game
-from referee.harness.errors import UsageError, writing
-from referee.harness.known_games import not_here
-from referee.harness.paths import make_folder, opener
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.known_games import not_here
+from referee.harness.common.paths import make_folder, opener
 from referee.harness.programs import build_cache, zip_archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.packing import pack

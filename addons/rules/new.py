@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from referee.harness.errors import UsageError
-from referee.harness.installed import installed
+from referee.harness.common.errors import UsageError
+from referee.harness.common.installed import installed
+from referee.harness.common.paths import KITS
 from referee.harness.languages import packages
 from referee.harness.new.write import Kit, RulesKit, filled, find_files, kits, refuse_used, with_origin, write_files
-from referee.harness.paths import KITS
 
 TEMPLATES = KITS / "new_rules"
 """A folder for each language, and `all`."""

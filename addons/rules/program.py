@@ -29,7 +29,7 @@ from referee.addons.rules.messages import (
     Seen,
     Turn,
 )
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.codec import MAX_DEPTH, codec
 from referee.protocol.errors import RemoteProtocolError

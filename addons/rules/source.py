@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.games.game import Game
-from referee.harness.errors import RunError, UsageError
-from referee.harness.paths import data_folder
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import data_folder
 
 GAME_FILE = "game.toml"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from referee.addons.rules.messages import Asked, Ruled, Turn
 from referee.addons.rules.program import NOT_JSON, RulesProgram
 from referee.games.contract import Call, Event, Fault, FaultKind, Method, Notice, Player, Result, Ruling, in_json
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.protocol.text import printable
 
 REASON_CHARACTERS = 4096

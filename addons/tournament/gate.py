@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from referee.addons.tournament.statistics.score import Sample, Strength, expected, llr
 from referee.addons.tournament.statistics.score import strength as strength_of
-from referee.harness.errors import UsageError
-from referee.harness.records import ModelUse
+from referee.harness.common.errors import UsageError
+from referee.harness.common.records import ModelUse
 
 LOOK_EVERY = 8
 """Seed groups between two looks at the likelihood ratio: every look is a chance to err."""

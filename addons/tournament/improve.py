@@ -15,8 +15,8 @@ from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import Found, finding, store
 from referee.addons.tournament.store.reader import Book
 from referee.harness.check.findings import CheckReport, Level
-from referee.harness.errors import UsageError, writing
-from referee.harness.paths import replace_file
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.paths import replace_file
 from referee.harness.programs import archive
 from referee.harness.programs.entrant import shown_name
 from referee.harness.programs.kinds import split_name

@@ -20,8 +20,8 @@ from referee.addons.tournament.plan_changes import entered, keeping_places, set_
 from referee.addons.tournament.store.ledger import PLAN, FolderInUse, claimed
 from referee.addons.tournament.store.reader import Book, idents_of, read
 from referee.addons.tournament.swiss_changes import with_points_kept, with_rounds
-from referee.harness.errors import UsageError, reason, writing
-from referee.harness.paths import make_folder, read_limited, replace_file
+from referee.harness.common.errors import UsageError, reason, writing
+from referee.harness.common.paths import make_folder, read_limited, replace_file
 from referee.protocol.errors import UNDECODABLE
 
 INBOX = "inbox"

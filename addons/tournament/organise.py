@@ -22,9 +22,9 @@ from referee.addons.tournament.store.reader import check_files, has_games, ident
 from referee.addons.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.addons.tournament.ties import SCORE, Tie, default_ties, used_ties
 from referee.games.game import Game, Stakes, TimeControl
-from referee.harness.errors import NotIsolated, RunError, UsageError, writing
-from referee.harness.game_files import Openings
-from referee.harness.known_games import find_game
+from referee.harness.common.errors import NotIsolated, RunError, UsageError, writing
+from referee.harness.common.game_files import Openings
+from referee.harness.common.known_games import find_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant

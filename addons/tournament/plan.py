@@ -19,14 +19,14 @@ from referee.addons.tournament.formats.swiss import rounds_of
 from referee.addons.tournament.stage_settings import Stage, check_seats_of_format, check_stages
 from referee.addons.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 from referee.games.game import Stakes, TimeControl
-from referee.harness import toml
-from referee.harness.errors import UsageError, reason
-from referee.harness.game_files import Openings
-from referee.harness.installed import extra_command
-from referee.harness.known_games import find_game
+from referee.harness.common import toml
+from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.game_files import Openings
+from referee.harness.common.installed import extra_command
+from referee.harness.common.known_games import find_game
+from referee.harness.common.paths import read_limited, replace_file
 from referee.harness.match.rule_options import with_seats
 from referee.harness.opponents import OPPONENTS
-from referee.harness.paths import read_limited, replace_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import shown_name
 

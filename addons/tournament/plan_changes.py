@@ -16,8 +16,8 @@ from referee.addons.tournament.plan import Entry, Plan, checked, deciding, ident
 from referee.addons.tournament.reports.all_stages import ranked
 from referee.addons.tournament.stages import scheduled_games
 from referee.addons.tournament.store.reader import Book, LedgerResults, played_idents, read
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game
 from referee.harness.programs.entrant import shown_name
 from referee.protocol.text import listed
 

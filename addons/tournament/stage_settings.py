@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.formats.schedules import BRACKETS
 from referee.addons.tournament.ties import Tie, check_ties
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 TWO_SEATS = frozenset({"swiss", "series", "judged", "list-order", *BRACKETS})
 """Formats for games with two seats."""

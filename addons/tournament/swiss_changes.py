@@ -10,7 +10,7 @@ from referee.addons.tournament.formats.swiss import swiss_so_far
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan
 from referee.addons.tournament.store.reader import LedgerResults, read
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 def with_rounds(before: Plan, after: Plan, folder: Path) -> Plan:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 class Tie(StrEnum):

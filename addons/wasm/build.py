@@ -7,9 +7,9 @@ import msgspec
 
 from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import expanded
 from referee.harness.languages.registry import BY_SUFFIX
-from referee.harness.paths import expanded
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.build_process import BuildContext

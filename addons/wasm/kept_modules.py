@@ -7,7 +7,7 @@ from pathlib import Path
 from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
 from referee.games.contract import Player
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant

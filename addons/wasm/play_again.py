@@ -13,7 +13,7 @@ import msgspec
 from referee.addons.wasm import runner
 from referee.addons.wasm.transport import GUARD
 from referee.games.contract import Call, Fault, Player
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix

@@ -10,11 +10,11 @@ from referee.addons.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.addons.wasm.transport import Metered, MeteredProcess
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.game import Game
+from referee.harness.common.records import Metering
 from referee.harness.isolation.spawner import Ends
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
-from referee.harness.records import Metering
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import MatchContext, Reply
 from referee.harness.seats.start import MakePipes, Start

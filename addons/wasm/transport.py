@@ -12,7 +12,7 @@ from referee.addons.wasm import runner
 from referee.addons.wasm.frames import CALL, GO_ON, MATCH, NO_LIMIT, READS, USES, WROTE, Buffer, Message, encode
 from referee.addons.wasm.prices import UNITS_PER_S
 from referee.games.contract import Fault, FaultKind
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.pipes import Pipes

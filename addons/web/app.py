@@ -22,7 +22,7 @@ from referee.addons.web.replay_list import ReplayList
 from referee.addons.web.server.pages import Page, page
 from referee.addons.web.viewer_frames import Eyes
 from referee.games import registry
-from referee.harness.bell import Bell
+from referee.harness.match.bell import Bell
 
 KEPT = 6
 """How many replays stay in memory after their last reader has left."""

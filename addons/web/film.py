@@ -21,9 +21,9 @@ from playwright.async_api import Error, Page, async_playwright
 
 from referee.addons.web.page import empty_page, lines
 from referee.addons.web.pictures import BROWSERS, CLOSING_S
-from referee.harness.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.output import whole_file
 from referee.harness.isolation.self_protection import wait_for_adopted
-from referee.harness.output import whole_file
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 

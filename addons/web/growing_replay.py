@@ -12,8 +12,8 @@ from referee.addons.web.page import Closing, ViewerLines, encoded
 from referee.addons.web.replay_list import ReplaySource
 from referee.addons.web.viewer_frames import Eyes
 from referee.games.contract import State
-from referee.harness.bell import Bell
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.match.bell import Bell
 from referee.harness.replay.formats.originals import read_record
 from referee.harness.replay.reader import MAX_BYTES
 

@@ -7,7 +7,7 @@ from time import perf_counter
 from referee.addons.web.page import about, encoded, is_painted
 from referee.addons.web.replay_list import ReplaySource
 from referee.addons.web.viewer_frames import frame_builder
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference

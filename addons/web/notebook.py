@@ -6,7 +6,7 @@ from pathlib import Path
 from referee.addons.web.page import is_there, page
 from referee.games import registry
 from referee.games.ending import reason_in_words, winners
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.replay.lines import more_faults
 from referee.harness.replay.reader import Replay

@@ -15,8 +15,8 @@ from referee.addons.web.replay_list import FileSource
 from referee.addons.web.viewer_frames import Eyes, FrameBuilder, frame_builder
 from referee.games.contract import Player, State
 from referee.games.game import Game
-from referee.harness.errors import RunError
-from referee.harness.paths import HOME, game_file
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import HOME, game_file
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference

@@ -14,8 +14,8 @@ from referee.addons.web.page import About, built, is_painted, painters
 from referee.addons.web.viewer_frames import shown
 from referee.games.contract import Player, State
 from referee.games.game import Game
-from referee.harness.errors import RunError
-from referee.harness.installed import extra_command
+from referee.harness.common.errors import RunError
+from referee.harness.common.installed import extra_command
 from referee.harness.isolation.self_protection import wait_for_adopted
 from referee.harness.replay.lines import plain
 

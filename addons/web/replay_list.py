@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from referee.games.contract import Result
 from referee.games.ending import reason_in_words
-from referee.harness.errors import RunError, UsageError
-from referee.harness.known_games import find_game
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
 from referee.harness.replay.lines import Ending, Header, more_faults

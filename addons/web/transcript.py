@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from referee.games.contract import Call, Player
 from referee.games.ending import headline
-from referee.harness.errors import UsageError
-from referee.harness.records import Exchange, Model, ModelUse
+from referee.harness.common.errors import UsageError
+from referee.harness.common.records import Exchange, Model, ModelUse
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions

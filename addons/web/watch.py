@@ -18,8 +18,8 @@ import trio
 from referee.addons.web.json_lines import JsonLines
 from referee.addons.web.server.limits import listen
 from referee.games.contract import Fault, FaultKind, Player, State
-from referee.harness.bell import Bell
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.match.bell import Bell
 from referee.harness.match.pause import PauseControl
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import state_hash

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from referee.harness.check.findings import CheckReport
-from referee.harness.paths import HOME, cache_folder
+from referee.harness.common.paths import HOME, cache_folder
 
 
 def for_author(report: CheckReport, paths: Sequence[Path], file: str) -> CheckReport:

@@ -12,13 +12,13 @@ from msgspec import Struct
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, Setup
 from referee.games.dice import derive_seed
 from referee.harness.check.request import Check
+from referee.harness.common.records import CallCost
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import core_wait_words
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import exit_words
 from referee.harness.process.usage import living_below
-from referee.harness.records import CallCost
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.program import Bot
 from referee.harness.seats.random_seat import RandomSeat

@@ -13,7 +13,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness.addons import hooks
 from referee.harness.check.source_lines import Place
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 if TYPE_CHECKING:
     from referee.harness.check.checks import Progress

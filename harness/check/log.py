@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import IO
 
 from referee.harness.check.findings import RuleResult
-from referee.harness.errors import writing
-from referee.harness.paths import opener
+from referee.harness.common.errors import writing
+from referee.harness.common.paths import opener
 
 MOST_BYTES = 1 << 20
 """Of what builds print. The author decides how much that is."""

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from referee.harness import installed
 from referee.harness.check.findings import (
     NOT_TRIED,
     UNDECIDED,
@@ -20,11 +19,12 @@ from referee.harness.check.findings import (
     Status,
     rule_named,
 )
-from referee.harness.errors import writing
-from referee.harness.markdown import escaped
+from referee.harness.common import installed
+from referee.harness.common.errors import writing
+from referee.harness.common.markdown import escaped
+from referee.harness.common.output import write_whole
+from referee.harness.common.paths import make_folder
 from referee.harness.match.verdict import machine_share
-from referee.harness.output import write_whole
-from referee.harness.paths import make_folder
 from referee.protocol.text import counted, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

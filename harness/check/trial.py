@@ -18,7 +18,7 @@ from referee.harness.check.engine_match import (
 from referee.harness.check.findings import BASIC_RULES, Costs, Finding, Level, rule_named
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.source_lines import places
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import OnNoise
 from referee.harness.programs.entrant import Entrant

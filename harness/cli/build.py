@@ -8,8 +8,8 @@ from cyclopts import Parameter
 
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import building, out
-from referee.harness.errors import UsageError, writing
-from referee.harness.output import write_whole
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.output import write_whole
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.spec import entrant
 from referee.harness.programs.targets import NATIVE, target_named, targets_help

@@ -22,8 +22,8 @@ from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err, print_result, progress
 from referee.harness.cli.signals import Ended, run
-from referee.harness.errors import FOR_USERS, RunError, UsageError, writing
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import FOR_USERS, RunError, UsageError, writing
+from referee.harness.common.known_games import typed_game
 from referee.harness.match.rule_options import with_seats
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildError, NoCore

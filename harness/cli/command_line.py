@@ -44,8 +44,9 @@ from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
-from referee.harness.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
-from referee.harness.installed import version
+from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
+from referee.harness.common.installed import version
+from referee.harness.common.paths import expanded
 from referee.harness.isolation.self_protection import (
     TOO_MANY,
     hide_option,
@@ -56,7 +57,6 @@ from referee.harness.isolation.self_protection import (
 )
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.match.rule_options import option_names
-from referee.harness.paths import expanded
 from referee.harness.programs.entrant import check_utf8
 
 MOST_OF_A_PATH = 200

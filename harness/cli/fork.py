@@ -14,8 +14,9 @@ from referee.harness.cli.recorded_bots import RecordedOptions, agree, is_foreign
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
+from referee.harness.match.rerun.fork import fork_match, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
@@ -25,7 +26,6 @@ from referee.harness.programs.spec import entrants, refuse_people
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.writer import claim_file
-from referee.harness.rerun.fork import fork_match, path_of
 from referee.harness.seats.kinds import PERSON
 
 

@@ -5,14 +5,14 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.nested import add_commands
 from referee.harness.cli.options import GameName
 from referee.harness.cli.reports import games as reports
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged
-from referee.harness.known_games import find_family, typed_game
+from referee.harness.common import rules
+from referee.harness.common.known_games import find_family, typed_game
 
 games_app = App(name="games")
 

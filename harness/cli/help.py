@@ -16,7 +16,7 @@ from msgspec import Struct
 from referee.harness.cli.exit_codes import MEANINGS
 from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.options import MORE_TITLE
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.kinds import options_help
 
 FILES = {

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from referee.games.game import TimeControl
 from referee.harness.cli.units import bank, count, fuel, seconds, size
-from referee.harness.errors import NotIsolated, UsageError
+from referee.harness.common.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, OnNoise

@@ -35,12 +35,12 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
 from referee.harness.cli.screen import Screen, building, err, out, print_json, warn
 from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError
-from referee.harness.game_files import Book, Occasion, OpenedBook, Openings
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.game_files import Book, Occasion, OpenedBook, Openings
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series, side_by_side
-from referee.harness.nurseries import ungrouped
 from referee.harness.process import core_locks
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats

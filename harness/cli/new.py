@@ -10,8 +10,8 @@ from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
-from referee.harness.errors import UsageError
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import typed_game
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import ALIASES
 from referee.harness.new import write as new

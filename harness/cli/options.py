@@ -17,14 +17,14 @@ from cyclopts.validators import Number, mutually_exclusive
 
 from referee.games import registry
 from referee.games.game import Game, TimeControl
-from referee.harness import game_files, maps
 from referee.harness.cli.limit_options import LimitOptions
-from referee.harness.errors import UsageError
-from referee.harness.game_files import Book, Openings
-from referee.harness.known_games import find_game, typed_game
+from referee.harness.common import game_files, maps
+from referee.harness.common.errors import UsageError
+from referee.harness.common.game_files import Book, Openings
+from referee.harness.common.known_games import find_game, typed_game
+from referee.harness.common.paths import expanded
 from referee.harness.match import rule_options
 from referee.harness.match.rule_options import checked_seed, option_names
-from referee.harness.paths import expanded
 from referee.harness.process.limits import Limits
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.kinds import split_name

@@ -15,7 +15,7 @@ from referee.games.contract import Player
 from referee.harness.cli.limit_options import isolation
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import building, err
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, accepted_limits
 from referee.harness.programs import build_cache

@@ -16,7 +16,7 @@ from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, legend, steps, title
 from referee.harness.cli.screen import out, paged
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.formats import records
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.reader import Replay

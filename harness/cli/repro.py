@@ -17,7 +17,8 @@ from referee.harness.cli.recorded_bots import RecordedOptions, agree, recorded_e
 from referee.harness.cli.reports.text import as_json, counted, cut, printable
 from referee.harness.cli.screen import building, err, print_result
 from referee.harness.cli.signals import run
-from referee.harness.errors import NotIsolated, NotTested, RunError
+from referee.harness.common.errors import NotIsolated, NotTested, RunError
+from referee.harness.match.rerun.repro import PATIENCE, Reproduced, reproduce
 from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import attach_command, listening, process_of
 from referee.harness.programs.entrant import Entrant
@@ -25,7 +26,6 @@ from referee.harness.programs.kinds import from_transcript
 from referee.harness.programs.spec import entrant
 from referee.harness.replay import fault_report
 from referee.harness.replay.fault_report import FaultDetails
-from referee.harness.rerun.repro import PATIENCE, Reproduced, reproduce
 from referee.harness.seats.seat import Seat
 
 

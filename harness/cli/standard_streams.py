@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 import trio
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 READ_BYTES = 1 << 16
 

@@ -2,7 +2,7 @@
 
 import re
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import MOST_BYTES, MOST_PROCESSES, MOST_S
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}

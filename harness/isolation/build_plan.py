@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.hidden_files import HiddenFiles, select_visible
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
@@ -22,7 +23,6 @@ from referee.harness.isolation.plan import NONE, Isolation, Sandbox, layer_by_gu
 from referee.harness.isolation.probe import Machine, probe, sandbox_command
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
-from referee.harness.paths import REPLAYS, TOURNAMENTS
 
 SCRATCH = f"{BASE}/build"
 """The scratch folder in namespaces."""

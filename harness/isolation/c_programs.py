@@ -10,8 +10,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from referee.harness.common.paths import NOEXEC, cache_folder, forbids_programs
 from referee.harness.isolation.self_protection import children_waited_for
-from referee.harness.paths import NOEXEC, cache_folder, forbids_programs
 
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0

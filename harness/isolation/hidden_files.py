@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.visible_paths import is_inside, outermost
 
 COMPANION = re.compile(r".*\.(seat\d+\.(stderr|fault\d+|wasm)|rules\.stderr)", re.DOTALL)

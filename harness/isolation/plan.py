@@ -10,7 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.common.errors import NotIsolated, RunError, UsageError
+from referee.harness.common.paths import HOME, KITS
 from referee.harness.isolation import visible_paths
 from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
@@ -19,7 +20,6 @@ from referee.harness.isolation.layers.cgroups import Group, GroupLimits, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.probe import Machine, probe, sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE
-from referee.harness.paths import HOME, KITS
 
 NONE = "none"
 GUARANTEES: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from referee.harness.errors import NoRoom
+from referee.harness.common.errors import NoRoom
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.shared_block import shared
 from referee.harness.isolation.supervisor import (

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation import portable
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.harness.paths import HOME, KITS
+from referee.harness.common.paths import HOME, KITS
 
 MACHINE_FOLDERS = ("/sys/devices/system", "/sys/kernel/mm")
 """The processors and the memory. The rest of /sys shows devices, network traffic, and the control groups of others."""

@@ -9,12 +9,12 @@ import msgspec
 
 from referee.games.contract import FaultKind, Player, Ruling
 from referee.games.game import Game
+from referee.harness.common.records import CallCost
 from referee.harness.match.listener import Listener
 from referee.harness.match.turn import Driver
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import OnNoise, exit_words
 from referee.harness.process.stderr import last_lines
-from referee.harness.records import CallCost
 from referee.harness.replay.fault_report import Evidence, details_of, fault_report_folder, frame_text
 from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
 from referee.harness.replay.writer import ReplayWriter

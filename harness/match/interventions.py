@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from referee.games.contract import Call, Fault, Method, Player
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.match.clock import milliseconds
 from referee.harness.match.listener import Intervention
 from referee.harness.match.pause import PauseControl

@@ -14,6 +14,8 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
 from referee.games.game import Game, TimeControl
+from referee.harness.common.nurseries import ungrouped
+from referee.harness.common.records import Metering, Model
 from referee.harness.isolation.plan import common_layers, lost_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
@@ -24,13 +26,11 @@ from referee.harness.match.pause import PauseControl
 from referee.harness.match.replay_prefix import ReplayPrefix, prefix_calls
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import Verdict
-from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import called
-from referee.harness.records import Metering, Model
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,

@@ -2,7 +2,7 @@
 
 import time
 
-from referee.harness.bell import Bell
+from referee.harness.match.bell import Bell
 
 
 class PauseControl:

@@ -8,8 +8,8 @@ import msgspec
 
 from referee.games.contract import Setup, State
 from referee.games.game import Game
-from referee.harness.errors import UsageError
-from referee.harness.type_errors import in_words
+from referee.harness.common.errors import UsageError
+from referee.harness.common.type_errors import in_words
 
 
 def option_names(game: Game) -> list[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.addons import hooks
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.match.match import Match, Watcher, play
 from referee.harness.match.pause import PauseControl
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings, winner

@@ -11,11 +11,11 @@ from typing import Any
 from referee.games.contract import Call, Event, Fault, Notice, Player, Ruling, Setup
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
+from referee.harness.common.records import NO_COST
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.listener import Intervention, Listener
 from referee.harness.match.rule_options import first_position
 from referee.harness.process.limits import Limits
-from referee.harness.records import NO_COST
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Stop, state_hash
 from referee.harness.seats.seat import MatchContext, OutOfTurn
 from referee.protocol import messages

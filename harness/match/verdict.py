@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from referee.games.contract import Result
-from referee.harness.records import ModelUse, total
+from referee.harness.common.records import ModelUse, total
 from referee.harness.replay.lines import FaultReport, SeatSummary
 
 

@@ -24,13 +24,13 @@ from referee.games import registry
 from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness import git
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import NAME, installed, origin, pinned, requirements, version
+from referee.harness.common import git
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.installed import NAME, installed, origin, pinned, requirements, version
+from referee.harness.common.paths import HOME, KITS, game_file
 from referee.harness.isolation.visible_paths import is_inside
 from referee.harness.languages import packages
 from referee.harness.match.turn import Driver
-from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.targets import Target

@@ -16,7 +16,7 @@ from typing import Final
 import trio
 
 from referee.games.contract import Fault, FaultKind
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.process_tree import descendants, stop_all
 from referee.harness.isolation.spawner import Ends

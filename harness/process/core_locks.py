@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 NICENESS = 10
 """Of a check for which no core is spare: it gets a tenth of a core that a game wants, too."""

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from referee.games.contract import Fault, FaultKind
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.usage import Usage
 from referee.protocol.text import mebibytes

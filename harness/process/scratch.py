@@ -9,9 +9,9 @@ from pathlib import Path
 import trio
 
 from referee.games.contract import Fault, FaultKind
-from referee.harness import threads
+from referee.harness.common import threads
+from referee.harness.common.threads import Steps
 from referee.harness.isolation.layers.namespaces import MOST_FILES
-from referee.harness.threads import Steps
 from referee.protocol.text import mebibytes
 
 LOOK_EVERY_S = 0.1

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from referee.harness.common.records import Moment
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.stderr import last_lines
 from referee.harness.process.usage import Usage
-from referee.harness.records import Moment
 from referee.protocol.messages import Initialize
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import psutil
 from msgspec import Struct
 
-from referee.harness import threads
+from referee.harness.common import threads
+from referee.harness.common.records import Moment
+from referee.harness.common.threads import Steps
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.process_tree import walk
 from referee.harness.isolation.supervisor import PORTABLE
-from referee.harness.records import Moment
-from referee.harness.threads import Steps
 
 CURVE_MOMENTS = 400
 """Readings that are kept: the last ten seconds."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from referee.harness.errors import UsageError
-from referee.harness.paths import expanded
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import expanded
 
 
 def split(text: str, known: Mapping[str, bool], spec: str) -> tuple[dict[str, str], str]:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.visible_paths import is_inside
 
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})

@@ -13,10 +13,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import KITS, forbids_programs
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import toolchains
-from referee.harness.paths import KITS, forbids_programs
 from referee.harness.programs import archive
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.build import BOT_FILE, build_folder

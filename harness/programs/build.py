@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.removal import remove
 from referee.harness.languages import toolchains
 from referee.harness.programs import archive, build_cache, build_copy

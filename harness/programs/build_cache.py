@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import cache_folder
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import cache_folder
 
 ORIGIN = "origin"
 """A file in each build's folder: the path of the source."""

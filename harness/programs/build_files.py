@@ -9,11 +9,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.build_plan import BuildFiles
 from referee.harness.isolation.layers.namespaces import BASE
 from referee.harness.isolation.visible_paths import SYSTEM_FOLDERS, is_inside, outermost
 from referee.harness.languages import toolchains
-from referee.harness.paths import KITS
 from referee.harness.programs import build_cache
 
 Environment = Mapping[str, str]

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import NotIsolated, RunError
+from referee.harness.common.errors import NotIsolated, RunError
 from referee.harness.isolation import job, plan
 from referee.harness.isolation.build_plan import build_sandbox
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits

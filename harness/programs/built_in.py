@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import HOME
 from referee.harness.opponents import OPPONENTS, Opponent, levels, opponent_named, opponents
-from referee.harness.paths import HOME
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import CHEAT, PATH, kind_of, split_name

@@ -5,9 +5,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from referee.games import registry
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import expanded, forbids_programs
 from referee.harness.opponents import opponents
-from referee.harness.paths import expanded, forbids_programs
 from referee.harness.programs import archive, zip_archive
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext

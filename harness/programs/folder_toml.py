@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
-from referee.harness import toml
-from referee.harness.errors import UsageError, reason
+from referee.harness.common import toml
+from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.paths import read_limited
 from referee.harness.isolation.visible_paths import is_inside
-from referee.harness.paths import read_limited
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ import msgspec
 
 from referee.games.contract import Player
 from referee.harness import addons
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import Entrant, Parsed
 
 if TYPE_CHECKING:

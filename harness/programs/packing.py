@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import IO
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs import zip_archive
 from referee.harness.programs.archive import BotArchive
 

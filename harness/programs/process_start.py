@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from referee.harness.common.paths import KITS
 from referee.harness.languages.registry import BY_RUNTIME
-from referee.harness.paths import KITS
 
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
 SETTINGS = {

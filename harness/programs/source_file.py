@@ -7,12 +7,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.language import Argv, Language
 from referee.harness.languages.registry import BY_SUFFIX
-from referee.harness.paths import KITS
 from referee.harness.programs import archive
 from referee.harness.programs.build import build_folder, build_source
 from referee.harness.programs.build_process import BuildContext

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import msgspec
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.entrant import Entrant, Parsed, check_utf8, with_unique_names

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from referee.harness.errors import RunError
-from referee.harness.paths import NOEXEC, forbids_programs
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import NOEXEC, forbids_programs
 from referee.harness.programs.archive import ELF, FOREIGN
 from referee.harness.programs.build_process import BuildError
 

@@ -4,9 +4,9 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import read_limited
 from referee.harness.languages.registry import BY_SUFFIX
-from referee.harness.paths import read_limited
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import BotFile, read_bot_file
 from referee.harness.programs.build import BOT_FILE

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from referee.harness.addons import hooks
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 if TYPE_CHECKING:
     from referee.harness.programs.build_process import BuildContext

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.removal import remove
 from referee.harness.programs import build_cache
 from referee.harness.programs.archive import LFS, PROGRAMS, begins_with, sha256

@@ -22,11 +22,11 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.contract import FaultKind
-from referee.harness import rules
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.installed import version
-from referee.harness.paths import read_limited
-from referee.harness.records import Moment
+from referee.harness.common import rules
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.installed import version
+from referee.harness.common.paths import read_limited
+from referee.harness.common.records import Moment
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import MAX_BYTES, Replay
 from referee.protocol.errors import UNDECODABLE

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
-from referee.harness.records import Exchange, Metering, Model, ModelUse
+from referee.harness.common.records import Exchange, Metering, Model, ModelUse
 from referee.protocol.messages import Encoding
 from referee.protocol.text import printable
 

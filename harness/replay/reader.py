@@ -11,9 +11,9 @@ import msgspec
 from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
-from referee.harness.errors import UsageError
-from referee.harness.known_games import find_game, not_here
-from referee.harness.paths import open_file
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import find_game, not_here
+from referee.harness.common.paths import open_file
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
 from referee.protocol.errors import UNDECODABLE
 

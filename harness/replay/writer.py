@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.errors import FOR_USERS, RunError
-from referee.harness.paths import REPLAYS
-from referee.harness.records import CallCost
+from referee.harness.common.errors import FOR_USERS, RunError
+from referee.harness.common.paths import REPLAYS
+from referee.harness.common.records import CallCost
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 from referee.protocol.text import escaped_json
 

@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from referee.games.contract import Fault
-from referee.harness.errors import RunError
-from referee.harness.paths import HOME, KITS
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import HOME, KITS
 from referee.harness.process.bot_process import Program
 from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits, crashed

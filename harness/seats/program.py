@@ -11,12 +11,12 @@ import trio
 
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player
 from referee.games.game import Game
+from referee.harness.common.records import CallCost, Metering, Model
 from referee.harness.process.bot_process import Program, State
 from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Late, Transport
-from referee.harness.records import CallCost, Metering, Model
 from referee.harness.seats.seat import (
     PROGRAM_CHARACTERS,
     CallTotals,

@@ -10,7 +10,9 @@ from pathlib import Path
 import trio
 from msgspec import Struct, field
 
-from referee.harness.errors import NotIsolated, RunError
+from referee.harness.common.errors import NotIsolated, RunError
+from referee.harness.common.nurseries import ungrouped
+from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
 from referee.harness.isolation.layers.namespaces import BASE
@@ -18,8 +20,6 @@ from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
 from referee.harness.isolation.spawner import Spawner, open_spawner
-from referee.harness.nurseries import ungrouped
-from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.limits import Limits, rlimits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock

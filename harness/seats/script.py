@@ -5,8 +5,8 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind
-from referee.harness.errors import UsageError, reason
-from referee.harness.paths import expanded, read_limited
+from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.paths import expanded, read_limited
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.kinds import SCRIPT

@@ -10,9 +10,9 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
-from referee.harness.nurseries import ungrouped
+from referee.harness.common.nurseries import ungrouped
+from referee.harness.common.records import NO_COST, CallCost, ModelUse
 from referee.harness.process.transport import ProcessStatus
-from referee.harness.records import NO_COST, CallCost, ModelUse
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
 

@@ -36,7 +36,7 @@ from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.check.request import Check
 from referee.harness.check.rules import best_opponent
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant

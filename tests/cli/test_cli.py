@@ -22,7 +22,7 @@ from scripted import PYTHON, Arena
 import referee
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.verdict import noise
-from referee.harness.maps import MAPS
+from referee.harness.common.maps import MAPS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 

@@ -23,7 +23,7 @@ from referee.addons.tournament.store.bot_archives import archive_path, finding, 
 from referee.games import registry
 from referee.harness.cli.exit_codes import AT_FAULT, FAILED, INCONCLUSIVE, PLAYED
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.programs.kinds import prefixes
 

@@ -11,9 +11,9 @@ from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands, explained, reference, topic, topics
 from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import HOME
 from referee.harness.match.rule_options import option_names
-from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
 
 MOST = 20

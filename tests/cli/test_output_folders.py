@@ -16,8 +16,8 @@ from referee.addons.tournament.plan import read_plan, write_plan
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.tournament.store.reader import counted_lines
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
-from referee.harness.output import MARK, OutputFolder, whole_file
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.output import MARK, OutputFolder, whole_file
 from referee.harness.replay.fault_report import DETAILS, fault_report_folder, remove_fault_reports
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 import referee
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.kinds import prefixes
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.answer_text import Answers, Unclear
 

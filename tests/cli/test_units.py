@@ -5,7 +5,7 @@ import pytest
 from referee.games.game import TimeControl
 from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.cli.units import seconds, size
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 @pytest.mark.parametrize(

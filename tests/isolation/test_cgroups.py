@@ -16,7 +16,7 @@ from scripted import Arena
 
 from referee.addons.wasm.seat import RUNNER_BYTES
 from referee.games.contract import FaultKind
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
 from referee.harness.isolation.layers.cgroups import MOST_LEFT_BYTES, Group, GroupLimits, Groups, Hierarchy

@@ -10,7 +10,7 @@ from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
-from referee.harness import threads
+from referee.harness.common import threads
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers.namespaces import MOST_FILES
 from referee.harness.isolation.plan import OFF, Isolation

@@ -18,7 +18,7 @@ from accounts import ACCOUNTS, ordinary_python, run_referee
 from scripted import PREAMBLE, PYTHON, Arena
 from unchanged import MATCH_CODE
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation import hidden_files
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import bubblewrap

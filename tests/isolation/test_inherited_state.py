@@ -19,7 +19,7 @@ from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store.reader import Book
 from referee.games.game import TimeControl
 from referee.harness.cli.main import main
-from referee.harness.errors import NotIsolated
+from referee.harness.common.errors import NotIsolated
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe, probed

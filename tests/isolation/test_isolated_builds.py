@@ -15,7 +15,7 @@ import pytest
 from contests import environment
 from needs import for_root, needs
 
-from referee.harness.errors import NotIsolated, RunError
+from referee.harness.common.errors import NotIsolated, RunError
 from referee.harness.isolation import probe
 from referee.harness.isolation.plan import Isolation, layer_by_guarantee
 from referee.harness.process.limits import Limits

@@ -31,7 +31,7 @@ from unchanged import CORE
 
 from referee.games.contract import FaultKind
 from referee.harness.cli.exit_codes import NOT_ISOLATED
-from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.common.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets

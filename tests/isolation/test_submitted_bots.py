@@ -13,9 +13,9 @@ from defects import bot
 
 from referee.addons.engines import command as engines
 from referee.addons.originals import command as originals
+from referee.harness.common.paths import HOME
 from referee.harness.isolation.plan import isolation as parsed
 from referee.harness.isolation.plan import layer_by_guarantee
-from referee.harness.paths import HOME
 
 pytestmark = [
     pytest.mark.slow,

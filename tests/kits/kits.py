@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from needs import skip_without
 
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.harness.programs import build, build_cache
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant

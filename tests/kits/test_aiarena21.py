@@ -13,7 +13,7 @@ from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Ground, Map, Options, Player, load
 from referee.games.contract import Setup
-from referee.harness import maps
+from referee.harness.common import maps
 from referee.protocol.messages import Encoding, ErrorObject
 
 pytestmark = pytest.mark.depends_on(*INPUTS)

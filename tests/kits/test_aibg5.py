@@ -14,7 +14,7 @@ from test_matches import assert_clean, matches, named
 from referee.games.aibg5 import AIBG5, Options
 from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
-from referee.harness import maps
+from referee.harness.common import maps
 from referee.harness.opponents.trainer import hunt
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject

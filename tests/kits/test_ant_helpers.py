@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games import reantics, registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 sys.path.append(str(KITS / "python"))
 from referee_kit import ants as kit

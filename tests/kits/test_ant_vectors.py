@@ -18,7 +18,7 @@ from kits import INPUTS, SUFFIXES, need
 from referee.games import reantics, registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 from referee.tools import helpers

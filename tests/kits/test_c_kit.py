@@ -16,7 +16,7 @@ from unchanged import CORE
 
 from referee.games import aiarena21, quoridor, reantics, tictactoe
 from referee.games.game import Game
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import c

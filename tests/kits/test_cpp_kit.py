@@ -14,7 +14,7 @@ from unchanged import CORE
 
 from referee.games import reantics, tictactoe
 from referee.games.game import Game
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 

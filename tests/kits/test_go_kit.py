@@ -14,8 +14,8 @@ from driving import NAMES, Bot
 from kits import INPUTS, WriteBot, readme_bot, work
 from unchanged import CORE
 
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import Isolation
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject

@@ -19,8 +19,8 @@ from driving import NAMES, Bot
 from kits import INPUTS, WriteBot, built, readme_bot
 from unchanged import CORE
 
+from referee.harness.common.paths import HOME, KITS
 from referee.harness.match.series import Outcome
-from referee.harness.paths import HOME, KITS
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 

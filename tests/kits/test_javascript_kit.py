@@ -17,10 +17,10 @@ from unchanged import CORE
 
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import Isolation
 from referee.harness.new import write as new
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject

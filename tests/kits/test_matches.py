@@ -15,11 +15,11 @@ from unchanged import CORE
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
+from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant

@@ -14,8 +14,8 @@ from kits import INPUTS, built, need, readme_bot
 from needs import skip_without
 
 from referee.games import registry
+from referee.harness.common.paths import KITS
 from referee.harness.new import write as new
-from referee.harness.paths import KITS
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
 

@@ -19,7 +19,7 @@ from driving import NAMES, Bot
 from kits import INPUTS, WriteBot, readme_bot
 from unchanged import CORE
 
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject, Hello
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from needs import skip_without
 
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 COMMAND = re.compile(r"^(?:.*`)?(referee --game \w+ examples/\w+ @random)", re.MULTILINE)
 COMMANDS = {file.parent.name: COMMAND.findall(file.read_text("utf-8")) for file in sorted(KITS.glob("*/README.md"))}

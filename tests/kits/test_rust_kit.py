@@ -16,7 +16,7 @@ from needs import skip_without
 from unchanged import CORE
 
 from referee.games import registry
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import rust
 from referee.tools.kits.shapes import Binding

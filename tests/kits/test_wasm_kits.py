@@ -21,8 +21,8 @@ from referee.addons.tournament.store import reader
 from referee.addons.wasm import runner
 from referee.addons.wasm.build import build_module
 from referee.harness.cli.main import main
+from referee.harness.common.paths import KITS
 from referee.harness.languages import packages
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.protocol.messages import Encoding

@@ -18,7 +18,7 @@ from referee.harness.languages.rust import RUST
 from referee.harness.programs.debuggers import crash_advice, debugger
 from referee.harness.programs.spec import entrant
 
-pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "harness/languages", "harness/rerun")
+pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "harness/languages", "harness/match/rerun")
 
 Said = Callable[..., str]
 

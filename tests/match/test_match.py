@@ -16,7 +16,7 @@ from referee.games import registry
 from referee.games.contract import Call, Event, FaultKind, Result, State, draw
 from referee.games.dice import derive_seed
 from referee.games.game import TimeControl
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series

@@ -20,9 +20,9 @@ import yaml
 
 from referee.games import registry
 from referee.harness.cli.main import main
-from referee.harness.installed import installed
+from referee.harness.common.installed import installed
+from referee.harness.common.paths import KITS
 from referee.harness.new import write as new
-from referee.harness.paths import KITS
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from unchanged import MATCH_CODE
 
 from referee.games.contract import Fault
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.spawner import Ends, Spawner, open_spawner
 from referee.harness.process.bot_process import TRANSITIONS, BotProcess, Program, State

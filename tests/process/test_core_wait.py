@@ -20,7 +20,7 @@ from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.match.series import Series, play_series

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.harness.paths import read_limited
+from referee.harness.common.paths import read_limited
 
 
 def test_a_file_that_becomes_a_named_pipe_is_never_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from scripted import PREAMBLE, PYTHON, Arena
 
 from referee import api
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache, source_file

@@ -20,12 +20,12 @@ from busy_core import busy_core
 from needs import needs
 from unchanged import CORE
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import KITS
 from referee.harness.isolation import launcher_build
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.languages import packages, toolchains
-from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache, build_process, source_file
 from referee.harness.programs import spec as specs

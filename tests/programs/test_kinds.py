@@ -18,7 +18,7 @@ from referee.addons.wasm import runner as wasm_runner
 from referee.games import registry
 from referee.harness.addons import hooks
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs import kinds
 from referee.harness.programs.source_file import SOURCES

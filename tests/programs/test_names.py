@@ -18,7 +18,7 @@ from referee.addons.tournament.plan import identified
 from referee.addons.tournament.store.bot_archives import finding
 from referee.harness.cli.exit_codes import AT_FAULT
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import shown_name
 from referee.harness.programs.kinds import prefixes
 from referee.harness.programs.spec import entrant, name_of

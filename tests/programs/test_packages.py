@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
+from referee.harness.common.paths import KITS
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.packages import ITEMS, SYSTEMS, missing_in
-from referee.harness.paths import KITS
 from referee.harness.programs.build_process import BuildContext, Command, run_build
 
 ROOT = KITS.parent

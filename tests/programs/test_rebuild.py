@@ -12,7 +12,7 @@ import pytest
 from needs import needs
 from test_build import bot, entrant, needs_gcc, own_cache, says, until
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.programs import build_cache

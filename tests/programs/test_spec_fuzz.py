@@ -13,7 +13,7 @@ from referee.addons.engines import spec as engine_spec
 from referee.addons.kaggle import spec as kaggle_spec
 from referee.addons.llm import spec as llm_spec
 from referee.addons.originals import spec as original_spec
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.adapter_options import split
 from referee.harness.programs.kinds import prefixes
 from referee.harness.programs.spec import entrants

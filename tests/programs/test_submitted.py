@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.spec import entrant
 from referee.harness.programs.zip_archive import bot_in, unpack
 

@@ -8,7 +8,7 @@ import pytest
 
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.bot_archives import Found, archive_path, finding, install, is_installed, store
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import BotFile, read_bot_file
 from referee.harness.programs.spec import entrant

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vectors import CLOCK, PLAIN, initialize
 
-from referee.harness.paths import HOME
+from referee.harness.common.paths import HOME
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.errors import RemoteProtocolError
 from referee.protocol.messages import Encoding, ErrorObject, Hello

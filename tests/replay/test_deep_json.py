@@ -16,9 +16,9 @@ from referee.addons.tournament.store.replay_source import LedgerShelf
 from referee.addons.web.replay_list import FolderList
 from referee.games.contract import Setup
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.known_games import find_game
 from referee.harness.isolation.supervisor_messages import decode
-from referee.harness.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.seats.answer_text import Answers, Unclear
 

@@ -10,8 +10,8 @@ import pytest
 from referee.games import aiarena21, tictactoe
 from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.contract import Fault, FaultKind, Player, Setup
-from referee.harness.errors import RunError, UsageError
-from referee.harness.records import NO_COST
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.records import NO_COST
 from referee.harness.replay.formats.originals import FORMATS
 from referee.harness.replay.formats.records import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash

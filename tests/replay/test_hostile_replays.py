@@ -99,7 +99,7 @@ def changed(lines: list[bytes], luck: random.Random) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/rerun", "addons/web", "viewer")
+@pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/match/rerun", "addons/web", "viewer")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_changed_replay_ends_no_command_in_a_traceback(
     viewer: None, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

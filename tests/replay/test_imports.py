@@ -16,7 +16,7 @@ from referee.addons.web.page import lines
 from referee.addons.web.replay_list import FolderList, replay_list
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.formats.originals import Original, read_record
 from referee.harness.replay.formats.records import export
 from referee.harness.replay.reader import Replay

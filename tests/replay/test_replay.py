@@ -20,9 +20,9 @@ from referee.games.contract import Fault, FaultKind, Result, Setup, win
 from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.records import CallCost
 from referee.harness.isolation.process_tree import READ_BY
-from referee.harness.records import CallCost
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify

@@ -16,8 +16,8 @@ from referee.games.contract import Setup, State
 from referee.games.dice import Dice
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
-from referee.harness.errors import RunError, UsageError
-from referee.harness.records import NO_COST
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.records import NO_COST
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify

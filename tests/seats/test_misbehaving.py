@@ -20,7 +20,7 @@ from accounts import ACCOUNTS, ORDINARY, ordinary_python, shared_cache
 from misbehaving import FAMILIES, MATCHES, programs
 from unchanged import MATCH_CODE
 
-from referee.harness.paths import HOME
+from referee.harness.common.paths import HOME
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,7 +12,7 @@ from scripted import Arena
 
 from referee.games.contract import Fault, FaultKind, State
 from referee.games.game import TimeControl
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match
 from referee.harness.match.pause import PauseControl

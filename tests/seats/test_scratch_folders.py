@@ -9,7 +9,7 @@ import psutil
 import pytest
 from scripted import Arena
 
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
 from referee.harness.process.limits import Limits

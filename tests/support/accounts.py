@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from referee.harness.common.paths import HOME
 from referee.harness.isolation import launcher_build
-from referee.harness.paths import HOME
 
 ORDINARY = 61234
 """An unused account."""

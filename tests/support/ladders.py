@@ -15,7 +15,7 @@ from referee.addons.ladder.new import write_ladder
 from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Fields, Ladder
 from referee.addons.ladder.records import claim_path, signed_file
-from referee.harness.known_games import find_game
+from referee.harness.common.known_games import find_game
 
 START = 1_790_000_000
 INSTALL = "git+https://example.org/referee@v0.1.0"

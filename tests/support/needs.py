@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.tools.toolchains import CORE, TOOLCHAINS, missing, works
 
 LACKING = "missing on this machine: "

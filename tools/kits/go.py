@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 from referee.tools.kits.shapes import (
     Binding,
     Choice,

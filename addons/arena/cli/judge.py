@@ -12,7 +12,7 @@ from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import cut, printable
 from referee.harness.cli.screen import building, out, print_result, progress
 from referee.harness.cli.signals import run
-from referee.harness.known_games import typed_game
+from referee.harness.common.known_games import typed_game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import Entrant

@@ -18,7 +18,7 @@ from referee.harness.cli.options import NO_REPLAY
 from referee.harness.cli.screen import out, warn
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.writer import claim_folder
 
 MAX_JOBS = 64

@@ -9,8 +9,8 @@ from referee.harness.cli.options import GameName, Seed, drawn
 from referee.harness.cli.screen import building
 from referee.harness.cli.signals import run
 from referee.harness.cli.standard_streams import read_input, write_output
-from referee.harness.errors import UsageError
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import typed_game
 from referee.harness.programs.built_in import check_seats, entrant_in_game
 from referee.harness.programs.spec import entrant
 

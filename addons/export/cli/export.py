@@ -11,7 +11,7 @@ from referee.addons.export.problem import Accept, Terms, write_problem
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import POSITIVE, GameName, Seed, SetupOptions, drawn
 from referee.harness.cli.screen import out
-from referee.harness.known_games import typed_game
+from referee.harness.common.known_games import typed_game
 from referee.harness.programs.built_in import check_seats
 
 export_app = App(name="export", help="Writes packages for other systems.")

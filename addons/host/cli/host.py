@@ -22,9 +22,9 @@ from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seats, Setup
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.known_games import typed_game
 from referee.harness.isolation.probe import probe
-from referee.harness.known_games import typed_game
 from referee.harness.match.rule_options import with_seats
 from referee.harness.process import core_locks
 

@@ -7,7 +7,7 @@ from referee.addons.host.client import Client, State, packed
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, progress
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.kinds import PATH, kind_of, split_file
 from referee.protocol.text import listed
 

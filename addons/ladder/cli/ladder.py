@@ -31,8 +31,8 @@ from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.known_games import find_game, typed_game
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.known_games import find_game, typed_game
 from referee.harness.match.rule_options import with_seats
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE

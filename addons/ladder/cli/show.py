@@ -19,8 +19,8 @@ from referee.harness.cli.options import MORE
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out, progress, warn
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
-from referee.harness.output import what_stays
+from referee.harness.common.errors import UsageError
+from referee.harness.common.output import what_stays
 
 Folder = Annotated[Path, MORE]
 SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")

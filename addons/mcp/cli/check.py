@@ -15,7 +15,7 @@ from referee.addons.mcp.matches import Conditions
 from referee.harness.check.checks import check, not_built
 from referee.harness.check.findings import RULES, CheckReport, RuleResult
 from referee.harness.check.request import Check, Origin
-from referee.harness.errors import NoRoom, RunError, UsageError
+from referee.harness.common.errors import NoRoom, RunError, UsageError
 from referee.harness.match import rule_options
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats

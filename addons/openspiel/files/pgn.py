@@ -15,7 +15,7 @@ from referee.addons.openspiel.start import CHESS, FEN_OPTION, MOVES_OPTION, firs
 from referee.addons.openspiel.types import search_of
 from referee.games.contract import Result
 from referee.games.game import TimeControl
-from referee.harness.game_files import GameFiles, Move, Record, one_line, tag
+from referee.harness.common.game_files import GameFiles, Move, Record, one_line, tag
 
 if TYPE_CHECKING:
     import chess

@@ -10,7 +10,7 @@ from referee.addons.openspiel.adjudication import REASON
 from referee.addons.openspiel.files import EXTRA
 from referee.addons.openspiel.start import MOVES_OPTION, first_state
 from referee.games.contract import Result
-from referee.harness.game_files import GameFiles, Record, one_line, tag
+from referee.harness.common.game_files import GameFiles, Record, one_line, tag
 
 GO = "go"
 BLACK, WHITE = 0, 1

@@ -3,7 +3,7 @@
 from referee.addons.rules.install import install, uninstall
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import out
-from referee.harness.paths import expanded
+from referee.harness.common.paths import expanded
 
 
 def games_install(folder: str) -> int:

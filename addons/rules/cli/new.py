@@ -12,7 +12,7 @@ from referee.harness.cli.added import NewOptions
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.registry import ALIASES
 

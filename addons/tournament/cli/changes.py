@@ -10,7 +10,7 @@ from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import err, out
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.protocol.text import listed
 
 

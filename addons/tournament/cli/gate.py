@@ -48,9 +48,9 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
-from referee.harness.errors import FOR_USERS, RunError, UsageError
-from referee.harness.known_games import typed_game
-from referee.harness.records import total
+from referee.harness.common.errors import FOR_USERS, RunError, UsageError
+from referee.harness.common.known_games import typed_game
+from referee.harness.common.records import total
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 

@@ -41,8 +41,8 @@ from referee.harness.cli.reports.check import check_report
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.signals import run
-from referee.harness.errors import RunError, UsageError
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.known_games import typed_game
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.built_in import check_seats
 from referee.harness.programs.entrant import shown_name

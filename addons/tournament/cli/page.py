@@ -12,8 +12,8 @@ from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, warn
-from referee.harness.errors import UsageError
-from referee.harness.output import what_stays
+from referee.harness.common.errors import UsageError
+from referee.harness.common.output import what_stays
 from referee.protocol.text import counted
 
 

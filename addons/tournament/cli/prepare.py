@@ -32,9 +32,9 @@ from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import print_result, progress
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError, writing
-from referee.harness.known_games import find_game, typed_game
-from referee.harness.paths import opener
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.known_games import find_game, typed_game
+from referee.harness.common.paths import opener
 from referee.protocol.text import listed
 
 INTAKE_LOCK = ".intake-lock"

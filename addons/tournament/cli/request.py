@@ -18,14 +18,14 @@ from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.tournament.ties import BY_POINTS, Tie, default_ties
 from referee.games.game import Game
-from referee.harness import game_files, maps, toml
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
-from referee.harness.errors import UsageError, reason
-from referee.harness.game_files import Openings
-from referee.harness.known_games import typed_game
+from referee.harness.common import game_files, maps, toml
+from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.game_files import Openings
+from referee.harness.common.known_games import typed_game
+from referee.harness.common.paths import read_limited
 from referee.harness.match import rule_options
-from referee.harness.paths import read_limited
 from referee.harness.programs.kinds import prefixes, split_name
 
 ROUND_ROBIN = "round-robin"

@@ -18,7 +18,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import one_of
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.protocol.text import counted
 
 FOLLOWED, PRINTED = one_of("follow"), one_of("print")

@@ -51,16 +51,16 @@ from referee.addons.tournament.store.ledger import PLAN, Ledger, make_tournament
 from referee.addons.tournament.store.ledger import merge as merge_files
 from referee.addons.tournament.store.reader import has_games
 from referee.addons.tournament.ties import parsed_ties
-from referee.harness import threads
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, OpeningOptions, Seed, SetupOptions, given
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import err, out, progress
-from referee.harness.errors import UsageError, writing
-from referee.harness.known_games import find_game, typed_game
-from referee.harness.output import write_whole
-from referee.harness.paths import REPLAYS, TOURNAMENTS
+from referee.harness.common import threads
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.known_games import find_game, typed_game
+from referee.harness.common.output import write_whole
+from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.protocol.text import counted, listed
 
 LIVE_EVERY_S = 0.25

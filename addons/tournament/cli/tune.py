@@ -36,9 +36,9 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.running_line import EVERY, Every, RunningLine
 from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
-from referee.harness.errors import RunError, UsageError
-from referee.harness.game_files import OpenedBook
-from referee.harness.known_games import typed_game
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.game_files import OpenedBook
+from referee.harness.common.known_games import typed_game
 from referee.harness.match.rule_options import with_seats
 from referee.harness.process import core_locks
 from referee.harness.programs.built_in import check_seats

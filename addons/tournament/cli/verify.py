@@ -25,7 +25,7 @@ from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant

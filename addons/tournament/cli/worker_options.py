@@ -13,8 +13,8 @@ from referee.addons.tournament.execution.worker_messages import Contest
 from referee.addons.tournament.execution.worker_pool import WorkerPool
 from referee.addons.tournament.plan import Plan
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE
-from referee.harness.errors import UsageError
-from referee.harness.installed import extra_command
+from referee.harness.common.errors import UsageError
+from referee.harness.common.installed import extra_command
 
 if TYPE_CHECKING:
     from referee.addons.tournament.execution.dask import Tls

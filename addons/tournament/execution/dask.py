@@ -28,7 +28,7 @@ from referee.addons.tournament.execution.worker_messages import Contest, Failed,
 from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, Unbuilt, WorkerPool
 from referee.addons.tournament.plan import Entry, Plan
 from referee.addons.tournament.store import bot_archives
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 CONNECT_S = 10.0
 RECONNECT_S = 60.0

@@ -22,8 +22,8 @@ from referee.addons.tournament.execution.local import PROGRAM
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Played, Report
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store import bot_archives
-from referee.harness import installed
-from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.common import installed
+from referee.harness.common.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation.plan import unmet
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant

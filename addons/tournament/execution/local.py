@@ -11,7 +11,7 @@ from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
 from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
 from referee.addons.tournament.plan import Entry
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.process import core_locks
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.execution.worker_messages import Assignment, Done, Failed, Job, Played, PlayedGame
 from referee.addons.tournament.execution.worker_pool import Event, Lost, Unbuilt, WorkerPool
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 AHEAD = 10_000
 """How many games to take from most schedules in advance, to find those of the same line-up."""

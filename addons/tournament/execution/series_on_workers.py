@@ -7,7 +7,7 @@ import msgspec
 from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.execution.runner import Runner
 from referee.addons.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.match.series import Outcome, Series, match_of, missing, outcome
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

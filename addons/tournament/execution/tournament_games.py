@@ -26,12 +26,12 @@ from referee.addons.tournament.plan import Entry, Plan, open_rules
 from referee.addons.tournament.stages import Ranked, scheduled_games
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.harness import threads
-from referee.harness.errors import RunError, UsageError
-from referee.harness.game_files import BOOK, opened
-from referee.harness.known_games import find_game
+from referee.harness.common import threads
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.game_files import BOOK, opened
+from referee.harness.common.known_games import find_game
+from referee.harness.common.records import ModelSettings
 from referee.harness.programs.entrant import Entrant
-from referee.harness.records import ModelSettings
 from referee.protocol.messages import Encoding
 
 SYNC_S = 0.25

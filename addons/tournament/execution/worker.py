@@ -39,7 +39,7 @@ from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness.check.author_report import author_text
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict

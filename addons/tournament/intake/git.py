@@ -10,8 +10,8 @@ from typing import IO
 
 import trio
 
-from referee.harness import git
-from referee.harness.errors import UsageError
+from referee.harness.common import git
+from referee.harness.common.errors import UsageError
 
 FETCH_S = 60.0
 """How long a fetch may take, unless a build has less time."""

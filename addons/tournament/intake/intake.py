@@ -23,15 +23,15 @@ from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.bot_archives import finding, store
 from referee.games.contract import FaultKind
 from referee.games.game import Game
-from referee.harness import installed
 from referee.harness.check import output
 from referee.harness.check.author_report import for_author
 from referee.harness.check.checks import not_built, slowed
 from referee.harness.check.findings import BASIC_RULES, CheckReport, Level
 from referee.harness.check.request import Origin
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common import installed
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.isolation.removal import remove
-from referee.harness.nurseries import ungrouped
 from referee.harness.process import core_locks
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.limits import Limits

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.tournament.plan import Entry
-from referee.harness.errors import RunError, writing
-from referee.harness.paths import replace_file
+from referee.harness.common.errors import RunError, writing
+from referee.harness.common.paths import replace_file
 
 FILE, REPORTS = "submissions.json", "reports"
 """The files of an intake in a tournament's folder."""

@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store.bot_archives import archive_path, is_image
-from referee.harness.errors import UsageError
-from referee.harness.paths import KITS
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import KITS
 
 GRAM = 12
 """Tokens of a fingerprint: shorter passages may be equal by chance."""

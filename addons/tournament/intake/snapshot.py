@@ -9,7 +9,7 @@ import stat
 from collections import Counter
 from pathlib import Path
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.archive import LEFT_OUT
 
 PIECE_BYTES = 1 << 20

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.tournament.intake.layouts import ZIP, named, remedy, same, shown, without_suffix
-from referee.harness.errors import UsageError
-from referee.harness.paths import read_limited
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from referee.addons.tournament.reports.class_list import BOM, table
-from referee.harness.errors import RunError, writing
+from referee.harness.common.errors import RunError, writing
 
 SECRET = ".page-secret"
 """The file in the tournament's folder from which all links follow. Only its owner can read it."""

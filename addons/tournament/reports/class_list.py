@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from referee.addons.tournament.plan import free
 from referee.addons.tournament.reports.people import decoded, is_address, people
-from referee.harness.errors import UsageError
-from referee.harness.paths import read_limited
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import read_limited
 from referee.protocol.text import printable
 
 MISSING, DISQUALIFIED, REFUSED, UNDECIDED = "nothing handed in", "disqualified", "refused", "not decided"

@@ -13,7 +13,7 @@ from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.statistics import rating
 from referee.addons.tournament.store.reader import Book, Game, Kind, LedgerResults
-from referee.harness.records import ModelUse
+from referee.harness.common.records import ModelUse
 
 SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""

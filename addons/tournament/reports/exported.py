@@ -9,9 +9,9 @@ from referee.addons.tournament.reports.counted_games import of_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Line
 from referee.addons.tournament.store.reader import Book
-from referee.harness.errors import UsageError
-from referee.harness.game_files import Occasion
-from referee.harness.known_games import find_game
+from referee.harness.common.errors import UsageError
+from referee.harness.common.game_files import Occasion
+from referee.harness.common.known_games import find_game
 from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
 

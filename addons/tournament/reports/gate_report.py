@@ -9,7 +9,7 @@ from referee.addons.tournament.reports.figures import REPEATS, los
 from referee.addons.tournament.reports.running_line import rate, running_line
 from referee.addons.tournament.statistics.score import Strength
 from referee.harness.cli.reports.figures import interval, model_use, number
-from referee.harness.markdown import escaped
+from referee.harness.common.markdown import escaped
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted, printable
 

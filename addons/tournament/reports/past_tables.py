@@ -17,8 +17,8 @@ from referee.addons.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.addons.tournament.reports.counted_games import bots_of
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.tournament.store.reader import Book
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.paths import replace_file
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import replace_file
 
 FROZEN = "frozen"
 """The folder of frozen tables in a tournament's folder."""

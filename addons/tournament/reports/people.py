@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 """The first of these is taken of two that fit equally well: a comma may also be in a name."""

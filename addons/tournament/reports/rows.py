@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from referee.addons.tournament.reports.bracket import Drawn
 from referee.addons.tournament.reports.fairness import Fairness
+from referee.harness.common.records import ModelUse
 from referee.harness.match.interval import Interval
-from referee.harness.records import ModelUse
 
 COPIES, NO_INFORMATION = "copies", "no information"
 """Notes on ratings that do not say who is probably the best."""

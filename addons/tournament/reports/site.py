@@ -34,9 +34,9 @@ from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
 from referee.addons.web.replay_list import reason_of
 from referee.games.contract import Result
-from referee.harness.errors import writing
-from referee.harness.installed import version
-from referee.harness.output import OutputFolder
+from referee.harness.common.errors import writing
+from referee.harness.common.installed import version
+from referee.harness.common.output import OutputFolder
 from referee.harness.replay.reader import Replay
 
 VIEWED = 10

@@ -10,8 +10,8 @@ from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
 from referee.addons.tournament.ties import Tie
 from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells
-from referee.harness.markdown import escaped
-from referee.harness.records import FIGURES
+from referee.harness.common.markdown import escaped
+from referee.harness.common.records import FIGURES
 from referee.protocol.text import counted
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")

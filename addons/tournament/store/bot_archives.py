@@ -18,11 +18,11 @@ from msgspec import Struct
 from referee.addons.images import image
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.ledger import BOTS
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import version
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.installed import version
+from referee.harness.common.paths import expanded, make_folder, opener
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.paths import expanded, make_folder, opener
 from referee.harness.process.limits import DEFAULT_LIMITS, Limits
 from referee.harness.programs import archive, build_cache, kinds, zip_archive
 from referee.harness.programs.archive import BotArchive

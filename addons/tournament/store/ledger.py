@@ -18,10 +18,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.paths import make_folder, opener, replace_file
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.paths import make_folder, opener, replace_file
+from referee.harness.common.records import ModelUse
 from referee.harness.process.machine_effects import MachineEffects
-from referee.harness.records import ModelUse
 
 PLAN, LINES, PACKS, BOTS, RULES = "tournament.toml", "ledger", "replays", "bots", "rules"
 """The files and folders of a tournament."""

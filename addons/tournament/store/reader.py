@@ -16,10 +16,10 @@ from referee.addons.tournament.formats.games import Outcome, ScheduledGame, expe
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.records import ModelUse
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.machine_effects import MachineEffects
-from referee.harness.records import ModelUse
 from referee.harness.replay.reader import MAX_BYTES, unpacked
 
 ORDERS = {seats: math.factorial(seats) for seats in range(1, 7)}

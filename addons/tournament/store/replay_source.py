@@ -10,7 +10,7 @@ import msgspec
 from referee.addons.tournament.store import ledger, reader
 from referee.addons.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource, reason_of
 from referee.games.contract import Result
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.protocol.errors import UNDECODABLE
 
 

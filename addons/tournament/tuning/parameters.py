@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.dice import Dice
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.process_start import SETTINGS, VARIABLES
 

@@ -13,7 +13,7 @@ from referee.addons.tournament.execution.worker_pool import WorkerPool
 from referee.addons.tournament.statistics.spsa import Spsa, Step
 from referee.addons.tournament.tuning.parameters import Parameter, Values, values
 from referee.games.dice import Dice, derive_seed
-from referee.harness.game_files import OpenedBook
+from referee.harness.common.game_files import OpenedBook
 from referee.harness.match.verdict import Verdict
 from referee.harness.programs.entrant import Entrant
 

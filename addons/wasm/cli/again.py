@@ -13,7 +13,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import building, out
 from referee.harness.cli.signals import run
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.replay.reader import Replay

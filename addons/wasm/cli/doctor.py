@@ -4,8 +4,8 @@ import subprocess
 from importlib.util import find_spec
 
 from referee.addons.wasm import runner
-from referee.harness import installed
 from referee.harness.cli.doctor import Tool
+from referee.harness.common import installed
 from referee.harness.languages import toolchains
 
 

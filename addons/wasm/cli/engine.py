@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 Engine = Annotated[
     Literal["wasmtime", "pulley"],

@@ -11,9 +11,9 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out
-from referee.harness.errors import UsageError, writing
-from referee.harness.installed import extra_command
-from referee.harness.output import write_whole
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.installed import extra_command
+from referee.harness.common.output import write_whole
 from referee.harness.replay.formats.originals import read_record
 from referee.harness.replay.reader import Replay, refuse_same_file
 

@@ -18,9 +18,9 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import GameFolder, name_folder
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
-from referee.harness.errors import UsageError
-from referee.harness.installed import extra_command
-from referee.harness.paths import REPLAYS
+from referee.harness.common.errors import UsageError
+from referee.harness.common.installed import extra_command
+from referee.harness.common.paths import REPLAYS
 
 if TYPE_CHECKING:
     from referee.addons.web.app import Brackets

@@ -11,7 +11,7 @@ from referee.addons.web.cli.view import need_web, opened
 from referee.harness.cli.added import PlayOptions
 from referee.harness.cli.options import MORE, given
 from referee.harness.cli.screen import err
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series
 from referee.harness.seats.kinds import PERSON

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 FLUSH_S = 0.5
 BUFFERED_LINES = 50_000

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 DEFAULT_PORTS = (80, 443)
 """The ports that a Host without a port may mean: 443 where a proxy in front of the server speaks TLS."""

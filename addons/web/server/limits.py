@@ -4,7 +4,7 @@ import socket
 
 from msgspec import Struct
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 OPEN_FILES = 8192
 """The file descriptors that a server needs for its connections."""

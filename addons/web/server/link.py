@@ -42,8 +42,8 @@ from referee.addons.web.server.pages import Pages
 from referee.addons.web.server.request import Channel, Exchange
 from referee.addons.web.server.start import Started
 from referee.addons.web.server.web_clock import WebClock
-from referee.harness.errors import RunError
-from referee.harness.nurseries import ungrouped
+from referee.harness.common.errors import RunError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.process.stall_clock import stall_clock
 from referee.protocol.errors import RemoteProtocolError
 

@@ -23,7 +23,7 @@ from referee.addons.web.server.host_names import may_be_called, read_aliases
 from referee.addons.web.server.limits import OPEN_FILES, RequestLimits, listen
 from referee.addons.web.server.link import WebLink, open_link
 from referee.addons.web.server.pages import Page, Pages
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError

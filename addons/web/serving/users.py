@@ -20,9 +20,9 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from msgspec import Struct
 
-from referee.harness.errors import UsageError
-from referee.harness.output import write_whole
-from referee.harness.paths import read_limited
+from referee.harness.common.errors import UsageError
+from referee.harness.common.output import write_whole
+from referee.harness.common.paths import read_limited
 
 Role = Literal["player", "admin", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -2,8 +2,8 @@
 
 import math
 
+from referee.harness.common.records import ModelUse
 from referee.harness.match.interval import Interval
-from referee.harness.records import ModelUse
 from referee.protocol.text import counted
 
 

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from referee.games.game import Family, Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
-from referee.harness import maps
 from referee.harness.cli.reports.rows import Sheet
+from referee.harness.common import maps
+from referee.harness.common.rules import rules_page
 from referee.harness.languages import packages
 from referee.harness.match.rule_options import option_descriptions
-from referee.harness.rules import rules_page
 
 
 def games(all_games: Sequence[Game]) -> RenderableType:

@@ -10,7 +10,7 @@ from referee.games.contract import FATAL, FaultKind, Player
 from referee.games.ending import reason_in_words, unique
 from referee.games.game import Game, Score
 from referee.harness.cli.reports.text import cut, printable
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay

@@ -14,10 +14,10 @@ from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
 from referee.harness.cli.reports.figures import model_use
 from referee.harness.cli.reports.text import as_json, cut, printable
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
+from referee.harness.common.records import Exchange
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.process.limits import recorded_limits
-from referee.harness.records import Exchange
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end

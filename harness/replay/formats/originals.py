@@ -11,7 +11,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.formats import replay_txt
 from referee.harness.replay.lines import Step
 from referee.harness.replay.reader import Replay, original_game, read_content

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from referee.games.game import Game
-from referee.harness.errors import UsageError, writing
-from referee.harness.game_files import GameFiles, Move, Occasion, Record, files_of
-from referee.harness.output import whole_file
+from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.game_files import GameFiles, Move, Occasion, Record, files_of
+from referee.harness.common.output import whole_file
 from referee.harness.replay.formats import originals
 from referee.harness.replay.lines import Opening, Turn
 from referee.harness.replay.reader import Replay, refuse_same_file

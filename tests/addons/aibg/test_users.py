@@ -6,7 +6,7 @@ import pytest
 
 from referee.addons.web.serving.users import add_user, read_secret, read_users
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

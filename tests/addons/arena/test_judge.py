@@ -16,7 +16,7 @@ from referee.addons.arena.judge import JUDGE_PLANS, JudgeReport, judge
 from referee.games.arena import FLIP
 from referee.games.contract import Result
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

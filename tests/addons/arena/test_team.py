@@ -10,7 +10,7 @@ import requests
 from teams import LIBRARIES, team
 
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs.spec import entrants
 
 pytestmark = pytest.mark.slow

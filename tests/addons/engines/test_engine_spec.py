@@ -7,7 +7,7 @@ import pytest
 
 from referee.addons.engines.command import RUNNER, shown
 from referee.addons.tournament.store.bot_archives import check_travel, finding
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.visible_paths import required_paths
 from referee.harness.languages import toolchains
 from referee.harness.languages.packages import how_to_install

@@ -10,7 +10,7 @@ from scripted import Arena
 from referee.addons.engines.board import Board
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

@@ -19,11 +19,11 @@ from referee.addons.tournament.cli.request import from_file
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import TimeControl
-from referee.harness import game_files
 from referee.harness.cli.main import main
 from referee.harness.cli.options import SetupOptions
-from referee.harness.errors import RunError, UsageError
-from referee.harness.game_files import Move, Occasion, OpenedBook, Record
+from referee.harness.common import game_files
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.game_files import Move, Occasion, OpenedBook, Record
 from referee.harness.languages import toolchains
 from referee.harness.replay.formats.records import record_of
 from referee.harness.replay.reader import Replay

@@ -22,7 +22,7 @@ from referee.addons.tournament.inbox import Submit, Withdraw, settle
 from referee.addons.tournament.plan import Entry, read_plan, write_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

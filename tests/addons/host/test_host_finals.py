@@ -16,7 +16,7 @@ from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.plan import Plan, read_plan, write_plan
 from referee.addons.tournament.store import bot_archives, reader
 from referee.addons.tournament.store.ledger import PLAN
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from referee.benchmarks.formats import hosted, taus
 from referee.benchmarks.hosting import first_games
 from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.programs import build_process
 
 pytestmark = pytest.mark.slow

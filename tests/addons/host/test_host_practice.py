@@ -13,7 +13,7 @@ from hosting import Browser, Cup, hosted, serving, wait_for
 
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.store import bot_archives
-from referee.harness import maps
+from referee.harness.common import maps
 from referee.harness.new.write import kits
 
 pytestmark = pytest.mark.slow

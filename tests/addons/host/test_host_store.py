@@ -12,7 +12,7 @@ from referee.addons.host import practice, switches, teams, versions
 from referee.addons.host.migrations import MIGRATIONS
 from referee.addons.host.store import FILE, Store, audit, audited
 from referee.addons.tournament.plan import Entry
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 HASH = "ab" * 32
 ENTRY = Entry("Blue", HASH[:10], HASH, "blue.zip")

@@ -30,7 +30,7 @@ from referee.addons.web.server.connection import ClientConnection, Connections
 from referee.addons.web.server.limits import RequestLimits, listen
 from referee.addons.web.server.uvicorn_server import make_server
 from referee.addons.web.server.web_clock import WebClock
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from referee.addons.host.oidc import Begun, Provider, Refused, Settings
 from referee.addons.host.settings import ACCOUNT, BEGUN, SESSION
 from referee.addons.host.store import Store
 from referee.addons.host.teams import Account
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 pytestmark = pytest.mark.slow
 

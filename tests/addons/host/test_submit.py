@@ -17,7 +17,7 @@ from submissions import RUN, folder_of
 
 from referee.addons.host import client
 from referee.addons.host.client import Client, packed
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 pytestmark = pytest.mark.slow
 

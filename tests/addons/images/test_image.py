@@ -11,7 +11,7 @@ from images import Member, file, folder, layer, link, save
 
 from referee.addons.images import image
 from referee.addons.images import tree as image_tree
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.programs import build_cache

@@ -22,7 +22,7 @@ from referee.addons.kaggle import spec as kaggle_spec
 from referee.addons.tournament.store.bot_archives import finding
 from referee.games.arena import FLIP
 from referee.games.game import TimeControl
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.programs import agent_imports, build_cache
 from referee.harness.programs.entrant import Entrant

@@ -16,7 +16,7 @@ from referee.addons.ladder.games import play_games
 from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 
 
 def git(folder: Path, *words: str) -> str:

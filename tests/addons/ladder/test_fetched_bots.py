@@ -20,7 +20,7 @@ from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
 from referee.addons.ladder.workshop import fetch_all, unpacked
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from referee.addons.ladder.reading import Strike, strike_path
 from referee.addons.ladder.records import Part, batch_path, claim_path, line_of, read_claim
 from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from referee.addons.ladder.games import Played
 from referee.addons.ladder.records import GameLine, are_lines, batch_path, claim_path, read_game, signed_file
 from referee.addons.ladder.table import table_of
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

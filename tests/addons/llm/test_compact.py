@@ -15,7 +15,7 @@ from referee.addons.llm.questions import members
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import Game
-from referee.harness import maps, rules
+from referee.harness.common import maps, rules
 from referee.tools.prompted import turns
 
 pytestmark = pytest.mark.slow

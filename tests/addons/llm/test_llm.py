@@ -31,19 +31,19 @@ from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.cli.reports.figures import model_use
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.records import ModelSettings
 from referee.harness.isolation.plan import Isolation, isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play
+from referee.harness.match.rerun.repro import reproduce
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.built_in import RANDOM
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant, entrants
-from referee.harness.records import ModelSettings
 from referee.harness.replay import fault_report
 from referee.harness.replay.reader import Replay
-from referee.harness.rerun.repro import reproduce
 from referee.harness.seats.roster import open_roster
 from referee.protocol.codec import MAX_DEPTH
 

@@ -18,7 +18,7 @@ from referee.tools.prompted import turns
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.depends_on("games/", "addons/llm/", "harness/rules.py", "tools/prompted.py"),
+    pytest.mark.depends_on("games/", "addons/llm/", "harness/common/rules.py", "tools/prompted.py"),
 ]
 
 LEFT_OUT = "more characters are left out, since the question would be too long"

@@ -29,8 +29,8 @@ from referee.addons.mcp.serve import serve
 from referee.addons.mcp.shapes import ListMatches, Matches
 from referee.addons.mcp.tools import TOOLS, Tool
 from referee.games import registry
-from referee.harness.errors import UsageError
-from referee.harness.installed import extra_command
+from referee.harness.common.errors import UsageError
+from referee.harness.common.installed import extra_command
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions, verify
 

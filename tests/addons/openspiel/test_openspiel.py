@@ -25,9 +25,9 @@ from referee.games.arena import FLIP
 from referee.games.contract import Fault, FaultKind, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness import installed
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common import installed
+from referee.harness.common.errors import UsageError
 from referee.harness.replay.lines import state_hash
 
 pytestmark = pytest.mark.slow

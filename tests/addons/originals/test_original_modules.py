@@ -15,7 +15,7 @@ from referee.addons.kaggle.spec import RUNNER as KAGGLE
 from referee.addons.originals.command import RUNNER as ORIGINALS
 from referee.addons.originals.spec import modules_of
 from referee.addons.tournament.store.bot_archives import finding
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.series import Series, play_series

@@ -12,7 +12,7 @@ from scripted import Arena
 
 from referee.addons.originals import spec as original_spec
 from referee.addons.tournament.store.bot_archives import finding
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict

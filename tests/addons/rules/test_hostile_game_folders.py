@@ -16,7 +16,7 @@ from referee.addons.web.app import Viewer, document
 from referee.addons.web.replay_list import FileList
 from referee.games import registry
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 

@@ -15,7 +15,7 @@ from referee.addons.rules import position, program
 from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 
 pytestmark = [

@@ -30,7 +30,7 @@ from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.games.schemas import game_schema
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.process.stall_clock import stall_clock
 from referee.protocol.messages import Encoding
 from referee.tools.kits.files import LANGUAGES, binding_files

@@ -11,7 +11,7 @@ from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind, Result, Ruling, Setup
 from referee.games.dice import Dice
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 
 pytestmark = pytest.mark.slow
 

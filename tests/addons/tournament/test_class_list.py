@@ -19,7 +19,7 @@ from referee.addons.tournament.reports.class_list import (
     table,
     with_class,
 )
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 def rows(text: str) -> list[dict[str, str]]:

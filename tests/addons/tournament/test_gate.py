@@ -13,7 +13,7 @@ from referee.addons.tournament.gate import Decision, Game, Gate, Report, Terms, 
 from referee.addons.tournament.improve import comparison, verdict
 from referee.addons.tournament.reports.gate_report import junit, lines, markdown, sentence, warnings
 from referee.addons.tournament.statistics.score import Sample, expected, llr
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
 

@@ -23,7 +23,7 @@ from referee.addons.tournament.stages import begun, scheduled_games
 from referee.addons.tournament.store.reader import Book, LedgerResults
 from referee.addons.tournament.ties import Tie
 from referee.games.dice import derive_seed
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 @pytest.mark.parametrize("groups", [2, 3, 4, 7])

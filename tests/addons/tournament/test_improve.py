@@ -16,7 +16,7 @@ from defects import bot
 from model_service import serving
 
 from referee.addons.tournament.store import ledger
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 

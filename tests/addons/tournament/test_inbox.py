@@ -17,7 +17,7 @@ from referee.addons.tournament.plan import Entry, Plan, identified, read_plan, w
 from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, claimed
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.depends_on(*INPUTS)
 

@@ -29,7 +29,7 @@ from referee.addons.tournament.intake.submissions import Submission, check_folde
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store.bot_archives import finding, store
 from referee.games import registry
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]

@@ -15,7 +15,7 @@ from submissions import RUN, folder_of, prepared, zipped
 from referee.addons.tournament.intake.layouts import remedy, same, shown, stem
 from referee.addons.tournament.intake.submissions import MOST, handed_in, submissions
 from referee.addons.tournament.plan import read_plan
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS, "tests/support/submissions.py")]
 

@@ -14,7 +14,7 @@ import pytest
 
 from referee.addons.tournament.store import ledger, reader
 from referee.addons.tournament.store.ledger import Ledger, Line
-from referee.harness.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError
 from referee.harness.replay.reader import MAX_BYTES
 
 
@@ -159,7 +159,7 @@ def test_reading_continues_at_the_last_position(tmp_path: Path) -> None:
 FILL = """
 import sys
 from pathlib import Path
-from referee.harness.errors import RunError
+from referee.harness.common.errors import RunError
 from referee.addons.tournament.store.ledger import Ledger
 book = Ledger(Path(sys.argv[1]), {})
 line = b'{"k":"c/a-b/%d/0","b":["a","b"],"s":1,"r":[1,2],"p":[1.0,0.0]}'

@@ -14,7 +14,7 @@ from referee.addons.tournament.formats.swiss import swiss_so_far
 from referee.addons.tournament.plan import Plan, checked, default_games
 from referee.addons.tournament.reports.notes import ranking_rule
 from referee.addons.tournament.ties import Tie, default_ties
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 TWO = 2
 ALL = frozenset(FORMATS)

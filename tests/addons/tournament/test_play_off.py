@@ -26,7 +26,7 @@ from referee.addons.tournament.stages import scheduled_games
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 

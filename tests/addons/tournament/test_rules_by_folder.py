@@ -19,7 +19,7 @@ from referee.addons.tournament.plan import read_plan, write_plan
 from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.cli.command_line import app
 from referee.harness.cli.help import commands
-from referee.harness.known_games import find_game
+from referee.harness.common.known_games import find_game
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

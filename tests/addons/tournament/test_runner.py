@@ -18,7 +18,7 @@ from defects import bot
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import ledger, reader
 from referee.games.dice import derive_seed
-from referee.harness import maps
+from referee.harness.common import maps
 
 pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
 

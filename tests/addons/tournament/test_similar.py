@@ -10,7 +10,7 @@ from contests import tournament
 from submissions import prepared, zipped
 
 from referee.addons.tournament.intake.similar import Group, Pair, _of_kits, fingerprints, groups, similar, tokens
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 pytestmark = pytest.mark.slow
 

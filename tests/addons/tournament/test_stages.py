@@ -20,7 +20,7 @@ from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.stages import begun, scheduled_games, stage_plan
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from referee.addons.tournament.formats.games import Field, Outcome, ScheduledGam
 from referee.addons.tournament.formats.matching import Situation, Standing, has_first_seat, paired, wish
 from referee.addons.tournament.formats.swiss import swiss, swiss_so_far
 from referee.addons.tournament.plan import Entry, Plan, checked, identified
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

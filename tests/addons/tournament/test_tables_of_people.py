@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from referee.addons.host import teams
 from referee.addons.tournament.reports.class_list import read_class_list
 from referee.addons.tournament.reports.people import SEPARATORS, people
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 ANN, BEN = ("Müller, Anna", "anna@example.org"), ("O'Neil; the 1st", "ben@example.org")
 PLAIN = [("Blue", "blue@example.org"), ("Red", "red@example.org")]

@@ -19,7 +19,7 @@ from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
 from referee.addons.tournament.ties import Tie, default_ties, parsed_ties
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 Round = dict[int, list[tuple[int, float, bool]]]
 """By bot, its games: the opponent, what it won, and whether the game was played. A bot with a bye has none."""

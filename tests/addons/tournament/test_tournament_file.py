@@ -14,9 +14,9 @@ from referee.addons.tournament import organise
 from referee.addons.tournament.cli.request import from_file
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store import bot_archives
-from referee.harness import toml
 from referee.harness.cli.options import SetupOptions
-from referee.harness.errors import UsageError
+from referee.harness.common import toml
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 
 pytestmark = pytest.mark.slow

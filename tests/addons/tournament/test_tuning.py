@@ -15,7 +15,7 @@ from referee.addons.tournament.tuning.parameters import all_parsed, parsed, spec
 from referee.benchmarks.tuning import Bots, spsa
 from referee.games.dice import Dice
 from referee.harness.cli.main import main
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 
 @pytest.mark.parametrize(

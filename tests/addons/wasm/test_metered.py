@@ -23,12 +23,12 @@ from referee.addons.wasm.play_again import play_again
 from referee.addons.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
-from referee.harness import installed
 from referee.harness.cli.main import main
-from referee.harness.errors import RunError
+from referee.harness.common import installed
+from referee.harness.common.errors import RunError
+from referee.harness.common.nurseries import ungrouped
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
-from referee.harness.nurseries import ungrouped
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs.entrant import Entrant

@@ -18,7 +18,7 @@ from PIL import Image
 
 from referee.addons.web import film
 from referee.harness.cli.main import main
-from referee.harness.installed import extra_command
+from referee.harness.common.installed import extra_command
 from referee.harness.replay.reader import Replay
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("viewer")]

@@ -25,7 +25,7 @@ from referee.addons.web.guard import Guarded, allowed_hosts, bearer, new_token, 
 from referee.addons.web.server.limits import RequestLimits, listen
 from referee.addons.web.server.link import open_link
 from referee.addons.web.server.request import arrived_at
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from referee.addons.web.growing_replay import POLL_S, FollowedReplay
 from referee.addons.web.replay_list import FileList, FileSource
 from referee.addons.web.server.limits import listen
 from referee.addons.web.server.link import open_link
-from referee.harness.bell import Bell
+from referee.harness.match.bell import Bell
 
 pytestmark = pytest.mark.slow
 

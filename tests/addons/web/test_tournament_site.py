@@ -9,7 +9,7 @@ from needs import skip_without
 from playwright.sync_api import Browser, Page
 
 from referee.games import registry
-from referee.harness.paths import KITS
+from referee.harness.common.paths import KITS
 
 pytestmark = pytest.mark.slow
 

@@ -24,9 +24,9 @@ from referee.addons.tournament.store.replay_source import LedgerShelf
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.installed import extra_command
+from referee.harness.common.installed import extra_command
+from referee.harness.common.records import NO_COST
 from referee.harness.process.limits import Limits
-from referee.harness.records import NO_COST
 from referee.harness.replay.formats.records import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay

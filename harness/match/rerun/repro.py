@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.contract import Call, Fault, FaultKind
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.replay_prefix import prefix_calls
 from referee.harness.match.turn import Driver

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from referee.games.game import Game
 
-HOME = Path(__file__).resolve().parent.parent
+HOME = Path(__file__).resolve().parents[2]
 """The checkout, or the installed package `referee`."""
 KITS = HOME / "starter_kits"
 MAPS = HOME / "maps"

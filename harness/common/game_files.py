@@ -18,9 +18,9 @@ from msgspec import Struct
 from referee.games.contract import Player, Result
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import RunError, UsageError, writing
-from referee.harness.installed import extra_command
-from referee.harness.paths import read_limited, replace_file
+from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.installed import extra_command
+from referee.harness.common.paths import read_limited, replace_file
 
 MOST_BYTES = 256 << 20
 """The largest book of openings. The largest that testers of chess engines share has 170 MB."""

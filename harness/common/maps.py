@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from referee.harness.errors import UsageError, reason
-from referee.harness.paths import MAPS, read_limited
+from referee.harness.common.errors import UsageError, reason
+from referee.harness.common.paths import MAPS, read_limited
 
 MAX_BYTES = 4 << 20
 """The largest map. The largest of ours has 30 kB."""

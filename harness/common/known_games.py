@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from referee.games import registry
 from referee.games.game import Family, Game
-from referee.harness.errors import RunError, UsageError
-from referee.harness.installed import extra_command
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.installed import extra_command
 
 
 def typed_game(text: str, start: str = "") -> Game:

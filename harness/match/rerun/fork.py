@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from referee.games.contract import Player
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.replay_prefix import ReplayPrefix
 from referee.harness.programs.entrant import Entrant, with_unique_names

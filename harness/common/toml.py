@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from referee.harness.type_errors import in_words
+from referee.harness.common.type_errors import in_words
 
 T = TypeVar("T")
 

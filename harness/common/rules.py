@@ -7,8 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.games import registry
-from referee.harness.errors import UsageError
-from referee.harness.paths import RULES, game_file
+from referee.harness.common.errors import UsageError
+from referee.harness.common.paths import RULES, game_file
 
 _HEADING = re.compile(r"(?P<level>#{1,3}) (?:Part )?(?:(?P<number>\d+(?:\.\d+)*|[A-Z]\d*)(?:\.| —)? )?(?P<title>.+)")
 

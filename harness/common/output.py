@@ -12,8 +12,8 @@ from errno import ENXIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from referee.harness.errors import RunError, UsageError
-from referee.harness.paths import allowed, read_limited
+from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.paths import allowed, read_limited
 from referee.protocol.text import counted
 
 MARK = ".referee-site"

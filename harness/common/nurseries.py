@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import trio
 
-from referee.harness.errors import FOR_USERS
+from referee.harness.common.errors import FOR_USERS
 
 
 @contextmanager

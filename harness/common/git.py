@@ -9,7 +9,7 @@ people do not reach their forge. For an address that a stranger names, fetching 
 import os
 import shutil
 
-from referee.harness.errors import UsageError
+from referee.harness.common.errors import UsageError
 
 SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "submodule.recurse=false"),
