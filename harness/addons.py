@@ -7,7 +7,7 @@ slow.
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -18,6 +18,7 @@ import pluggy
 if TYPE_CHECKING:
     from referee.harness.check.findings import Added, GameCheck
     from referee.harness.cli.doctor import Tool
+    from referee.harness.common.kept_rules import KeptRules
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
@@ -80,6 +81,14 @@ class Hooks(Protocol):
     @_spec
     def series(self) -> "list[Iterable[PlaySeries]]":
         """Returns what plays the games of a series side by side, on processes of their own."""
+
+    @_spec
+    def test_runs(self) -> list[Mapping[str, Any]]:
+        """Returns test runs by the names of games (`referee.addons.tournament.test_runs.TestRun`)."""
+
+    @_spec
+    def kept_rules(self) -> "list[Iterable[KeptRules]]":
+        """Returns how rules that are no part of a package are copied, and found again."""
 
     @_spec
     def machine(self) -> "list[Iterable[Tool]]":

@@ -1,10 +1,14 @@
 """The Arena's servers, its judge, and the web services of its teams."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from referee.addons.arena.kind import SERVICE
 from referee.harness.addons import Command, hook
 from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.addons.arena.judge import JudgePlan
 
 
 @hook
@@ -28,3 +32,10 @@ def options(command: str) -> Iterable[type]:
     from referee.addons.arena.cli.battles import BattleOptions
 
     return (BattleOptions,)
+
+
+@hook
+def test_runs() -> "Mapping[str, JudgePlan]":
+    from referee.addons.arena.judge import JUDGE_PLANS
+
+    return JUDGE_PLANS

@@ -19,10 +19,10 @@ from uuid import uuid4
 import msgspec
 from msgspec import Struct
 
-from referee.addons.rules.kept import copy_files, files_here
 from referee.games import registry
 from referee.games.game import Game, TimeControl
 from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.kept_rules import kept_rules
 from referee.harness.common.paths import expanded
 from referee.harness.common.rules import page_text
 from referee.harness.new.write import program_files
@@ -112,7 +112,7 @@ def write_problem(
     kit = _kit_bot(game)
     if solution is None and not kit:
         raise UsageError(f"there is no Python bot of {game.name} to be accepted; name one by --solution")
-    rules = files_here(game.name, game.sha256) if game.sha256 else None
+    rules = kept_rules().files_here(game.name, game.sha256) if game.sha256 else None
     dice = random.Random(seed)
     tests = [ProblemTest(dice.randrange(1 << 53), seat) for _ in range(tests_per_seat) for seat in range(terms.seats)]
     sample = ProblemTest(dice.randrange(1 << 53), 0)
@@ -125,7 +125,7 @@ def write_problem(
         for name in ("build", "run"):
             (draft / VALIDATOR / name).chmod(0o755)
         if rules is not None:
-            copy_files(rules, draft / VALIDATOR / RULES)
+            kept_rules().copy_files(rules, draft / VALIDATOR / RULES)
             (draft / "attachments").mkdir()
             pack(game.name, rules, ".", draft / "attachments" / f"{game.name}.zip")
         if source is not None:

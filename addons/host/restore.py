@@ -20,13 +20,13 @@ from referee.addons.host.orders import PRACTICE
 from referee.addons.host.restored_database import ADVICE, copied
 from referee.addons.host.store import FILE, Store
 from referee.addons.host.submissions import UPLOADS
-from referee.addons.rules.kept import is_installed
 from referee.addons.tournament.inbox import INBOX, Enter, Submit, read_change
 from referee.addons.tournament.intake.record import REPORTS
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.bot_archives import check_travel
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES
 from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.kept_rules import kept_rules
 from referee.harness.common.paths import make_folder, open_file, opener
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
@@ -178,7 +178,7 @@ def _check_plan(name: str, plan: Plan) -> None:
         check_travel(plan.bots)
     except UsageError as error:
         raise UsageError(f"{name}: {error}; {ADVICE}") from error
-    if plan.rules and not is_installed(plan.game, plan.rules):
+    if plan.rules and not kept_rules().is_installed(plan.game, plan.rules):
         install = "install it with `referee games install FOLDER` from where you trust"
         raise UsageError(f"{name} has a game whose rules are a program, {plan.game}; {install}, or {ADVICE}")
     given = plan.limits.isolation

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.games.contract import Player
+from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
 
@@ -20,7 +21,7 @@ class ContainerImage(Kind):
     prefixes, names_file, archives = ("oci:",), True, (".tar",)
     help = "oci:IMAGE.tar (a container image)"
     rows = (("a container image, as `docker save` writes it", "`oci:team.tar`"),)
-    travels = True
+    travels = travels_whole = True
 
     def parse(self, spec: str, game: str | None) -> Parsed:
         from referee.addons.images.image import parse
@@ -31,6 +32,22 @@ class ContainerImage(Kind):
         from referee.addons.images.image import recognise
 
         return recognise(path, game)
+
+    def identified(self, spec: str) -> tuple[Path, str]:
+        from referee.addons.images.image import path_of, unpack_verified
+
+        return path_of(spec), unpack_verified(spec, Isolation())
+
+    def unpacked(self, name: str, ident: str) -> Entrant | None:
+        from referee.addons.images.image import image_entrant, unpacked_image
+
+        found = unpacked_image(ident)
+        return None if found is None else image_entrant(name, found)
+
+    def unpack(self, archive: Path, isolation: Isolation) -> None:
+        from referee.addons.images.image import PREFIX, unpack
+
+        unpack(f"{PREFIX}{archive}", isolation)
 
     def made(self, command: Sequence[str], folder: str) -> bool:
         from referee.addons.images.image import unpacked_at

@@ -11,11 +11,11 @@ from referee.addons.ladder import names
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.records import BOTS, SETTINGS
-from referee.addons.rules import kept
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.installed import NAME as REFEREE
 from referee.harness.common.installed import installed
+from referee.harness.common.kept_rules import kept_rules
 from referee.harness.new.write import named_requirement, requirement
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -49,8 +49,8 @@ def write_ladder(folder: Path, game: Game, title: str, settings: Mapping[str, ob
         files[place] = text.encode()
     if game.sha256:
         with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-            kept.keep(game.name, game.version, game.sha256, Path(scratch))
-            copy = kept.copy_path(Path(scratch), game.sha256)
+            kept_rules().keep(game.name, game.version, game.sha256, Path(scratch))
+            copy = kept_rules().copy_path(Path(scratch), game.sha256)
             files[copy.relative_to(scratch).as_posix()] = copy.read_bytes()
     with Repository.made(folder, branch=BRANCH) as repository:
         repository.run("update-ref", "HEAD", commit_files(repository, None, files, f"A ladder of {game.title}"))

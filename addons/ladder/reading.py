@@ -31,10 +31,10 @@ from referee.addons.ladder.records import (
     read_runner,
     read_settings,
 )
-from referee.addons.rules import kept
 from referee.addons.wasm.kind import MODULE
 from referee.harness.common import toml
 from referee.harness.common.errors import UsageError
+from referee.harness.common.kept_rules import RULES, kept_rules
 from referee.harness.common.known_games import find_game
 from referee.harness.match.rule_options import options as rule_options
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
@@ -128,14 +128,14 @@ class Ladder:
 
     def open_rules(self) -> None:
         """Finds the game by the ladder's copy of its rules from now on, if they are a program. It starts nothing."""
-        hash, path = self.settings.rules, f"{kept.RULES}/{self.settings.rules}.zip"
+        hash, path = self.settings.rules, f"{RULES}/{self.settings.rules}.zip"
         if not hash:
             return
         with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
             copy = Path(scratch, "rules.zip")
-            if not kept.is_here(hash):
+            if not kept_rules().is_here(hash):
                 copy.write_bytes(next(self.repository.read([f"{self.commit}:{path}"], USER_BYTES)))
-            found = kept.opened(copy, hash)
+            found = kept_rules().opened(copy, hash)
         if found.name != self.settings.game:
             raise UsageError(f"{path} has the rules of {found.name}; {SETTINGS} names {self.settings.game}")
 

@@ -7,6 +7,7 @@ from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
     from referee.harness.check.findings import GameCheck
+    from referee.harness.common.kept_rules import KeptRules
 
 
 @hook
@@ -31,3 +32,10 @@ def options(command: str) -> Iterable[type]:
     from referee.addons.rules.cli.new import RulesOptions
 
     return (RulesOptions,)
+
+
+@hook
+def kept_rules() -> "Iterable[KeptRules]":
+    from referee.addons.rules import kept
+
+    return (kept,)

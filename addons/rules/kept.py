@@ -13,6 +13,7 @@ from referee.addons.rules.games import files_of, load
 from referee.addons.rules.source import GAME_FILE, SOURCE, installed_folder
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.kept_rules import RULES
 from referee.harness.common.known_games import not_here
 from referee.harness.common.paths import make_folder, opener
 from referee.harness.programs import build_cache, zip_archive
@@ -20,8 +21,6 @@ from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.packing import pack
 from referee.harness.programs.zip_archive import USER_BYTES, USER_FILES
 
-RULES = "rules"
-"""The folder of the copies, in the folder of a tournament."""
 _HASH = re.compile("[0-9a-f]{64}")
 
 

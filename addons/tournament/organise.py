@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from referee.addons.arena.judge import judge_plan
 from referee.addons.tournament.formats.games import PAIRING, Seating
 from referee.addons.tournament.formats.schedules import BRACKETS, default_seating
 from referee.addons.tournament.inbox import Enter, hand_in, settle
@@ -20,6 +19,7 @@ from referee.addons.tournament.store.bot_archives import check_travel, finding, 
 from referee.addons.tournament.store.ledger import PLAN, claimed, discard_heads, make_tournament_folder
 from referee.addons.tournament.store.reader import check_files, has_games, idents_of, played_idents, read
 from referee.addons.tournament.swiss_changes import with_points_kept, with_rounds
+from referee.addons.tournament.test_runs import test_run
 from referee.addons.tournament.ties import SCORE, Tie, default_ties, used_ties
 from referee.games.game import Game, Stakes, TimeControl
 from referee.harness.common.errors import NotIsolated, RunError, UsageError, writing
@@ -227,8 +227,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         one = entries[0]
         entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
     if format == "judged":
-        entries += [_guest(case.name, game.name) for case in judge_plan(game.name).cases]
-        options = dict(judge_plan(game.name).options) | options
+        entries += [_guest(case.name, game.name) for case in test_run(game.name).cases]
+        options = dict(test_run(game.name).options) | options
     bots = identified(entries)
     if format == "two-player" and len({entry.hash for entry in bots[1:]}) == 1:  # the second one has all other seats
         bots = (*bots[:2], *(msgspec.structs.replace(entry, copy_of=bots[1].name) for entry in bots[2:]))

@@ -11,18 +11,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.addons.arena.judge import judge_plan
 from referee.addons.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.addons.tournament.formats.groups import draw
 from referee.addons.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
 from referee.addons.tournament.formats.swiss import rounds_of
 from referee.addons.tournament.stage_settings import Stage, check_seats_of_format, check_stages
+from referee.addons.tournament.test_runs import test_run
 from referee.addons.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
 from referee.games.game import Stakes, TimeControl
 from referee.harness.common import toml
 from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.game_files import Openings
 from referee.harness.common.installed import extra_command
+from referee.harness.common.kept_rules import kept_rules
 from referee.harness.common.known_games import find_game
 from referee.harness.common.paths import read_limited, replace_file
 from referee.harness.match.rule_options import with_seats
@@ -186,7 +187,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
         idents = {entry.ident: place for place, entry in enumerate(bots)}
         cases: tuple[tuple[int, int], ...] = ()
         if self.format == "judged":
-            names = [f"@{case.name}" for case in judge_plan(self.game).cases]
+            names = [f"@{case.name}" for case in test_run(self.game).cases]
             places = {entry.bot: place for place, entry in enumerate(self.bots) if entry.guest}
             cases = tuple((places[name], OPPONENTS[name[1:]].seats[self.game] or 0) for name in names)
         return Field(
@@ -450,9 +451,7 @@ def number_of_games(plan: Plan) -> int | None:
 def write_plan(plan: Plan, path: Path) -> None:
     """Writes the file at once or not at all, after a copy of rules that are a program."""
     if plan.rules:
-        from referee.addons.rules.kept import keep  # takes a moment, which other games need not spend
-
-        keep(plan.game, plan.version, plan.rules, path.parent)
+        kept_rules().keep(plan.game, plan.version, plan.rules, path.parent)
     lines = ["# Written by `referee tournament`. All standings come from this file and the ledger.", ""]
     values = msgspec.to_builtins(plan)
     for name, value in values.items():
@@ -480,11 +479,9 @@ def read_plan(path: Path) -> Plan:
 
 
 def open_rules(plan: Plan, folder: Path, over_typed: bool = False) -> None:
-    """Finds the plan's game by the folder's copy of its rules from now on; see `kept.open_kept`."""
+    """Finds the plan's game by the folder's copy of its rules from now on; see `KeptRules.open_kept`."""
     if plan.rules:
-        from referee.addons.rules.kept import open_kept  # takes a moment, which other games need not spend
-
-        open_kept(plan.game, plan.version, plan.rules, folder, over_typed)
+        kept_rules().open_kept(plan.game, plan.version, plan.rules, folder, over_typed)
 
 
 def _toml(value: Any) -> str:

@@ -40,7 +40,7 @@ def targets() -> Iterable[Target]:
 
 @hook
 def options(command: str) -> Iterable[type]:
-    if command != "replay verify":
+    if command not in ("replay verify", "tournament verify"):
         return ()
     from referee.addons.wasm.cli.again import AgainOptions
 

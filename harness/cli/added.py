@@ -4,7 +4,7 @@ Each is a frozen dataclass with a default for every field, derived from the clas
 unless it overrides them.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import fields, make_dataclass
 from itertools import chain
@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from referee.harness.addons import hooks
 
 if TYPE_CHECKING:
+    from referee.games.contract import Player
     from referee.harness.match.match import Match
     from referee.harness.match.series import People, Series
     from referee.harness.process.limits import Limits
@@ -54,7 +55,7 @@ class NewOptions:
 
 
 class VerifyOptions:
-    """Options of `referee replay verify`."""
+    """Options of `referee replay verify`, and of the command that verifies many replays."""
 
     def check(self, files: Sequence[Path]) -> bool:
         """Returns whether this takes the files after the replay. Raises UsageError for a wrong combination."""
@@ -66,6 +67,13 @@ class VerifyOptions:
         Raises `referee.harness.replay.simulate.Difference`.
         """
         return None
+
+    def able(self, programs: "Mapping[str, Entrant]") -> "dict[str, Entrant]":
+        """Returns those of these programs that can play games again, by the same keys."""
+        return {}
+
+    def again(self, replay: "Replay", programs: "Mapping[Player, Entrant]", limits: "Limits") -> None:
+        """Lets programs play a game again at their seats. `limits`: those of builds. Raises Difference."""
 
 
 class Added:

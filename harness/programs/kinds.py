@@ -19,6 +19,7 @@ import msgspec
 from referee.games.contract import Player
 from referee.harness import addons
 from referee.harness.common.errors import UsageError
+from referee.harness.isolation.plan import Isolation
 from referee.harness.programs.entrant import Entrant, Parsed
 
 if TYPE_CHECKING:
@@ -105,6 +106,23 @@ class Kind:
     def paths(self, spec: str, game: str | None) -> Sequence[Path] | None:
         """Returns the files and folders that a bot spec names; None for a kind whose specs name none."""
         return None
+
+    # Its archive, if that is kept and travels as it is. Its identity stands for a hash of the content.
+
+    travels_whole = False
+    """Whether a player of this kind is one archive, with the first suffix of `archives`."""
+
+    def identified(self, spec: str) -> tuple[Path, str]:
+        """Returns the archive that a bot spec names, and its identity. UsageError for a wrong one, RunError."""
+        raise NotImplementedError
+
+    def unpacked(self, name: str, ident: str) -> Entrant | None:
+        """Returns the player of this identity; None if it is not unpacked on this machine."""
+        return None
+
+    def unpack(self, archive: Path, isolation: Isolation) -> None:
+        """Unpacks an archive, once per machine. UsageError for a wrong one, RunError."""
+        raise NotImplementedError
 
     # What a command says, perhaps one from a replay.
 

@@ -3,8 +3,8 @@
 import random
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,20 +14,13 @@ from referee.addons.tournament.execution.worker import content
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Line
-from referee.addons.wasm.cli.engine import Engine, check_engine
-from referee.addons.wasm.kind import MODULE
-from referee.addons.wasm.options import PULLEY
-from referee.addons.wasm.play_again import play_again
-from referee.addons.wasm.prices import PRICES
-from referee.addons.wasm.runner import by_engine
 from referee.games.contract import Result
+from referee.harness.cli.added import Added, added
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import out, progress
-from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation
-from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
@@ -35,14 +28,17 @@ from referee.harness.replay.simulate import Difference, verify
 HIDING = Isolation("required", (("files", None),))
 """The isolation of builds: without a layer that hides files, none begins."""
 
+if TYPE_CHECKING:
+    VerifyAdded = Added
+else:
+    VerifyAdded = added("tournament verify")
+
 
 def verify_tournament(
     folder: Path,
     *,
-    play: bool = False,
     sample: str = "100%",
-    engine: Engine = "wasmtime",
-    recorded_limits: bool = False,
+    more: VerifyAdded = VerifyAdded(),  # noqa: B008
 ) -> int:
     """Checks the games of a tournament against their replays.
 
@@ -51,30 +47,22 @@ def verify_tournament(
 
     Args:
         folder: The tournament's folder.
-        play: Also let the metered bots play these games again, and compare answers, faults and fuel. Bots with a
-            build are built first, which needs a layer of isolation that hides your files.
         sample: PERCENT: check only this share of the games, drawn at random.
-        recorded_limits: With --play, accept limits of the replays that are wider than four times the defaults, such as
-            those of memory.
     """
-    check_engine(engine, play)
+    (again,) = [each for each in more.each() if each.check(())] or [None]
     plan = read_plan(folder / PLAN)
     # The folder may be somebody else's, who would choose what its bots and their builds may read.
     plan = plan.replaced(limits=msgspec.structs.replace(plan.limits, isolation=HIDING))
     programs: dict[str, Entrant] = {}
-    if play:
+    if again is not None:
         with progress() as report:
             _, ready = organise.programs(plan, folder, progress=report)
-        programs = {ident: bot for ident, bot in ready.items() if MODULE.plays(bot)}
+        programs = again.able(ready)
         if not programs:
             raise UsageError(f"{folder}: no bot is metered, so no other run must give the same games")
     for contest in contests():
         if sentence := contest.checked_seed(folder, plan):
             out.print(f"{folder}: {sentence}")
-
-    @cache
-    def compiled(bot: Entrant, prices: int) -> Entrant:
-        return by_engine(bot, BuildContext(plan.limits), PULLEY if engine == "pulley" else "", prices)
 
     differing = verified = without = worthless = 0
     void = plan.void
@@ -85,21 +73,16 @@ def verify_tournament(
             continue
         try:
             _check(line, replay)
-            metered = replay.header.metered
-            again = {
-                seat: compiled(programs[ident], metered[seat].prices if seat in metered else PRICES)
-                for seat, ident in enumerate(line.b)
-                if ident in programs
-            }
-            if again:
-                run(play_again, replay, again, recorded_limits)
+            seated = {seat: programs[ident] for seat, ident in enumerate(line.b) if ident in programs}
+            if again is not None and seated:
+                again.again(replay, seated, plan.limits)
             verified += 1
         except Difference as difference:
             differing += 1
             out.print(f"{line.k}: {printable(str(difference))}")
     kept = f"; {counted(without, 'game')} without a replay" if without else ""
     kept += f"; {counted(worthless, 'game')} of withdrawn bots count for nobody" if worthless else ""
-    how = "played again" if play else "verified"
+    how = "played again" if again else "verified"
     out.print(f"{folder}: {counted(verified, 'game')} {how}, {differing} differ{kept}")
     return AT_FAULT if differing else PLAYED
 

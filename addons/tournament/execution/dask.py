@@ -21,7 +21,6 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.rules import kept
 from referee.addons.tournament.execution import dask_worker, worker_messages
 from referee.addons.tournament.execution.dask_worker import Reply, WorkerDied
 from referee.addons.tournament.execution.worker_messages import Contest, Failed, Job
@@ -29,6 +28,7 @@ from referee.addons.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS
 from referee.addons.tournament.plan import Entry, Plan
 from referee.addons.tournament.store import bot_archives
 from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.kept_rules import kept_rules
 
 CONNECT_S = 10.0
 RECONNECT_S = 60.0
@@ -218,7 +218,7 @@ class DaskPool(WorkerPool):
             for entry in reply.needs
         ]
         if reply.rules:
-            copy = kept.copy_path(self._folder, reply.rules)
+            copy = kept_rules().copy_path(self._folder, reply.rules)
             parts.append(("the rules", copy, dask_worker.receive_rules, reply.rules.encode()))
         why = f"{', '.join(name for name, *_ in parts)}: sent, but still missing"
         for name, path, receive, content in parts:

@@ -16,7 +16,6 @@ import distributed
 import msgspec
 from msgspec import Struct
 
-from referee.addons.rules import kept
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.local import PROGRAM
 from referee.addons.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Played, Report
@@ -24,6 +23,7 @@ from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store import bot_archives
 from referee.harness.common import installed
 from referee.harness.common.errors import NotIsolated, RunError, UsageError
+from referee.harness.common.kept_rules import RULES, kept_rules
 from referee.harness.isolation.plan import unmet
 from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.entrant import Entrant
@@ -91,11 +91,11 @@ class _Process:
         order = worker_messages.order(contest)
         assert isinstance(order, Contest)
         needs = [e for e in entries if not bot_archives.is_installed(e)]
-        lacks_rules = order.rules and not kept.is_here(order.rules)
+        lacks_rules = order.rules and not kept_rules().is_here(order.rules)
         if needs or lacks_rules:
             return _reply(needs=needs, rules=order.rules if lacks_rules else "")
         if order.rules:
-            kept.opened(Path(kept.RULES), order.rules)
+            kept_rules().opened(Path(RULES), order.rules)
         if failures := unmet(order.limits.isolation):
             return _reply(unable="; ".join(failures))
         for entry in entries:
@@ -190,7 +190,7 @@ def receive_rules(sha256: bytes, data: bytes) -> None:
     with TemporaryDirectory(prefix="referee-") as folder:
         archive = Path(folder, "archive")
         archive.write_bytes(data)
-        kept.opened(archive, sha256.decode())
+        kept_rules().opened(archive, sha256.decode())
 
 
 def receive(bot: bytes, data: bytes) -> None:

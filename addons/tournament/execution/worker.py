@@ -21,7 +21,6 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.arena.judge import judge_plan
 from referee.addons.tournament.execution import worker_messages
 from referee.addons.tournament.execution.worker_messages import (
     Assignment,
@@ -35,6 +34,7 @@ from referee.addons.tournament.execution.worker_messages import (
     Report,
 )
 from referee.addons.tournament.store import ledger
+from referee.addons.tournament.test_runs import test_run
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import Game
@@ -246,7 +246,7 @@ def _case_score(name: str, game: Assignment, verdict: Verdict) -> int | None:
     """Returns what the case of a test run pays; None for other games."""
     if game.case is None:
         return None
-    case = next(case for case in judge_plan(name).cases if case.name == game.case)
+    case = next(case for case in test_run(name).cases if case.name == game.case)
     return case.pay(verdict, game.judged, case.points)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from referee.addons.tournament.plan import Plan
-from referee.addons.tournament.store.bot_archives import archive_path, is_image
+from referee.addons.tournament.store.bot_archives import archive_path, is_whole
 from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import KITS
 
@@ -106,7 +106,7 @@ def compare(plan: Plan, folder: Path, share: float = SHARE, starter: Path | None
         if entry.guest or entry.copy_of or entry.ident in older:
             continue
         path = archive_path(folder, entry)
-        if is_image(entry) or not path.is_file():
+        if is_whole(entry) or not path.is_file():
             left_out[entry.name] = "no source files"
             continue
         try:

@@ -1,4 +1,4 @@
-"""Bot archives: zip files and images in a tournament's folder, named after their content.
+"""Bot archives: zip files and others in a tournament's folder, named after their content.
 
 A tournament plays copies of its archives in the user's cache, so that editing a bot during a run changes nothing.
 """
@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.addons.images import image
 from referee.addons.tournament.plan import Entry
 from referee.addons.tournament.store.ledger import BOTS
 from referee.harness.common.errors import RunError, UsageError
@@ -45,8 +44,8 @@ class Found(Struct, frozen=True):
     entry: Entry
     content: BotArchive | None = None
     """Its files, if it has any of its own and can travel."""
-    image: Path | None = None
-    """The archive of a container image."""
+    whole: Path | None = None
+    """Its archive, of a kind that travels as one."""
 
 
 @contextmanager
@@ -77,9 +76,9 @@ def _find(spec: str, scratch: Path, game: str, readable: Sequence[str]) -> Found
     usual = name_of(rest, game)
     name = name or usual
     kind = kinds.kind_of(rest)
-    if rest.startswith(image.PREFIX):
-        path, ident = image.path_of(rest), image.unpack_verified(rest, Isolation())
-        return Found(Entry(name, "", ident, image.PREFIX + path.name), image=path)
+    if kind.travels_whole:
+        path, ident = kind.identified(rest)
+        return Found(Entry(name, "", ident, kind.prefixes[0] + path.name), whole=path)
     if (named := kind.paths(rest, game)) is not None:
         return Found(Entry(name, "", _command_hash(rest, named), rest, cwd=os.getcwd()))
     if not kinds.is_path(rest):
@@ -135,30 +134,30 @@ def _sha256(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-# The zip file, or the tar file of an image.
+# The archive: a zip file, or that of a kind which travels whole.
 
 
 def archive_path(folder: Path, entry: Entry) -> Path:
     """Returns the place of a bot's archive."""
-    return folder / BOTS / f"{entry.hash}{'.tar' if is_image(entry) else '.zip'}"
+    return folder / BOTS / f"{entry.hash}{kinds.kind_of(entry.bot).archives[0] if is_whole(entry) else '.zip'}"
 
 
-def is_image(entry: Entry) -> bool:
-    """Whether a bot is a container image. Its hash is the image's id."""
-    return entry.bot.startswith(image.PREFIX)
+def is_whole(entry: Entry) -> bool:
+    """Whether a bot is one archive without source files, such as an image. Its hash is its identity."""
+    return kinds.kind_of(entry.bot).travels_whole
 
 
 def store(found: Found, folder: Path) -> None:
     """Writes a bot's archive to the tournament's folder, once."""
     path = archive_path(folder, found.entry)
-    if (found.content is None and found.image is None) or path.exists():
+    if (found.content is None and found.whole is None) or path.exists():
         return
     make_folder(path.parent)
     new = path.with_suffix(".new")
     with open(new, "wb", opener=opener) as packed:
-        if found.image is not None:
-            with found.image.open("rb") as image_file:
-                shutil.copyfileobj(image_file, packed)
+        if found.whole is not None:
+            with found.whole.open("rb") as whole:
+                shutil.copyfileobj(whole, packed)
         elif found.content is not None:
             maker = version() if found.entry.hash == _sha256(found.content.identity, version()) else ""
             pack(found.entry.name, found.content, found.entry.inside, packed, maker)
@@ -176,15 +175,15 @@ def home_of(entry: Entry) -> Path:
 
 def is_installed(entry: Entry) -> bool:
     """Whether a bot needs no archive on this machine."""
-    if is_image(entry):
-        return image.unpacked_image(entry.hash) is not None
+    if is_whole(entry):
+        return kinds.kind_of(entry.bot).unpacked(entry.name, entry.hash) is not None
     return entry.bot.startswith("@") or home_of(entry).is_dir()
 
 
 def install(entry: Entry, archive: Path) -> None:
     """Unpacks an archive, once per machine. Raises RunError if the cache cannot be written."""
-    if is_image(entry):
-        _image(entry, archive, Isolation())
+    if is_whole(entry):
+        _unpacked(entry, archive, Isolation())
     else:
         _installed(entry, archive)
 
@@ -225,12 +224,13 @@ def _other_content(entry: Entry, archive: Path) -> RunError:
     )
 
 
-def _image(entry: Entry, archive: Path, isolation: Isolation) -> image.Unpacked:
-    image.unpack(f"{image.PREFIX}{archive}", isolation)
-    unpacked = image.unpacked_image(entry.hash)
-    if unpacked is None:
+def _unpacked(entry: Entry, archive: Path, isolation: Isolation) -> Entrant:
+    kind = kinds.kind_of(entry.bot)
+    kind.unpack(archive, isolation)
+    found = kind.unpacked(entry.name, entry.hash)
+    if found is None:
         raise _other_content(entry, archive)
-    return unpacked
+    return found
 
 
 def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> Entrant:
@@ -238,8 +238,8 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
 
     `folder` is the tournament's, which has the archive; None if that is unpacked already. `limits` are for the build.
     """
-    if is_image(entry):
-        return _image_program(entry, folder, limits)
+    if is_whole(entry):
+        return _whole_program(entry, folder, limits)
     if not kinds.is_path(entry.bot):
         spec = entry.bot
     elif folder is None:
@@ -256,13 +256,14 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
     return msgspec.structs.replace(found, name=entry.name, argv=argv)
 
 
-def _image_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant:
-    unpacked = image.unpacked_image(entry.hash)
-    if unpacked is None and folder is not None:
-        unpacked = _image(entry, _archive(folder, entry), limits.isolation)
-    if unpacked is None:
-        raise RunError(f"{entry.name}: its image was removed from the cache")
-    return image.image_entrant(entry.name, unpacked)
+def _whole_program(entry: Entry, folder: Path | None, limits: Limits) -> Entrant:
+    kind = kinds.kind_of(entry.bot)
+    found = kind.unpacked(entry.name, entry.hash)
+    if found is None and folder is not None:
+        found = _unpacked(entry, _archive(folder, entry), limits.isolation)
+    if found is None:
+        raise RunError(f"{entry.name}: its {kind.name} was removed from the cache")
+    return found
 
 
 def _archive(folder: Path, entry: Entry) -> Path:

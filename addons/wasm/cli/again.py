@@ -1,13 +1,20 @@
 """`referee replay verify --play`: metered bots play a match again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cyclopts import Parameter
 
 from referee.addons.wasm.cli.engine import Engine, check_engine
+from referee.addons.wasm.kept_modules import found_modules, module_entrant
+from referee.addons.wasm.kind import MODULE
 from referee.addons.wasm.options import PULLEY
+from referee.addons.wasm.play_again import play_again
+from referee.addons.wasm.prices import PRICES
+from referee.addons.wasm.runner import by_engine
+from referee.games.contract import Player
 from referee.harness.cli.added import VerifyOptions
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import counted, printable
@@ -16,6 +23,7 @@ from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.reader import Replay
 
 
@@ -25,7 +33,8 @@ class AgainOptions(VerifyOptions):
     """Whether metered bots play again."""
 
     play: bool = False
-    """Also let the metered bots play the match again, and compare answers, faults and fuel."""
+    """Also let the metered bots play again, and compare answers, faults and fuel. Bots with a build are built first,
+    which needs a layer of isolation that hides your files."""
     engine: Engine = "wasmtime"
     recorded_limits: bool = False
     """With --play, accept limits of the replay that are wider than four times the defaults, such as those of memory."""
@@ -37,12 +46,23 @@ class AgainOptions(VerifyOptions):
     def after(self, replay: Replay, files: Sequence[Path]) -> int | None:
         return _play_again(replay, files, self.engine, self.recorded_limits) if self.play else None
 
+    def able(self, programs: Mapping[str, Entrant]) -> dict[str, Entrant]:
+        return {key: bot for key, bot in programs.items() if MODULE.plays(bot)}
+
+    def again(self, replay: Replay, programs: Mapping[Player, Entrant], limits: Limits) -> None:
+        metered, target = replay.header.metered, PULLEY if self.engine == "pulley" else ""
+        prices = {player: metered[player].prices if player in metered else PRICES for player in programs}
+        again = {player: _compiled(bot, limits, target, prices[player]) for player, bot in programs.items()}
+        run(play_again, replay, again, self.recorded_limits)
+
+
+@cache
+def _compiled(bot: Entrant, limits: Limits, target: str, prices: int) -> Entrant:
+    return by_engine(bot, BuildContext(limits), target, prices)
+
 
 def _play_again(replay: Replay, given: Sequence[Path], engine: Engine, wide_limits: bool) -> int:
     """Lets the metered bots of a replay play it again."""
-    from referee.addons.wasm.kept_modules import found_modules, module_entrant  # needed for --play alone
-    from referee.addons.wasm.play_again import play_again
-
     seats = sorted(replay.header.metered)
     if given and len(given) != len(seats):
         named = f"{counted(len(given), 'module')} {'is' if len(given) == 1 else 'are'}"
