@@ -16,7 +16,7 @@ FROM python:3.12-slim-bookworm AS wheel
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev
 WORKDIR /src
 COPY . .
-COPY --from=viewer /src/harness/web/static addons/web/static
+COPY --from=viewer /src/addons/web/static addons/web/static
 RUN python -m pip wheel --quiet --no-deps --wheel-dir /dist .
 
 FROM python:3.12-slim-bookworm AS python

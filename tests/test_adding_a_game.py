@@ -18,7 +18,7 @@ from referee.harness.new.write import kits
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "docs/tutorials", "harness", "starter_kits", "tools/kits"),
+    pytest.mark.depends_on(*CORE, "docs/tutorials", "harness", "addons", "starter_kits", "tools/kits"),
 ]
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -154,7 +154,11 @@ def test_a_bots_folder_with_what_is_not_committed_is_not_replaced(
 
 def test_every_call_of_git_takes_its_environment_from_one_module() -> None:
     named = re.compile(r"""\[\s*["']git["']\s*,|which\(["']git["']\)""")
-    paths = [path for name in ("benchmarks", "games", "harness", "protocol") for path in (HOME / name).rglob("*.py")]
+    paths = [
+        path
+        for name in ("addons", "benchmarks", "games", "harness", "protocol")
+        for path in (HOME / name).rglob("*.py")
+    ]
     found = {path.relative_to(HOME).as_posix() for path in paths if named.search(path.read_text("utf-8"))}
     assert found == {"harness/common/git.py"}
     callers = [path for path in paths if "git.program()" in path.read_text("utf-8")]

@@ -36,7 +36,7 @@ from referee.tools.toolchains import missing
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "tools", "viewer"]
+OURS = ["addons", "docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "tools", "viewer"]
 """The folders of an installation."""
 BUILT = ["cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"]
 """Folders that a build leaves in the kits."""
@@ -155,7 +155,7 @@ def unlinked(tmp_path: Path) -> Path:
 def referee(python: Path, tmp_path: Path) -> Run:
     """The installed command line, run where other packages have the names of our folders."""
     strange = tmp_path / "theirs"
-    for name in ("games", "harness", "protocol", "maps", "starter_kits", "tools", "docs"):
+    for name in ("addons", "games", "harness", "protocol", "maps", "starter_kits", "tools", "docs"):
         (strange / name).mkdir(parents=True)
         (strange / name / "__init__.py").write_text(f"raise ImportError('this is another {name}')\n")
         (strange / f"{name}.py").write_text(f"raise ImportError('this is another {name}')\n")
@@ -200,7 +200,7 @@ def test_every_module_is_in_the_wheel(wheel: Path) -> None:
         names = set(archive.namelist())
     modules = {
         f"referee/{name}/{path}"
-        for name in ("games", "harness", "protocol")
+        for name in ("addons", "games", "harness", "protocol")
         for path in files(ROOT / name)
         if path.endswith(".py")
     }
@@ -278,7 +278,7 @@ def test_a_tree_without_links_gives_the_same_packages_whatever_an_earlier_build_
         names = set(ours.namelist())
         missing = set(whole.namelist()) - names
     assert {name for name in missing if "/web/static/" not in name} == set()
-    assert "referee/harness/errors.py" in names
+    assert "referee/harness/common/errors.py" in names
     assert "referee/harness/gone.py" not in names
 
 
@@ -430,7 +430,7 @@ def test_the_kits_packages_have_the_name_the_version_and_the_address_of_the_dist
 def test_the_version_is_asked_for_in_one_module() -> None:
     """Only `harness/common/installed.py` gives importlib the distribution's name, as it skips a build's metadata."""
     asking = re.compile(r"\b(?:version|metadata|distributions?)\((?:name=)?(?:NAME|[\"']referee[\"'])\)")
-    ours = ("benchmarks", "games", "harness", "protocol", "tools")
+    ours = ("addons", "benchmarks", "games", "harness", "protocol", "tools")
     paths = [*(ROOT / "referee").glob("*.py"), *(path for name in ours for path in (ROOT / name).rglob("*.py"))]
     found = [path.relative_to(ROOT).as_posix() for path in paths if asking.search(path.read_text("utf-8"))]
     assert found == ["harness/common/installed.py"]

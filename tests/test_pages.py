@@ -32,7 +32,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 def citations() -> Iterator[tuple[str, str, str]]:
     """Yields file, game and section of every citation in sources and pages. `A4-B1` cites both ends."""
-    for path in tracked("games", "harness", "tools", "protocol/*.md", "docs/*.md", "README.md"):
+    for path in tracked("addons", "games", "harness", "tools", "protocol/*.md", "docs/*.md", "README.md"):
         if path.suffix in (".py", ".md") and path.is_file():
             for found in CITED.finditer(path.read_text("utf-8")):
                 game, number, rest = found.groups()

@@ -1,13 +1,15 @@
 """Tournaments, gates and tuning."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
     from referee.addons.web.shelf import Shelf
-    from referee.harness.match.series import PlaySeries
+    from referee.harness.match.series import Outcome, PlaySeries, Series
+    from referee.harness.match.verdict import Verdict
+    from referee.harness.process.limits import Limits
 
 
 @hook
@@ -29,6 +31,16 @@ def shelves() -> "Iterable[Shelf]":
 
 @hook
 def series() -> "Iterable[PlaySeries]":
+    return (_side_by_side,)
+
+
+async def _side_by_side(
+    series: "Series",
+    limits: "Limits",
+    workers: int,
+    played: "Callable[[Verdict, tuple[int, ...]], None]",
+    before: "Sequence[tuple[tuple[int, ...], Verdict]]" = (),
+) -> "Outcome":
     from referee.addons.tournament.execution.series_on_workers import play_side_by_side
 
-    return (play_side_by_side,)
+    return await play_side_by_side(series, limits, workers, played, before)

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line and returns its exit code."""
+    if (sys.argv[1:] if argv is None else list(argv)) == ["--version"]:
+        from referee.harness.common.installed import version
+
+        sys.stdout.write(f"{version()}\n")
+        return 0
     try:
         from referee.harness.cli import command_line
     except KeyboardInterrupt:

@@ -813,7 +813,7 @@ def runner(folder: Path) -> tuple[dict[str, str], Any]:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
     copy = folder / "action"
-    for name in ("harness", "games", "protocol", "tools", "benchmarks", "referee"):
+    for name in ("addons", "harness", "games", "protocol", "tools", "benchmarks", "referee"):
         shutil.copytree(
             ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=name == "referee"
         )

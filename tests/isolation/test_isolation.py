@@ -326,7 +326,7 @@ async def test_verdict_and_replay_contain_the_layers(ring: Ring) -> None:
 
 @pytest.mark.trio
 async def test_an_engine_at_a_seat_has_no_layers(arena: Arena) -> None:
-    engine = Entrant("@random", (), arena.folder, RANDOM.name)
+    engine = Entrant("@random", (), arena.folder, RANDOM)
     verdict = await arena.play(arena.match(engine, engine), Limits(isolation=Isolation()))
     assert verdict.isolation == {}
 

@@ -22,7 +22,7 @@ RECORD = Path("tests", "unchanged.json")
 """The fingerprint of each such test when it last passed, in the root folder."""
 CORE = (
     *("games", "protocol", "harness/isolation", "harness/match", "harness/process", "harness/programs"),
-    *("harness/replay", "harness/seats", "tests/support/scripted.py"),
+    *("harness/replay", "harness/seats", "harness/common", "harness/addons.py", "tests/support/scripted.py"),
 )
 """The code that plays a match: inputs of tests whose bots play."""
 MATCH_CODE = (*CORE, "referee.harness.match.series")

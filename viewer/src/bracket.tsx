@@ -1,4 +1,4 @@
-// The bracket of a tournament, for a hall. `harness/tournament/reports/bracket_drawing.py` makes the places.
+// The bracket of a tournament, for a hall. `addons/tournament/reports/bracket_drawing.py` makes the places.
 
 import { cut, visible } from "./views/words";
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from referee.addons.web.cli.view import need_web, opened
 from referee.harness.cli.added import PlayOptions
 from referee.harness.cli.options import MORE, given
 from referee.harness.cli.screen import err
@@ -37,6 +36,8 @@ class WatchOptions(PlayOptions):
     def check(self, no_replay: bool) -> None:
         """Raises UsageError for options that cannot be combined."""
         if self.watch:
+            from referee.addons.web.cli.view import need_web
+
             need_web("--watch")
             if no_replay:
                 raise UsageError("--watch cannot be combined with --replay none: the pages show the replay as it grows")
@@ -65,6 +66,7 @@ async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People |
     if not pages.watch:
         yield None
         return
+    from referee.addons.web.cli.view import opened
     from referee.addons.web.watch import open_viewer
 
     people = [index for index, entrant in enumerate(series.match.entrants) if PERSON.plays(entrant)]

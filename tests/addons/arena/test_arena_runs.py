@@ -174,7 +174,7 @@ async def test_every_client_library_plays_whole_battles(server: Server, library:
 def node_team(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The team's program, with its packages installed."""
     folder = tmp_path_factory.mktemp("node")
-    for file in (Path(__file__).parent / "node").iterdir():
+    for file in (Path(__file__).parents[2] / "support" / "node").iterdir():
         if file.is_file():
             shutil.copy(file, folder)
     installed = subprocess.run(["npm", "ci", "--ignore-scripts", "--silent"], cwd=folder, timeout=120)

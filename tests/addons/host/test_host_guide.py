@@ -8,7 +8,7 @@ import pytest
 from contests import referee
 from needs import skip_without
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "host-behind-caddy.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "host-behind-caddy.md"
 
 
 def block(language: str) -> str:

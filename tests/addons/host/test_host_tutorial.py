@@ -15,7 +15,7 @@ from hosting import Browser, Hosted, secret, wait_for
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "host-a-contest.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tutorials" / "host-a-contest.md"
 ADDRESS = "http://127.0.0.1:8000"
 
 

@@ -31,7 +31,7 @@ from referee.harness.programs.zip_archive import bot_in
 
 pytestmark = pytest.mark.slow
 
-AGENTS = Path(__file__).parents[1] / "support" / "agents" / "kaggle"
+AGENTS = Path(__file__).parents[2] / "support" / "agents" / "kaggle"
 RECORDED = json.loads((AGENTS / "games.json").read_text())
 """Games of the sample agents in kaggle_environments 1.33.2, which for each game called `random.seed(seed)`,
 `make("connectx", configuration=size)` and `run(agents)`."""

@@ -25,7 +25,7 @@ from referee.addons.web import page as viewer
 from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 opened = partial(open_local, workers=1, pin=False)
 
 

@@ -14,7 +14,7 @@ pytestmark = [
         "referee.addons.ladder.cli.ladder", "referee.addons.ladder.cli.show", "docs/tutorials/a-ladder-in-git.md"
     ),
 ]
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def clean(folder: Path) -> dict[str, str]:

@@ -53,7 +53,7 @@ KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 FIRST = '{"action": "putToken", "column": "A"}'
 WRONG = '{"action": "putToken", "column": "Z"}'
 UNTIMED = TimeControl()
-RIVAL = Entrant("@random", ("@random",), Path(), RANDOM.name)
+RIVAL = Entrant("@random", ("@random",), Path(), RANDOM)
 """Draws legal answers, without a process."""
 
 

@@ -23,7 +23,7 @@ from referee.harness.programs.zip_archive import bot_in
 
 pytestmark = pytest.mark.slow
 
-AGENTS = Path(__file__).parents[1] / "support" / "agents"
+AGENTS = Path(__file__).parents[2] / "support" / "agents"
 WALKER, SEARCHER = "2 Random Walker.py", "Food Searcher.py"
 ANTS = {"getPlacement": "return [(i % 10, i // 10) for i in range(11)]", "getMove": "return Move(END, None, None)"}
 

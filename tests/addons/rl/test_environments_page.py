@@ -8,7 +8,7 @@ import pytest
 import referee
 from referee.addons.rl.encoding import FiniteEncoding
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "environments.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "environments.md").read_text("utf-8")
 TITLES = {referee.game(name).title: name for name in referee.game_names()}
 
 

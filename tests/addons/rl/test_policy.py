@@ -53,7 +53,7 @@ def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str
 def both_ways(name: str, tmp_path: Path, options: dict[str, Any], seats: int | None = None, **trained: Any) -> None:
     """Plays a match with the policy at every seat, inside and as programs. `trained`: its options."""
     program = tmp_path / "bot.py"
-    folders = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "support")]
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "support")]
     program.write_text(
         f"import sys; sys.path[:0] = {folders!r}\n"
         f"import referee, test_policy\nreferee.rl.policy_bot(test_policy.mixed, {name!r}, **{trained!r}).run()\n"

@@ -14,7 +14,7 @@ import referee
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "train-with-other-libraries.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "train-with-other-libraries.md").read_text("utf-8")
 STEPS = "1200"
 """Of the training in the test: 6 s."""
 

@@ -14,7 +14,7 @@ from unchanged import CORE
 
 pytestmark = pytest.mark.depends_on(*CORE, "docs/tutorials", "addons/rl", "starter_kits")
 
-TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
+TUTORIALS = Path(__file__).parents[3] / "docs" / "tutorials"
 STEPS = "1500"
 """Of the training in the test: 5 s, after which the agent wins eight of ten games."""
 STANDING = re.compile(r"^(\d) +(\S+) +(\d+) +[\d.½]+ +(\d+) +(\d+) +(\d+) +(\d+)", re.MULTILINE)

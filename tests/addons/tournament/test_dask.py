@@ -29,7 +29,7 @@ pytestmark = [
 
 distributed = pytest.importorskip("distributed")
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-cluster.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "use-a-cluster.md"
 needs_openssl = needs("openssl")
 
 

@@ -15,7 +15,7 @@ from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 GUIDE, REFERENCE = DOCS / "how-to" / "run-a-contest.md", DOCS / "reference" / "tournaments.md"
 
 

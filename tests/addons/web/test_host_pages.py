@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hosting import Browser as Http
 from hosting import Cup, hosted, serving, wait_for
+from pages import barriers
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 from submissions import RUN, zipped
-from test_looks import barriers
 
 pytestmark = pytest.mark.slow
 

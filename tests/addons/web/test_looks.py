@@ -3,11 +3,10 @@
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pages import Played, Viewing, Visited
-from playwright.sync_api import Browser, Page
+from pages import Played, Viewing, Visited, barriers
+from playwright.sync_api import Browser
 from test_live import watched
 from unchanged import CORE
 
@@ -18,8 +17,7 @@ pytestmark = [
     pytest.mark.depends_on(*CORE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "viewer"),
 ]
 
-ROOT = Path(__file__).parents[2]
-AXE = ROOT / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="session")
@@ -29,14 +27,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(os.environ.get("REFEREE_PICTURES", kept))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def barriers(page: Page) -> list[str]:
-    """Returns what axe-core finds."""
-    page.evaluate(AXE.read_text("utf-8"))  # not as a script element, which the page's policy refuses
-    labels = "{'label-content-name-mismatch': {enabled: true}}"
-    found: Any = page.evaluate(f"axe.run(document, {{resultTypes: ['violations'], rules: {labels}}})")
-    return [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in found["violations"]]
 
 
 @pytest.mark.parametrize("game", registry.own_names())

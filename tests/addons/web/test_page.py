@@ -388,7 +388,7 @@ def test_games_with_a_painter_send_no_text_drawing(game: str, played: Played, vi
 
 
 def test_the_viewers_own_unit_tests_pass(viewer: None) -> None:
-    folder = Path(__file__).parents[2] / "viewer"
+    folder = Path(__file__).parents[3] / "viewer"
     done = subprocess.run(["npm", "--silent", "test"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

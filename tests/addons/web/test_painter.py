@@ -11,7 +11,7 @@ from test_live import watched
 
 pytestmark = pytest.mark.slow
 
-TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
+TUTORIALS = Path(__file__).parents[3] / "docs" / "tutorials"
 
 
 def package(page: str, folder: str, game: str, site: Path) -> Path:

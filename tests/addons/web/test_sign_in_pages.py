@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from hosting import Cup, serving
+from pages import barriers
 from playwright.sync_api import Browser
 from sign_ins import real_provider, settings_file
-from test_looks import barriers
 
 from referee.addons.host import teams
 

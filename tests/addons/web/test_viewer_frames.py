@@ -22,7 +22,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
+VECTORS = json.loads((Path(__file__).parents[3] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(2, 5) | st.text(max_size=2) | st.just("-"),
