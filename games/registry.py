@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Protocol
 
@@ -59,7 +59,7 @@ def packaged_names() -> list[str]:
 
 @cache
 def _sources() -> tuple[Source, ...]:
-    return tuple([entry.load() for entry in entry_points(group="referee.game_sources")])
+    return tuple([entry.load() for entry in _of_addons("referee.game_sources")])
 
 
 def own_names() -> list[str]:
@@ -69,13 +69,20 @@ def own_names() -> list[str]:
 
 def families() -> list[str]:
     """Returns the names of all families of games, sorted."""
-    return sorted({entry.name for entry in entry_points(group="referee.game_families")})
+    return sorted({entry.name for entry in _of_addons("referee.game_families")})
+
+
+def _of_addons(group: str) -> list[EntryPoint]:
+    """Returns the entry points of a group, without those of add-ons of ours that were taken out."""
+    ours = f"{__package__.rpartition('.')[0]}.addons."
+    found = entry_points(group=group)
+    return [each for each in found if not each.module.startswith(ours) or find_spec(each.module) is not None]
 
 
 @cache
 def family(name: str) -> Family:
     """Loads a family of games. KeyError if there is none of that name, NotInstalled without its package."""
-    for entry in entry_points(group="referee.game_families", name=name):
+    for entry in [each for each in _of_addons("referee.game_families") if each.name == name]:
         found = entry.load()
         if not isinstance(found, Family):
             raise TypeError(

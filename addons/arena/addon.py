@@ -10,6 +10,11 @@ from referee.harness.programs.kinds import Kind
 if TYPE_CHECKING:
     from referee.addons.arena.judge import JudgePlan
 
+NEEDS = ("aibg", "web")
+"""The add-ons that it imports."""
+WORDS = ("Arena", "judge")
+"""What no sentence of the harness may say."""
+
 
 @hook
 def kinds() -> Iterable[Kind]:

@@ -6,6 +6,11 @@ from referee.addons.export.kind import JUDGED
 from referee.harness.addons import Command, hook
 from referee.harness.programs.kinds import Kind
 
+NEEDS = ()
+"""The add-ons that it imports."""
+WORDS = ("Kattis", "DOMjudge")
+"""What no sentence of the harness may say."""
+
 
 @hook
 def kinds() -> Iterable[Kind]:

@@ -8,6 +8,11 @@ from referee.harness.addons import Command, hook
 if TYPE_CHECKING:
     from referee.addons.tournament.contests import Contest
 
+NEEDS = ("tournament", "web")
+"""The add-ons that it imports."""
+WORDS = ("team", "sign in")
+"""What no sentence of the harness may say."""
+
 
 @hook
 def commands() -> Iterable[Command]:

@@ -6,6 +6,11 @@ from referee.addons.originals.kind import ORIGINAL
 from referee.harness.addons import hook
 from referee.harness.programs.kinds import Kind
 
+NEEDS = ()
+"""The add-ons that it imports."""
+WORDS = ("original",)
+"""What no sentence of the harness may say."""
+
 
 @hook
 def kinds() -> Iterable[Kind]:

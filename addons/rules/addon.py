@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from referee.harness.check.findings import GameCheck
     from referee.harness.common.kept_rules import KeptRules
 
+NEEDS = ()
+"""The add-ons that it imports."""
+WORDS = ("game.toml",)
+"""What no sentence of the harness may say."""
+
 
 @hook
 def game_checks() -> "Iterable[GameCheck]":

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from referee.harness.match.verdict import Verdict
     from referee.harness.process.limits import Limits
 
+NEEDS = ("web",)
+"""The add-ons that it imports."""
+WORDS = ("tournament", "ledger", "Swiss")
+"""What no sentence of the harness may say."""
+
 
 @hook
 def commands() -> Iterable[Command]:

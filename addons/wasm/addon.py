@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from referee.harness.check.findings import Added
     from referee.harness.cli.doctor import Tool
 
+NEEDS = ()
+"""The add-ons that it imports."""
+WORDS = ("wasm", "fuel")
+"""What no sentence of the harness may say."""
+
 
 @hook
 def kinds() -> Iterable[Kind]:

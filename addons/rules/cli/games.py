@@ -7,7 +7,9 @@ from referee.harness.common.paths import expanded
 
 
 def games_install(folder: str) -> int:
-    """Copies a game whose rules are a program to where its name is enough.
+    """Makes the rules of a folder known by their name.
+
+    Copies a game whose rules are a program to where its name is enough.
 
     Args:
         folder: The folder or zip file with its `game.toml`.
