@@ -28,6 +28,8 @@ GROUP = "referee"
 FOLDERS = "referee.addons"
 CORE = ("referee.harness.programs.kinds", "referee.harness.seats.kinds")
 """The harness's own modules with hooks."""
+AT_ONCE = ("kinds", "commands")
+"""The hooks that every command asks: an add-on whose own fail is left out."""
 hook = pluggy.HookimplMarker("referee")
 _spec = pluggy.HookspecMarker("referee")
 
@@ -104,8 +106,13 @@ def hooks() -> Hooks:
         manager.register(import_module(name), name)
     for entry in entry_points(group=GROUP):
         try:
-            manager.register(entry.load(), entry.name)
+            addon = entry.load()
+            for name in AT_ONCE:
+                list(getattr(addon, name, tuple)())
+            manager.register(addon, entry.name)
+            manager.check_pending()
         except Exception as error:  # a package of a stranger may raise anything
+            manager.unregister(name=entry.name)
             why = " ".join(f"{type(error).__name__}: {error}".split())
             sys.stderr.write(f"referee: the add-on {entry.name} is left out: {why}\n")
     return cast(Hooks, manager.hook)
