@@ -41,8 +41,8 @@ class Command(NamedTuple):
     """As it is typed after `referee`, such as `replay html`."""
     function: str
     """Its `module:function`, or a `module:app` with commands of its own."""
-    group: str
-    """The group of the overview in which it stands; empty within another command."""
+    group: str = ""
+    """The group of the overview in which it stands. Empty within another command, and for a name that is not shown."""
 
 
 class Hooks(Protocol):

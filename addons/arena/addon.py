@@ -10,7 +10,7 @@ from referee.harness.programs.kinds import Kind
 if TYPE_CHECKING:
     from referee.addons.arena.judge import JudgePlan
 
-NEEDS = ("aibg", "web")
+NEEDS = ("web",)
 """The add-ons that it imports."""
 WORDS = ("Arena", "judge")
 """What no sentence of the harness may say."""
@@ -25,8 +25,7 @@ def kinds() -> Iterable[Kind]:
 def commands() -> Iterable[Command]:
     return (
         Command("judge", "referee.addons.arena.cli.judge:judge_bot", "Make and check a bot"),
-        Command("serve", "referee.addons.arena.cli.serve:serve", "Serve others"),
-        Command("user", "referee.addons.arena.cli.serve:user", "Serve others"),
+        Command("serve arena", "referee.addons.arena.cli.serve:serve_arena"),
     )
 
 

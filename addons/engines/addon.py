@@ -19,4 +19,4 @@ def kinds() -> Iterable[Kind]:
 
 @hook
 def commands() -> Iterable[Command]:
-    return (Command("bridge", "referee.addons.engines.cli.bridge:bridge", "Serve others"),)
+    return (Command("serve bridge", "referee.addons.engines.cli.bridge:bridge"),)

@@ -12,4 +12,7 @@ WORDS = ("MCP",)
 
 @hook
 def commands() -> Iterable[Command]:
-    return (Command("mcp", "referee.addons.mcp.cli.mcp:mcp", "Serve others"),)
+    return (
+        Command("serve mcp", "referee.addons.mcp.cli.mcp:mcp"),
+        Command("mcp", "referee.addons.mcp.cli.mcp:mcp"),  # in the settings of clients
+    )

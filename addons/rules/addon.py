@@ -25,8 +25,8 @@ def game_checks() -> "Iterable[GameCheck]":
 @hook
 def commands() -> Iterable[Command]:
     return (
-        Command("games install", "referee.addons.rules.cli.games:games_install", ""),
-        Command("games remove", "referee.addons.rules.cli.games:games_remove", ""),
+        Command("games install", "referee.addons.rules.cli.games:games_install"),
+        Command("games remove", "referee.addons.rules.cli.games:games_remove"),
     )
 
 

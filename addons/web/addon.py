@@ -14,9 +14,9 @@ WORDS = ("HTTP", "browser")
 def commands() -> Iterable[Command]:
     return (
         Command("view", "referee.addons.web.cli.view:view", "Play and understand"),
-        Command("replay html", "referee.addons.web.cli.replay:replay_html", ""),
-        Command("replay transcript", "referee.addons.web.cli.replay:replay_transcript", ""),
-        Command("replay video", "referee.addons.web.cli.replay:replay_video", ""),
+        Command("replay html", "referee.addons.web.cli.replay:replay_html"),
+        Command("replay transcript", "referee.addons.web.cli.replay:replay_transcript"),
+        Command("replay video", "referee.addons.web.cli.replay:replay_video"),
     )
 
 

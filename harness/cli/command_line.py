@@ -121,6 +121,10 @@ app.command(replay_app)
 for name in ("export", "show", "verify"):
     replay_app.command(f"{HERE}.replay:replay_{name}", name=name)
 add_commands(replay_app, "replay")
+serve_app = App(name="serve", help="Plays with clients, engines and assistants of others.")
+add_commands(serve_app, "serve")
+if commands(serve_app):
+    app.command(serve_app)
 
 
 @app.command

@@ -10,11 +10,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, get_args
 
+import msgspec
 from cyclopts import App
 from msgspec import Struct
 
 from referee.harness.cli.exit_codes import MEANINGS
 from referee.harness.cli.limit_options import NAMES
+from referee.harness.cli.nested import GROUPS
 from referee.harness.cli.options import MORE_TITLE
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.kinds import options_help
@@ -75,7 +77,12 @@ def commands(app: App) -> dict[str, App]:
 def overview(app: App, width: int, all: bool) -> str:
     """Returns the explanation of the whole program: its commands, or everything about each."""
     main = topic(app, ())
-    text = explained(main, width, all)
+    grouped = {
+        title: {name: main.commands[name] for name in names if name in main.commands} for title, names in GROUPS.items()
+    }
+    text = explained(
+        msgspec.structs.replace(main, commands={}, groups={t: c for t, c in grouped.items() if c}), width, all
+    )
     if not all:
         return f"{text}\n\n`referee COMMAND --help` explains a command."
     return "\n\n\n".join([text, *(explained(each, width, all) for each in topics(app))])

@@ -216,7 +216,11 @@ WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
         frozenset({FAILED}),
         [lambda bot, game, at: ["submit", bot, "--to", "http://127.0.0.1:9"]],
     ),
-    "bridge": (frozenset(KINDS) - ENGINES, PLAYS, [lambda bot, game, at: ["bridge", "ugi", bot, "--game", game]]),
+    "bridge": (
+        frozenset(KINDS) - ENGINES,
+        PLAYS,
+        [lambda bot, game, at: ["serve", "bridge", "ugi", bot, "--game", game]],
+    ),
     "judge": (
         NOBODY | ENGINES | {"original:"},
         PLAYS,

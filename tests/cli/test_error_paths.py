@@ -75,7 +75,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     ((*MATCH, "--limit", "readable=/no/such"), 2, "there is no such file or folder"),
     ((*MATCH, "--isolation", "maybe"), 2, "--isolation maybe"),
     ((*MATCH, "--paused"), 2, "--paused requires --watch"),
-    (("serve", "arena", "--token-time", "3h"), 2, "--token-time is not an option of `referee serve arena`"),
+    (("serve", "arena", "--token-time", "3h"), 2, "there is no option --token-time; see `referee serve arena --help"),
     ((*MATCH, "--encoding", "xml"), 2, "encoding"),
     ((*MATCH, "--export", "text", "x"), 2, "there are aiarena21-replay"),
     ((*MATCH, "--replay", "none", "--export", "aiarena21-replay", "x"), 2, "is a format for aiarena21 matches"),

@@ -35,6 +35,7 @@ BASES = {
     "check": f"bot.py {GAME} --only exit",
     "export problem": f"{GAME} --against @random --into new",
     "fork": "match.jsonl --turn 1 --seat 0=@random --seat 1=@random",
+    "games install": "game",
     "gate": f"@random @baseline {GAME} --max-games 2 --jobs 1",
     "host": f"new {GAME} --bind 127.0.0.1:PORT",
     "host backup": "contest backup.tar",
@@ -49,6 +50,7 @@ BASES = {
     "ladder show": LADDER,
     "ladder verify": LADDER,
     "mcp": "",
+    "serve mcp": "",
     "new": "tictactoe new --lang python",
     "replay export": "aiarena21-replay match.jsonl new",
     "replay html": "match.jsonl new",
@@ -57,7 +59,9 @@ BASES = {
     "replay verify": "match.jsonl --play",
     "replay video": "match.jsonl new.gif",
     "repro": "match.jsonl @random",
-    "serve": "aibg --bind 127.0.0.1:PORT",
+    "serve aibg": "--users users --bind 127.0.0.1:PORT",
+    "serve arena": "--bind 127.0.0.1:PORT",
+    "serve user": "ada --users new",
     "tournament add": "cup @random",
     "tournament merge": "new cup",
     "tournament page": "cup --viewed 0",
@@ -69,13 +73,12 @@ BASES = {
     "tournament verify": "cup",
     "tournament withdraw": "cup @random",
     "tune": f"cmd:true {GAME} --param a=1:2 --games 2",
-    "user": "ada --users new",
     "view": "match.jsonl --port PORT --no-browser",
 }
 """A command line for each command. A path is added to it, or replaces an argument."""
 WORDS = {"--export": ("aiarena21-replay",)}
 """The words of an option before the path."""
-WAITS = {"host", "mcp", "serve", "view"}
+WAITS = {"host", "mcp", "serve aibg", "serve arena", "serve mcp", "view"}
 """Commands that would go on if they began."""
 PATHS = ("text.txt/x", "no/where", "full", "text.txt", "zero", "pipe", "x" * 300, "\udcff")
 

@@ -1,4 +1,4 @@
-"""`referee bridge PROTOCOL BOT`: a bot as an engine, for programs that run games between engines."""
+"""`referee serve bridge PROTOCOL BOT`: a bot as an engine, for programs that run games between engines."""
 
 from typing import Literal
 

@@ -1,12 +1,14 @@
 """`referee games install` and `remove`."""
 
+from pathlib import Path
+
 from referee.addons.rules.install import install, uninstall
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import out
 from referee.harness.common.paths import expanded
 
 
-def games_install(folder: str) -> int:
+def games_install(folder: Path) -> int:
     """Makes the rules of a folder known by their name.
 
     Copies a game whose rules are a program to where its name is enough.
@@ -14,7 +16,7 @@ def games_install(folder: str) -> int:
     Args:
         folder: The folder or zip file with its `game.toml`.
     """
-    game, place = install(expanded(folder))
+    game, place = install(expanded(str(folder)))
     bots = " ".join(["@random"] * game.seats.start)
     out.print(f"{game.name} is installed in {place}. Next: referee --game {game.name} {bots}")
     if game.painter:

@@ -36,14 +36,14 @@ def test_referee_user_adds_users_and_serve_requires_their_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "users.json"
-    assert main(["user", "chief", "--role", "admin", "--users", str(file)]) == 0
+    assert main(["serve", "user", "chief", "--role", "admin", "--users", str(file)]) == 0
     password = capsys.readouterr().out.strip()
     assert len(password) == 20 and password not in file.read_text()
     assert read_users(file)["chief"].role == "admin"
     for argv, words in (
-        (["--server", "aibg"], "--users is required"),
-        (["aibg", "--compat", "original"], "--compat is not an option of `referee serve aibg`"),
-        (["arena", "--users", str(file)], "--users is not an option of `referee serve arena`"),
+        (["aibg"], "--users is missing"),
+        (["aibg", "--users", str(file), "--compat", "original"], "there is no option --compat"),
+        (["arena", "--users", str(file)], "there is no option --users"),
         (["aibg", "--users", str(file), "--token-time", "none"], "tokens must expire"),
         (["arena", "--bind", "8080"], "expected ADDRESS:PORT"),
         *[

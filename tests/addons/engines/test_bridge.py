@@ -1,4 +1,4 @@
-"""`referee bridge`: a bot plays as a UCI or UGI engine."""
+"""`referee serve bridge`: a bot plays as a UCI or UGI engine."""
 
 import json
 import random
@@ -19,7 +19,7 @@ from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow
 
-COMMAND = (sys.executable, "-m", "referee.harness.cli.main", "bridge")
+COMMAND = (sys.executable, "-m", "referee.harness.cli.main", "serve", "bridge")
 FIRST = """
 heard = open(sys.argv[1], "a")
 def note(message):
@@ -215,7 +215,7 @@ def test_the_usual_position_may_come_as_fen(start: Start) -> None:
 def test_what_cannot_be_bridged_is_refused(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bridge", *arguments]) == 2
+    assert main(["serve", "bridge", *arguments]) == 2
     assert message in capsys.readouterr().err
 
 

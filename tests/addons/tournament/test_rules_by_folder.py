@@ -89,7 +89,7 @@ THERE = (
 )
 """On another machine, which got everything but that folder and then installs the copy."""
 ELSEWHERE = {
-    *("bridge", "completion", "doctor", "help", "mcp", "serve", "submit", "user", "build"),  # they take no game
+    *("completion", "doctor", "help", "mcp", "serve", "submit", "build"),  # they take no game
     *("host", "host backup", "host restore", "tournament replay", "export problem"),  # tests of their own
     "improve",  # it plays gates
     *(f"ladder {name}" for name in ("check-change", "enter", "new", "play", "publish", "show", "verify")),
