@@ -41,17 +41,26 @@ def imported(file: str) -> set[str]:
     return found
 
 
-def test_the_reading_order_of_the_core_follows_imports() -> None:
-    page = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text("utf-8")
-    rows = re.findall(r"^\| \d+ \| `(\S+)` \| `([\w.]+)` \|", page, re.MULTILINE)
+READING = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("number", "first", "last"),
+    [
+        (0, "harness/cli/match.py", "harness/match/verdict.py"),
+        (1, "addons/tournament/cli/tournament.py", "addons/tournament/reports/standings.py"),
+    ],
+    ids=["a match", "a tournament"],
+)
+def test_the_reading_order_follows_imports(number: int, first: str, last: str) -> None:
+    table = READING.split("| | file | begin with | what happens there |")[number + 1].partition("\n\n")[0]
+    rows = re.findall(r"^\| \d+ \| `(\S+)` \| `([\w.]+)` \|", table, re.MULTILINE)
     files = [file for file, _ in rows]
-    assert files[0] == "harness/cli/match.py" and files[-1] == "harness/match/verdict.py" and len(files) <= 12
-    for number, (file, first) in enumerate(rows):
-        assert number == 0 or any(file in imported(above) for above in files[:number]), (
-            f"{file}: imported by none above"
-        )
+    assert files[0] == first and files[-1] == last and len(files) <= 12
+    for place, (file, begin) in enumerate(rows):
+        assert place == 0 or any(file in imported(above) for above in files[:place]), f"{file}: imported by none above"
         names = re.findall(r"^ *(?:async )?(?:def|class) (\w+)|^(\w+)\b.* = ", (ROOT / file).read_text("utf-8"), re.M)
-        assert set(first.split(".")) <= {name for pair in names for name in pair}, f"{file} has no {first}"
+        assert set(begin.split(".")) <= {name for pair in names for name in pair}, f"{file} has no {begin}"
 
 
 @pytest.mark.parametrize("name", ["addons", "games", "harness", "protocol", "tools", "benchmarks"])
