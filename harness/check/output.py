@@ -1,13 +1,9 @@
-"""Writes a check for other programs: JUnit XML, SARIF 2.1.0, and GitHub's annotations, summary and outputs."""
+"""Writes a check for other programs: JUnit XML, and GitHub's annotations, summary and outputs."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
-from urllib.parse import quote
 from xml.etree import ElementTree
-
-import msgspec
 
 from referee.harness.check.findings import (
     NOT_TRIED,
@@ -19,15 +15,12 @@ from referee.harness.check.findings import (
     Status,
     rule_named,
 )
-from referee.harness.common import installed
 from referee.harness.common.errors import writing
 from referee.harness.common.markdown import escaped
 from referee.harness.common.output import write_whole
 from referee.harness.common.paths import make_folder
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted, printable
-
-SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def junit(report: CheckReport, strict: bool = False) -> bytes:
@@ -76,53 +69,6 @@ def _case(suite: ElementTree.Element, check: RuleResult, classname: str, strict:
             others.append(f"{finding.level}: {in_full(finding)}")
     if others:
         ElementTree.SubElement(case, "system-out").text = "\n".join(others)
-
-
-def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
-    """Returns SARIF 2.1.0 with a result for each finding.
-
-    `bot`: the relative path of the file or folder that was checked. `prefix`: the path that leads to its files.
-    """
-    known = {check.rule: rule_named(check.rule) for check in report.checks}
-    rules = [
-        {
-            "id": name,
-            "shortDescription": {"text": rule.title},
-            "help": {"text": f"{rule.advice}{'' if rule.section is None else f' ({rule.section})'}"},
-        }
-        for name, rule in known.items()
-    ]
-    results = [_result(finding, bot, prefix, list(known)) for check in report.checks for finding in check.findings]
-    driver: dict[str, Any] = {"name": "referee check", "version": installed.version(), "rules": rules}
-    if address := installed.address():
-        driver["informationUri"] = address
-    properties = {"game": report.game, "seed": report.seed, "bot": _text(report.name), "passed": report.passed}
-    run = {"tool": {"driver": driver}, "results": results, "properties": properties}
-    log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-    return msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n"
-
-
-def _result(finding: Finding, bot: str, prefix: str, known: Sequence[str]) -> dict[str, Any]:
-    """Points to the lines that the finding mentions, or else to the bot as a whole."""
-    locations = [
-        {
-            "physicalLocation": {
-                "artifactLocation": {"uri": quote(PurePosixPath(prefix, place.file).as_posix())},
-                "region": {"startLine": place.line} | ({} if place.column is None else {"startColumn": place.column}),
-            }
-        }
-        for place in finding.places
-    ]
-    whole = {"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}
-    return {
-        "ruleId": finding.rule,
-        "ruleIndex": known.index(finding.rule),
-        "level": finding.level,
-        "message": {"text": in_full(finding)},
-        "locations": locations[:1] or [whole],
-        "relatedLocations": locations[1:],
-        "properties": {"seat": finding.seat, "call": finding.call, "method": finding.method},
-    }
 
 
 def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:

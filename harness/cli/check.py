@@ -44,7 +44,6 @@ def check_bot(
     setup: SetupOptions = SetupOptions(),
     chaos: bool = False,
     junit: Path | None = None,
-    sarif: Path | None = None,
     json: Json = False,
     strict: bool = False,
     only: Sequence[str] = (),
@@ -64,7 +63,6 @@ def check_bot(
         seats: Check for games with this number of seats, where the rules leave a choice. Default: every number.
         chaos: Also play the whole matches with frames in every form that the protocol allows.
         junit: Write the check as JUnit XML to this file.
-        sarif: Write the findings as SARIF 2.1.0 to this file.
         strict: Also refuse the bot for warnings.
         only: Try only this rule, such as many-games. Can be repeated.
         log: Write what the build prints, and what comes of each rule, to this file as it happens.
@@ -86,7 +84,7 @@ def check_bot(
     accepted = report.passed and not (strict and report.count(Level.WARNING))
     shown = check_report(report)
     try:
-        _write(report, bot, junit, sarif, strict, accepted)
+        _write(report, bot, junit, strict, accepted)
     except RunError as error:
         raise SoFar(error, report, shown) from error
     print_result(report, shown, json)
@@ -194,13 +192,11 @@ async def _check(request: Check, log: CheckLog) -> CheckReport:
         return await check(request, tried)
 
 
-def _write(report: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool, accepted: bool) -> None:
+def _write(report: CheckReport, bot: str, junit: Path | None, strict: bool, accepted: bool) -> None:
     """Writes the requested files. On GitHub also the annotations (to stderr), the job's summary and its outputs."""
-    path, prefix = _paths(bot)
+    prefix = _prefix(bot)
     if junit is not None:
         output.write(junit, output.junit(report, strict))
-    if sarif is not None:
-        output.write(sarif, output.sarif(report, path, prefix))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in output.annotations(report, prefix):
             err.print(line)
@@ -208,14 +204,13 @@ def _write(report: CheckReport, bot: str, junit: Path | None, sarif: Path | None
         _append("GITHUB_OUTPUT", output.outputs(report, accepted))
 
 
-def _paths(bot: str) -> tuple[str, str]:
-    """Returns the bot's path and the prefix of its files' paths, which is empty for a zip file."""
+def _prefix(bot: str) -> str:
+    """Returns the path that leads to a bot's files; empty for a zip file."""
     path = path_of(bot)
-    if not os.path.exists(path):
-        return bot, ""
+    if not os.path.exists(path) or path.suffix.lower() == ".zip":
+        return ""
     near = _near(path)
-    prefix = near if path.is_dir() else near.parent
-    return near.as_posix(), "" if near.suffix.lower() == ".zip" else prefix.as_posix()
+    return (near if path.is_dir() else near.parent).as_posix()
 
 
 def _near(path: Path) -> Path:
