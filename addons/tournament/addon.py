@@ -22,7 +22,6 @@ def commands() -> Iterable[Command]:
     return (
         Command("gate", "referee.addons.tournament.cli.gate:gate", "Compare"),
         Command("tune", "referee.addons.tournament.cli.tune:tune", "Compare"),
-        Command("improve", "referee.addons.tournament.cli.improve:improve", "Compare"),
         Command("tournament", "referee.addons.tournament.cli.tournament:tournament_app", "Compare"),
     )
 

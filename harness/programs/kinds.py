@@ -195,7 +195,7 @@ class Program(Kind):
         ("an executable", "`./mybot`"),
         ("a source file with a known suffix: `{suffixes}`", "`./mybot.cpp`"),
         ("a folder with a `bot.toml`, or a zip file of one", "`starter_kits/java/examples/reantics`, `team.zip`"),
-        ("a version that a tournament or `referee improve` keeps", "`tournaments/cup/bots/HASH.zip`"),
+        ("a version that a tournament keeps", "`tournaments/cup/bots/HASH.zip`"),
     )
     travels = for_clients = True
 

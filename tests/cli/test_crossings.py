@@ -139,10 +139,6 @@ SHORT = ("--jobs", "1", "--no-pin")
 GATE = ("--max-games", "2", *SHORT)
 
 
-def improve(bot: str, against: str, game: str, at: str) -> list[str]:
-    return ["improve", bot, "--game", game, "--against", against, "--command", "true", "--ledger", at, *GATE]
-
-
 Command = Callable[[str, str, str], Sequence[str]]
 PLAYS, MAY_FAIL, UNDECIDED = frozenset({PLAYED}), frozenset({PLAYED, AT_FAULT}), frozenset({INCONCLUSIVE})
 NOBODY = NONE | CLIENTS
@@ -174,12 +170,6 @@ WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
     ),
     "check": (CLIENTS, MAY_FAIL, [lambda bot, game, at: ["check", bot, "--game", game, "--only", "starts"]]),
     "gate": (NOBODY, UNDECIDED, [lambda bot, game, at: ["gate", bot, rival(game), "--game", game, *GATE]]),
-    "improve --against": (NOBODY, frozenset({AT_FAULT}), [lambda bot, game, at: improve("den", bot, game, at)]),
-    "improve": (
-        NOBODY | LOCAL | {"@", "oci:"},
-        frozenset({AT_FAULT}),
-        [lambda bot, game, at: improve(bot, "@random", game, at)],
-    ),
     "tournament": (
         NOBODY,
         PLAYS,
@@ -227,7 +217,7 @@ WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
         [lambda bot, game, at: ["judge", bot, "--game", game, "--replay", f"{at}-judged"]],
     ),
 }
-SLOW = frozenset({"--jobs", "gate", "improve --against", "improve", "tournament", "prepare", "judge"})
+SLOW = frozenset({"--jobs", "gate", "tournament", "prepare", "judge"})
 SAMPLED = {"judge": {"folder", "kept version", "kaggle:"}, "ladder enter": set[str]()}
 """Of the kinds that play there, only these: each test run is nine matches, and each check of a ladder many."""
 

@@ -203,7 +203,6 @@ FILES: list[tuple[tuple[str, ...], str]] = [
     *[(("--game", "tictactoe", "@random", bot), SPECIAL) for bot in ("pipe", "pipe.py", "pipe.wasm", "/dev/zero")],
     (("gate", "pipe.py", "@random", "--game", "tictactoe"), SPECIAL),
     (("gate", "@random", "@random", "--game", "tictactoe", "--ledger", "plan", "--resume"), PIPED),
-    (("improve", "pipe.py", "--game", "tictactoe", "--against", "pipe.py", "--command", "true"), SPECIAL),
     (("export", "problem", "--game", "tictactoe", "--against", "/dev/zero", "--into", "po"), SPECIAL),
     (
         ("export", "problem", "--game", "tictactoe", "--against", "@random", "--solution", "pipe", "--into", "po"),

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.slow
 GAME = ("--game", "tictactoe")
 PAIR = (*GAME, "@random", "@baseline")
 GATE = ("gate", "@random", "@baseline", *GAME, "--max-games", "2", "--jobs", "1", "--ledger", "to")
-IMPROVE = ("improve", "bot.py", *GAME, "--against", "@random", "--command", "true", "--rounds", "1", "--ledger", "to")
 WRITERS: list[tuple[str, ...]] = [
     ("tournament", "page", "cup", "--viewed", "1", "--to", "to"),
     ("tournament", "run", *PAIR, "--games", "2", "--jobs", "1", "--ledger", "to"),
@@ -38,9 +37,8 @@ WRITERS: list[tuple[str, ...]] = [
     ("new", "--rules", "to", "--lang", "python"),
     ("host", "restore", "cup.tar", "to"),
     GATE,
-    IMPROVE,
 ]
-DEAR = {GATE, IMPROVE}
+DEAR = {GATE}
 """Of these, the file in one place of each folder is tried."""
 
 
@@ -82,7 +80,7 @@ def test_a_file_of_the_user_stays_wherever_a_command_writes(
 
         to = run(there, tmp_path / str(number), words, plant)
         assert (to / place).read_text() == "mine", place
-    assert places or words[0] in ("host", "improve")
+    assert places or words[0] == "host"
 
 
 def written(folder: Path, *names: str, kind: str = "public") -> OutputFolder:

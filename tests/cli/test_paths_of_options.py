@@ -40,7 +40,6 @@ BASES = {
     "host": f"new {GAME} --bind 127.0.0.1:PORT",
     "host backup": "contest backup.tar",
     "host restore": "contest.tar new",
-    "improve": f"bot.py {GAME} --against @random --command true --rounds 1",
     "judge": "@random --game cardgame",
     "ladder check-change": f"HEAD HEAD --author ada {LADDER}",
     "ladder enter": f"bot.py --owner ada {LADDER}",
@@ -99,7 +98,7 @@ def found(command: App, name: str = "") -> Iterator[tuple[str, str, int | None]]
 
 OPTIONS = list(found(app))
 DEAR = {"ladder enter", "replay video", "tournament run", *WAITS}
-DEAR |= {"build", "check", "gate", "improve", "judge", "play", "tune"}
+DEAR |= {"build", "check", "gate", "judge", "play", "tune"}
 """Commands that build and play, tried at night alone: the others go the same ways to a file."""
 
 

@@ -245,7 +245,7 @@ def decided(
 
     def so_far() -> Report:
         report = deciding.report(title, names, games.plan.seed, games.book.count, time.monotonic() - started)
-        book = of_plan(games.plan, games.book)  # `improve` keeps the games of all versions in one folder
+        book = of_plan(games.plan, games.book)
         used = models_used(games.plan, book)
         new = used.pop(0, None)
         kinds = ((kind, times) for _, kind, times in endings(games.plan, book))

@@ -89,7 +89,7 @@ class Standings(Struct):
     ranking: str
     """What ranks the bots and how ties are broken, in words."""
     due: int | None
-    """The number of games in all; None if it depends on results, or if more were played, as by `referee improve`."""
+    """The number of games in all; None if it depends on results, or if more were played."""
     played: int
     different: int
     voids: int

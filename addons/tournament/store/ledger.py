@@ -268,8 +268,8 @@ class Ledger:
             full = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
             raise RunError(
                 f"{self.folder}: the ledger cannot be written: {full}. Games written so far are kept; "
-                f"make room, then continue: a tournament with `referee tournament run {self.folder}`, a gate or "
-                "`referee improve` with the same command and --resume"
+                f"make room, then continue: a tournament with `referee tournament run {self.folder}`, a gate with the "
+                "same command and --resume"
             ) from error
 
 

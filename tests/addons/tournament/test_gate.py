@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from referee.addons.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked
-from referee.addons.tournament.improve import comparison, verdict
 from referee.addons.tournament.reports.gate_report import junit, lines, markdown, sentence, warnings
 from referee.addons.tournament.statistics.score import Sample, expected, llr
 from referee.harness.common.errors import UsageError
@@ -413,7 +412,6 @@ def test_a_bot_that_is_certainly_weaker_is_called_worse() -> None:
     decided(gate, [seed_group(0, 0), seed_group(0, 0.5)] * 100)
     report = gate.report("g", ("new", "old"), 1, 100, 1.0)
     assert sentence(report).startswith("Worse: -")
-    assert verdict([comparison(report)], "mine v2") == (False, "it is worse than mine v2")
     gate = Gate(Terms(), 2)
     decided(gate, [seed_group(1, 0)] * 100)
     assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith("Not better: +0 Elo")
@@ -434,7 +432,4 @@ def test_a_bot_that_may_be_a_little_weaker_is_called_not_worse_and_not_better(
 ) -> None:
     gate = Gate(terms, 2)
     assert decided(gate, groups) is ACCEPTED
-    report = gate.report("g", ("new", "old"), 1, 100, 1.0)
-    assert sentence(report).startswith(begins)
-    accepted, why = verdict([comparison(report)], "mine v2")
-    assert accepted and why == f"it is {begins.partition(':')[0].lower()} than mine v2"
+    assert sentence(gate.report("g", ("new", "old"), 1, 100, 1.0)).startswith(begins)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from defects import bot
 from model_service import ModelService, Request, serving
 
 from referee.addons.tournament.store import reader
@@ -91,29 +90,6 @@ def test_a_tuning_stops_at_its_cost_before_the_gate(service: ModelService, capfd
     cost = 0.011 * len(service.requests)
     assert f"stopped by --max-cost: the tuning has cost ${cost:.2f}, and no gate is played" in output.err
     assert "tuned   warmth=" in output.out and cost < 1
-
-
-def test_improve_stops_at_its_cost(
-    service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bot.py").write_text(bot(""))
-    words = [
-        "--game",
-        "tictactoe",
-        "--seed",
-        "7",
-        "--jobs",
-        "1",
-        "--rounds",
-        "1",
-        "--command",
-        "true",
-        "--max-cost",
-        "0.1",
-    ]
-    main(["improve", "bot.py", "--against", priced(service), *words])
-    assert 0.1 <= 0.011 * len(service.requests) < 1, capfd.readouterr()
 
 
 def test_a_cost_limit_needs_prices(service: ModelService, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -91,7 +91,6 @@ THERE = (
 ELSEWHERE = {
     *("completion", "doctor", "help", "mcp", "serve", "submit", "build"),  # they take no game
     *("host", "host backup", "host restore", "tournament replay", "export problem"),  # tests of their own
-    "improve",  # it plays gates
     *(f"ladder {name}" for name in ("check-change", "enter", "new", "play", "publish", "show", "verify")),
 }
 
