@@ -31,7 +31,6 @@ from referee.harness.cli.options import (
     one_of,
 )
 from referee.harness.cli.person import Hands
-from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
 from referee.harness.cli.screen import Screen, building, err, out, print_json, warn
 from referee.harness.cli.signals import run
@@ -49,7 +48,6 @@ from referee.harness.programs.spec import entrants
 from referee.harness.replay.formats import records
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claim_file
-from referee.harness.seats.inside import script_of
 from referee.protocol.messages import Encoding
 
 if TYPE_CHECKING:
@@ -94,7 +92,6 @@ class SeriesOptions:
         sequential = {
             "--best-of": series.first_to is not None,
             "--chaos": series.chaos,
-            "--debug": series.debug,
             "--verbose": verbose,
             **{option: True for option in others if option},
             **{kind.word or kind.prefixes[0]: True for kind in playing if not kind.in_series},
@@ -188,7 +185,6 @@ def match(
     json: Annotated[Json, OUTPUT] = False,
     strict: Annotated[Strict, OUTPUT] = False,
     verbose: Annotated[Verbose, OUTPUT] = False,
-    debug: Annotated[bool, MORE] = False,
     more: PlayAdded = PlayAdded(),  # noqa: B008
 ) -> int:
     """Plays a game between bots.
@@ -197,7 +193,6 @@ def match(
         game: GAME: the game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
         encoding: Offer only this encoding to the bots.
         chaos: Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.
-        debug: Run bots of the Python kit inside this process, without isolation and limits, so that breakpoints work.
     """
     played = game_of(bots, game)
     check_count(played, len(bots))
@@ -216,8 +211,6 @@ def match(
         first = msgspec.structs.replace(first, transcripts=replays.transcripts)
         command = setup.command(played, encoding=encoding, chaos=chaos)
         series = Series(first, games, swap, first_to, chaos, again=command, bots=bots, starts=starts)
-        if debug:
-            series = _debugged(series)
         screen = Screen(series, json, verbose)
         workers = length.workers(series, verbose, [each.one_by_one for each in more.each()])
         play = partial(_play, limits=limits, workers=workers, screen=screen, more=more)
@@ -269,7 +262,7 @@ def _rebuilding(
     while True:
         try:
             with ungrouped():
-                return run(play, series, interrupts=not series.debug)
+                return run(play, series)
         except RunError:
             match, gone = series.match, missing(series.match.entrants)
             if gone is None or len(screen.results) == played:  # the build vanishes before every match
@@ -281,18 +274,6 @@ def _rebuilding(
         except UsageError as error:  # their sources have changed
             raise RunError(f"the bots cannot be built again: {error}") from error
         series = msgspec.structs.replace(series, match=msgspec.structs.replace(match, entrants=programs))
-
-
-def _debugged(series: Series) -> Series:
-    """Returns the series with its Python bots in this process, and without a time limit of the match."""
-    if series.chaos:
-        raise UsageError("--debug cannot be combined with --chaos")
-    for bot in series.match.entrants:
-        if script_of(bot) is None:
-            err.print(f"{printable(bot.name)} runs in its own process, since it is not a bot of the Python kit")
-    match = series.match
-    unlimited = msgspec.structs.replace(match.time, match_s=None)
-    return msgspec.structs.replace(series, match=msgspec.structs.replace(match, time=unlimited), debug=True)
 
 
 async def _play(series: Series, *, limits: Limits, workers: int, screen: Screen, more: Added) -> Outcome:

@@ -199,7 +199,7 @@ class Screen:
                 live.clear()
 
     async def _refresh(self) -> None:
-        while not self.quiet and not self.series.debug and not self.people:  # a debugger or a person uses the terminal
+        while not self.quiet and not self.people:  # a person uses the terminal
             live.show(self._line())
             await trio.sleep(LIVE_EVERY_S)
 

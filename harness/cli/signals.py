@@ -64,11 +64,8 @@ def on_screen(leave: Callable[[], None]) -> Iterator[None]:
         raise Ended(numbers[0])
 
 
-def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool = True) -> T:
-    """Runs an async function with trio; a signal cancels it, then `Ended` is raised.
-
-    With `interrupts` False, Ctrl-C is left to others, such as a debugger.
-    """
+def run(function: Callable[..., Awaitable[T]], *args: object) -> T:
+    """Runs an async function with trio; a signal cancels it, then `Ended` is raised."""
 
     async def main() -> T:
         numbers: list[int] = []
@@ -79,7 +76,7 @@ def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool =
                 numbers.append(number)
                 token.run_sync_soon(scope.cancel, _words(number))
 
-            with _handled(ENDING if interrupts else ENDING[1:], end):
+            with _handled(ENDING, end):
                 return await function(*args)
         raise Ended(numbers[0])
 

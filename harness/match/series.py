@@ -25,7 +25,6 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.kinds import called
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.chaos import Chaos
-from referee.harness.seats.inside import debug_seat
 from referee.harness.seats.kinds import PERSON
 from referee.harness.seats.roster import MakeSeat, Roster, in_processes, open_roster
 from referee.harness.seats.seat import Seat
@@ -51,8 +50,6 @@ class Series(Struct, frozen=True):
     """The bots as the command line names them."""
     starts: tuple[Mapping[str, Any], ...] = ()
     """Options with which the games, or the rounds of a `swap`, begin in turn; empty = those of `match`."""
-    debug: bool = False
-    """Run bots of the Python kit inside this process, like `referee.harness.seats.inside`."""
 
 
 @dataclass(frozen=True)
@@ -186,12 +183,12 @@ async def play_series(
     """
     results = list(before)
     wins = Counter([winner(*each) for each in results])
-    carrier, in_process = Chaos if series.chaos else Pipes, debug_seat if series.debug else in_processes
+    carrier = Chaos if series.chaos else Pipes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
         if PERSON.plays(entrant):
-            return in_process(entrant, limits) if people is None else people.person(entrant)
-        return (services if called(entrant.kind).absent else in_process)(entrant, limits)
+            return None if people is None else people.person(entrant)
+        return services(entrant, limits) if called(entrant.kind).absent else None
 
     pace = None if people is None else people.pace
     async with open_roster(limits, carrier, inside) as roster:

@@ -146,7 +146,6 @@ NOBODY = NONE | CLIENTS
 WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
     # name: the kinds that are refused, the exit codes of the others, and the commands; all but the last exit with 0
     "play": (NONE, PLAYS, [saved, lambda bot, game, at: ["replay", "verify", f"{at}.jsonl"]]),
-    "--debug": (NONE, PLAYS, [match("--replay", "none", "--debug")]),
     "--chaos": (NONE, PLAYS, [match("--replay", "none", "--chaos")]),
     "--games": (NONE, PLAYS, [match("--replay", "none", "--games", "2")]),
     "--jobs": (NOBODY, PLAYS, [match("--replay", "none", "--games", "2", "--jobs", "2")]),

@@ -21,7 +21,6 @@ PROTOCOL = 1
 BOT_FAILED = -32000
 METHOD_NOT_FOUND = -32601
 STARTED = "REFEREE_BOT"  # in the environment of a bot that the referee has started
-HOST = "referee_kit_host"  # a module that is there when the referee runs bots inside its own process: `--debug`
 
 
 @dataclass
@@ -108,10 +107,6 @@ class Bot:
 def run(bot_class: type[Bot], name: str | None = None, version: str = "1") -> None:
     """Plays matches with bots of `bot_class` until the referee ends it. `name`: the class's own if left out."""
     name = name or bot_class.__name__
-    if HOST in sys.modules:
-        host: Any = sys.modules[HOST]
-        host.take(bot_class, name, version)
-        return
     reading, writing = take_pipes()
     Server(bot_class, name, version, Frames(reading), writing).serve()
 
