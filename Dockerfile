@@ -21,7 +21,7 @@ RUN python -m pip wheel --quiet --no-deps --wheel-dir /dist .
 
 FROM python:3.12-slim-bookworm AS python
 RUN --mount=from=wheel,source=/dist,target=/dist \
-    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[web,tui]"
+    python -m pip install --quiet --no-cache-dir "$(echo /dist/*.whl)[web]"
 WORKDIR /work
 ENTRYPOINT ["referee"]
 CMD ["--help"]

@@ -1,8 +1,6 @@
 """`referee replay`: verifies, shows and exports replays."""
 
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,17 +79,13 @@ def _differs(file: Path, difference: Difference) -> int:
     return AT_FAULT
 
 
-def replay_show(file: Path, *, part: Window = Window(), plain: bool = False, game: GameFolder = None) -> int:
-    """Steps through a match on the full terminal.
+def replay_show(file: Path, *, part: Window = Window(), game: GameFolder = None) -> int:
+    """Prints a match.
 
-    Turns are in the game's own notation; ? lists the keys.
-
-    With any option, into a pipe, or without Textual (the extra `tui`), it prints the match, on a terminal
-    through $PAGER. It always prints AI Arena 21's own `replay.txt`, which holds no calls.
+    Turns are in the game's own notation. On a terminal they go through $PAGER.
 
     Args:
         file: The replay, or a `replay.txt` of AI Arena 21.
-        plain: Print the match instead of taking the terminal.
     """
     name_folder(game)
     replay = read_record(file)
@@ -106,11 +100,6 @@ def replay_show(file: Path, *, part: Window = Window(), plain: bool = False, gam
         seats = range(len(replay.header.setup.names))
         if window.seat is not None and window.seat not in seats:
             raise UsageError(f"--seat {window.seat}: the seats are 0 to {seats[-1]}")
-        if not plain and part == Window() and _has_screen():
-            from referee.harness.cli.full_screen import show  # slow to load, and an extra
-
-            show(replay)
-            return PLAYED
         shown = steps(replay, window)
     with paged():
         for step in shown:
@@ -122,10 +111,6 @@ def _turns(replay: Replay | Original) -> int:
     if isinstance(replay, Original):
         return sum(replay.form.standing(line) is not None for line in replay.lines)
     return sum(line.startswith(b'{"turn":') for line in replay.lines)
-
-
-def _has_screen() -> bool:
-    return out.is_terminal and not out.is_dumb_terminal and sys.stdin.isatty() and find_spec("textual") is not None
 
 
 def _original_steps(original: Original, window: Window) -> Iterator[Text]:

@@ -243,7 +243,7 @@ def test_the_man_page_is_valid_troff_and_has_every_command() -> None:
 
 def test_on_a_terminal_a_replay_goes_through_the_pager(tmp_path: Path) -> None:
     shell(tmp_path, "", *MATCH, "--replay", "match.jsonl")
-    show = ("replay", "show", "match.jsonl", "--plain")
+    show = ("replay", "show", "match.jsonl")
     whole = run_on_a_terminal(tmp_path, *show, PAGER="")
     paged = run_on_a_terminal(tmp_path, *show, PAGER="sed s/^/|/")
     assert paged == "".join(f"|{line}\n" for line in whole.splitlines())

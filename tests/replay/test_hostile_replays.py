@@ -44,7 +44,7 @@ def commands() -> Iterator[tuple[str, ...]]:
     """Yields every command that reads a replay and does not go on for long."""
     yield ("replay", "verify", "match.jsonl")
     yield ("replay", "verify", "match.jsonl", "--play")
-    yield ("replay", "show", "match.jsonl", "--plain")
+    yield ("replay", "show", "match.jsonl")
     yield ("replay", "show", "match.jsonl", "--calls")
     yield ("replay", "html", "match.jsonl", "page.html")
     yield ("replay", "export", "aiarena21-replay", "match.jsonl", "replay.txt")

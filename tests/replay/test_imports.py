@@ -200,7 +200,7 @@ def test_show_prints_the_turns_as_they_were_recorded(
     tmp_path: Path, begun: list[View], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(tmp_path / "replay.txt")
-    assert main(["replay", "show", file, "--plain"]) == 0
+    assert main(["replay", "show", file]) == 0
     whole = capsys.readouterr().out
     assert "Team 1 against Team 2\n" in whole
     assert "no calls, times or rulings, so nothing is verified" in whole.replace("\n", " ")

@@ -359,7 +359,7 @@ def test_a_program_plays_and_its_replay_verifies_forks_and_is_shown(
     assert main(["replay", "verify", str(replay)]) == 0
     assert main(["fork", str(replay), "--turn", "1", "--recorded", "--replay", str(tmp_path / "fork.jsonl")]) == 0
     assert main(["replay", "verify", str(tmp_path / "fork.jsonl")]) == 0
-    assert main(["replay", "show", str(replay), "--plain"]) == 0
+    assert main(["replay", "show", str(replay)]) == 0
 
 
 def test_a_check_passes_and_a_tournament_is_ranked(

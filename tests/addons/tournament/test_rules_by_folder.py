@@ -73,7 +73,7 @@ THERE = (
     ("tournament prepare bots --into prepared", 1, "1 accepted, 1 refused"),
     ("gate bots/one.py @random --game countdown --ledger gated --resume --max-games 4 --jobs 1", 4, "ledger gated"),
     ("replay verify m.jsonl", 2, GONE),
-    ("replay show m.jsonl --plain", 2, GONE),
+    ("replay show m.jsonl", 2, GONE),
     ("replay html m.jsonl m.html", 2, GONE),
     ("replay transcript m.jsonl m.html", 2, GONE),
     ("replay video m.jsonl m.gif", 2, GONE),

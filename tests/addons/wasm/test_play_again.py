@@ -70,13 +70,13 @@ def test_a_replay_shows_the_limit_of_fuel_by_its_own_rate(replay: Path, capsys: 
 
     altered(replay, '{"replay":', change)
     capsys.readouterr()
-    assert main(["replay", "show", str(replay), "--calls", "--plain"]) == 0
+    assert main(["replay", "show", str(replay), "--calls"]) == 0
     assert '"call_ms":10,' in "".join(capsys.readouterr().out.split())
 
 
 def test_a_replay_without_a_rate_of_fuel_is_refused(replay: Path, capsys: pytest.CaptureFixture[str]) -> None:
     altered(replay, '{"replay":', lambda line: line["metered"]["0"].update(fuel_per_ms=0))
-    assert main(["replay", "show", str(replay), "--calls", "--plain"]) == 2
+    assert main(["replay", "show", str(replay), "--calls"]) == 2
     assert "Expected `int` >= 1 - at `$.metered[...].fuel_per_ms`" in " ".join(capsys.readouterr().err.split())
 
 
