@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from referee.addons.tournament.statistics.score import Sample, Strength, expected, llr
+from referee.addons.tournament.statistics.score import Sample, Strength, llr
 from referee.addons.tournament.statistics.score import strength as strength_of
 from referee.harness.common.errors import UsageError
 from referee.harness.common.records import ModelUse
@@ -38,8 +38,6 @@ class Unit(StrEnum):
     ELO = "elo"
     NELO = "nelo"
     """Normalised Elo."""
-    POINTS = "points"
-    """The share of the points above one half, in hundredths."""
 
 
 class Decision(StrEnum):
@@ -62,24 +60,10 @@ class Terms(Struct, frozen=True):
     """How often a bot that is better by `low` may be accepted."""
     beta: float = 0.05
     """How often a bot that is better by `high` may be rejected."""
-    anytime: bool = False
-    """Decide by betting, which keeps both error rates at every look. Points are always decided so."""
     max_games: int = 20_000
     max_minutes: float | None = 30.0
     max_cost: float | None = None
     """The dollars that language models may cost."""
-
-    @property
-    def bets(self) -> bool:
-        """Whether betting decides."""
-        return self.anytime or self.unit is Unit.POINTS
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """The bounds, in Elo or points, as mean scores of a seed group, 0 … 1."""
-        if self.unit is Unit.POINTS:
-            return 0.5 + self.low / 100, 0.5 + self.high / 100
-        return expected(self.low), expected(self.high)
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -89,19 +73,14 @@ class Terms(Struct, frozen=True):
 
 def checked(terms: Terms, seats: int) -> Terms:
     """Returns the terms if they make sense for a game of that many seats, else raises UsageError."""
-    low, high, points = terms.low, terms.high, terms.unit is Unit.POINTS
+    low, high = terms.low, terms.high
     bounds, chance = f"--{terms.unit} {low:g} {high:g}", "expected a chance above 0 and below 0.5"
     for right, problem in (
         (low < high, f"{bounds}: expected the lower bound first"),
-        (not points or -50 < low < high < 50, f"{bounds}: expected hundredths above one half, -50 … 50"),
         (all(map(math.isfinite, (low, high))), f"{bounds}: expected finite bounds"),
         (-FURTHEST <= low < high <= FURTHEST, f"{bounds}: expected bounds from {-FURTHEST:g} to {FURTHEST:g}"),
         (0 < terms.alpha < 0.5, f"--alpha {terms.alpha:g}: {chance}"),
         (0 < terms.beta < 0.5, f"--beta {terms.beta:g}: {chance}"),
-        (
-            not terms.anytime or terms.unit is not Unit.NELO,
-            "--anytime cannot be combined with --nelo: bets are on a mean, which normalised Elo is not; use --elo",
-        ),
         (
             terms.max_games >= seats,
             f"--max-games {terms.max_games}: expected at least {seats}, the games of a seed group",
@@ -121,12 +100,12 @@ def checked(terms: Terms, seats: int) -> Terms:
 
 
 class Game(Struct, frozen=True):
-    """A game of the new bot at one seat against the old one at all others, with tuples in seat order."""
+    """A game of the new bot at one seat against the old one at all others."""
 
     seat: int
     """Of the new bot."""
     ranks: tuple[int, ...]
-    points: tuple[float, ...]
+    """By seat."""
     content: int = 0
     """The hash of the course of the game; 0 = unknown."""
     at_fault: tuple[int, ...] = ()
@@ -178,12 +157,8 @@ class Report(Struct, kw_only=True):
     """Games that ended after the decision."""
     llr: float = 0.0
     limits: tuple[float, float]
-    wealth: tuple[float, float] = (0.0, 0.0)
-    """The logarithms of the wealth of bets against H0 and against H1, which begin with 1."""
     strength: Strength | None = None
     """Of the new bot; None before the first seed group."""
-    share: float = 0.0
-    """The new bot's mean share of the points, 0 … 1, if points decide."""
     counts: list[int]
     """Seed groups by the number of rivals that the new bot finished ahead of, in steps of a half, without repeats."""
     ahead: int = 0
@@ -215,10 +190,6 @@ class Gate:
         counts = [0] * (2 * (seats - 1) * seats + 1)
         self.so_far = Report(seats=seats, terms=terms, limits=terms.limits, counts=counts)
         self.decision: Decision | None = None
-        low, high = terms.means if terms.unit is not Unit.NELO else (0.5, 0.5)
-        self._bets = _Bet(low, high - low), _Bet(1 - high, high - low)
-        self._share = 0.0
-        """The new bot's share of the points, summed over seed groups."""
         self._waiting: dict[int, Sequence[Game]] = {}
         self._contents: set[tuple[int, int]] = set()
         self._courses: set[tuple[tuple[int, int], ...]] = set()
@@ -256,8 +227,7 @@ class Gate:
         return Sample(tuple(self.so_far.counts), self.so_far.seats)
 
     def _count(self, games: Sequence[Game]) -> None:
-        so_far, unit = self.so_far, self.so_far.terms.unit
-        steps, share = 0, 0.0
+        so_far, steps = self.so_far, 0
         for game in games:
             rank = game.ranks[game.seat]
             rivals = [rival for rival in range(so_far.seats) if rival != game.seat]
@@ -267,9 +237,6 @@ class Gate:
             so_far.ahead += ahead
             so_far.level += level
             so_far.behind += len(rivals) - ahead - level
-            if unit is Unit.POINTS:
-                for rival in rivals:
-                    share += _share(game.points[game.seat], game.points[rival])
             new = game.seat in game.at_fault
             so_far.faults_new += new
             so_far.faults_old += len(game.at_fault) - new
@@ -281,14 +248,6 @@ class Gate:
         if self._is_repeat(games):
             return
         so_far.counts[steps] += 1
-        share /= len(games) * (so_far.seats - 1)
-        self._share += share
-        so_far.share = self._share / (so_far.seed_groups - so_far.repeats)
-        if so_far.terms.bets:
-            score = share if unit is Unit.POINTS else steps / (len(so_far.counts) - 1)
-            for bet, outcome in zip(self._bets, (score, 1 - score), strict=True):
-                bet.place(outcome)
-            so_far.wealth = self._bets[0].wealth, self._bets[1].wealth
 
     def _is_repeat(self, games: Sequence[Game]) -> bool:
         """Returns whether a seed group repeats an earlier one, and counts it. Games of unknown course never do."""
@@ -314,12 +273,7 @@ class Gate:
     def _proven(self, last: bool) -> Decision | None:
         """Returns the hypothesis that the games prove, even if the machine decided some."""
         so_far, terms = self.so_far, self.so_far.terms
-        if terms.bets:
-            if so_far.wealth[0] >= -math.log(terms.alpha):
-                return Decision.ACCEPTED
-            if so_far.wealth[1] >= -math.log(terms.beta):
-                return Decision.REJECTED
-        elif (not self._repeats_in_a_row and sum(so_far.counts) % LOOK_EVERY == 0) or last:
+        if (not self._repeats_in_a_row and sum(so_far.counts) % LOOK_EVERY == 0) or last:
             so_far.llr = llr(self._sample(), terms.low, terms.high, terms.unit is Unit.NELO)
             rejected, accepted = so_far.limits
             if so_far.llr >= accepted:
@@ -332,45 +286,3 @@ class Gate:
 def too_much_by_machine(run: Report) -> bool:
     """Whether the machine may have decided more games than a gate accepts."""
     return run.by_machine > MACHINE_SHARE * run.games
-
-
-def _share(points: float, other: float) -> float:
-    """Returns a bot's share of the points of two; a half if there are none. Raises UsageError for points below 0."""
-    if points < 0 or other < 0:
-        raise UsageError("--points: this game has scores below 0, which cannot be shared out; use --elo")
-    return points / (points + other) if points + other > 0 else 0.5
-
-
-STAKES = (0.5, 1.0, 2.0, 4.0)
-"""The stakes of the bettors, in units of the best stake if the mean is exactly what H1 (or H0) says."""
-
-
-class _Bet:
-    """Bets on every seed group that the mean score is above `mean`, at odds that are fair if it is not.
-
-    If the mean is no higher, the expected wealth never grows, so that it ever reaches 1/a with a chance of at most a
-    (Ville 1939; Waudby-Smith and Ramdas 2024): at every look, for any scores between 0 and 1. Several bettors share the
-    initial wealth. Under the unit of their stakes, wealth grows fastest if the mean is higher by `edge`, with the
-    variance observed so far; it begins as that of four seed groups with a deviation of a quarter. No stake lets a seed
-    group take more than nine tenths.
-    """
-
-    def __init__(self, mean: float, edge: float) -> None:
-        self.mean, self.edge = mean, edge
-        self._seed_groups, self._squares = 4, 4 / 16
-        self._wealths = [0.0] * len(STAKES)
-
-    @property
-    def wealth(self) -> float:
-        """The logarithm of the wealth of all bettors together."""
-        most = max(self._wealths)
-        return most + math.log(sum(math.exp(wealth - most) for wealth in self._wealths) / len(STAKES))
-
-    def place(self, score: float) -> None:
-        """Settles the bets on the next seed group."""
-        gain = score - self.mean
-        unit = self.edge / (self._squares / self._seed_groups + self.edge**2)
-        for bettor, stake in enumerate(STAKES):
-            self._wealths[bettor] += math.log1p(min(stake * unit, 0.9 / self.mean) * gain)
-        self._seed_groups += 1
-        self._squares += gain * gain

@@ -67,15 +67,10 @@ class TermOptions:
     0 30."""
     nelo: Annotated[tuple[float, float] | None, Parameter(group=(MORE_TITLE, UNIT))] = None
     """LOW HIGH: the same in normalised Elo, for which the number of games does not depend on the share of draws."""
-    points: Annotated[tuple[float, float] | None, Parameter(group=(MORE_TITLE, UNIT))] = None
-    """LOW HIGH: the same in the share of the points above one half, in hundredths: 0 3 = at most 50 %, at least
-    53 %."""
     alpha: Annotated[float, MORE] = 0.05
     """How often a bot may be accepted that should be rejected."""
     beta: Annotated[float, MORE] = 0.05
     """How often a bot may be rejected that should be accepted."""
-    anytime: Annotated[bool, MORE] = False
-    """Decide by betting, which keeps alpha and beta at every look; always so with --points."""
     max_games: int = 20_000
     """Inconclusive after this many games."""
     max_minutes: float = 30.0
@@ -88,7 +83,7 @@ class TermOptions:
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
         limits = self.max_games, self.max_minutes, self.max_cost
-        return gates.checked(Terms(unit, low, high, self.alpha, self.beta, self.anytime, *limits), seats)
+        return gates.checked(Terms(unit, low, high, self.alpha, self.beta, *limits), seats)
 
 
 @Parameter(name="*")

@@ -46,4 +46,4 @@ def _finished_groups(games: TournamentGames) -> Iterator[list[Game] | None]:
 
 def _game(seat: int, game: Played) -> Game:
     at_fault = tuple(place for place in range(len(game.kind.r)) if game.kind.faults >> place & 1)
-    return Game(seat, game.kind.r, game.kind.p, game.content, at_fault, game.kind.touch is Touch.DECIDED)
+    return Game(seat, game.kind.r, game.content, at_fault, game.kind.touch is Touch.DECIDED)

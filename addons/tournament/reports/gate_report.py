@@ -1,6 +1,5 @@
 """Reports on a gate: lines for a terminal, Markdown for a pull request, JUnit XML for other programs."""
 
-import math
 import shlex
 from xml.etree import ElementTree
 
@@ -28,13 +27,8 @@ def lines(run: Report) -> list[str]:
             f"nElo  | {interval(run.strength.nelo)} (95 %)",
             f"LOS   | {los(run.strength)}",
         ]
-    if run.terms.unit is Unit.POINTS:
-        texts.append(f"Points| {100 * run.share:.2f} % of the points")
-    (low, high), (new, old) = run.limits, run.wealth
+    low, high = run.limits
     evidence = f"LLR {run.llr:.2f} ({low:.2f}, {high:.2f})"
-    if run.terms.bets:
-        needed, needed_old = -math.log(run.terms.alpha), -math.log(run.terms.beta)
-        evidence = f"bets {new:.2f} of {needed:.2f} against H0, {old:.2f} of {needed_old:.2f} against H1,"
     texts.append(f"Gate  | {evidence} [{run.terms.low:g}, {run.terms.high:g}] {run.terms.unit} {run.decision}")
     different = f"{run.different:,} different; faults new {run.faults_new}, old {run.faults_old}"
     results = compared(run)
@@ -52,8 +46,6 @@ def running(run: Report, per_minute: float) -> str:
     """Returns how a gate stands while it runs, in a line as testers of chess engines know it."""
     low, high = run.limits
     evidence = f"LLR {run.llr:.2f} ({low:.2f}, {high:.2f}) [{run.terms.low:g}, {run.terms.high:g}]"
-    if run.terms.bets:
-        evidence = f"bets {run.wealth[0]:.2f} against H0, {run.wealth[1]:.2f} against H1"
     if run.seats != 2:
         return "  ".join([counted(run.games, "game"), compared(run), evidence, rate(per_minute)])
     return running_line((run.ahead, run.level, run.behind), run.counts, per_minute, evidence)
@@ -103,15 +95,10 @@ def sentence(run: Report) -> str:
     if strength is None:
         return "Undecided: no game counts"
     los = 0.5 if strength.los is None else strength.los
-    if unit is Unit.POINTS:
-        figure = f"{100 * run.share:.1f} % of the points"
-        bounds = f"{50 + run.terms.low:g} %", f"{50 + run.terms.high:g} %"
-        los = 0.5 if run.terms.bets and not run.wealth[0] > run.wealth[1] else los
-    else:
-        measured, name = (strength.nelo, "normalised Elo") if unit is Unit.NELO else (strength.elo, "Elo")
-        value, low, high = (number(each, "+.0f") for each in (measured.value, measured.low, measured.high))
-        figure = f"{value} {name}, 95 % between {low} and {high}"
-        bounds = f"{run.terms.low:+g} {name}", f"{run.terms.high:+g} {name}"
+    measured, name = (strength.nelo, "normalised Elo") if unit is Unit.NELO else (strength.elo, "Elo")
+    value, low, high = (number(each, "+.0f") for each in (measured.value, measured.low, measured.high))
+    figure = f"{value} {name}, 95 % between {low} and {high}"
+    bounds = f"{run.terms.low:+g} {name}", f"{run.terms.high:+g} {name}"
     if run.decision is Decision.ACCEPTED:
         word = "Better" if run.terms.low >= 0 or _sign(strength, run) > 0 else "Not worse"
         return f"{word}: {figure}; proven to be above {bounds[0]} within {counted(run.games, 'game')}"
@@ -127,10 +114,7 @@ def sentence(run: Report) -> str:
 
 
 def _sign(strength: Strength, run: Report) -> int:
-    """Returns 1 or -1 if the whole 95 % interval is on one side of zero; with points, if one side is likely. Else 0."""
-    if run.terms.unit is Unit.POINTS:
-        los = 0.5 if strength.los is None else strength.los
-        return int(run.share > 0.5 and los >= LIKELY) - int(run.share < 0.5 and los <= 1 - LIKELY)
+    """Returns 1 or -1 if the whole 95 % interval is on one side of zero, else 0."""
     measured = strength.nelo if run.terms.unit is Unit.NELO else strength.elo
     above = measured.low is not None and measured.low > 0
     return int(above) - int(measured.high is not None and measured.high < 0)

@@ -22,8 +22,7 @@ def seed_group(*outcomes: float, content: int = 0) -> list[Game]:
     games = []
     for seat, outcome in enumerate(outcomes):
         ranks = {1.0: (1, 2), 0.5: (1, 1), 0.0: (2, 1)}[outcome]
-        points = (outcome, 1 - outcome)
-        games.append(Game(seat, ranks[:: 1 - 2 * seat], points[:: 1 - 2 * seat], content and content + seat))
+        games.append(Game(seat, ranks[:: 1 - 2 * seat], content and content + seat))
     return games
 
 
@@ -91,7 +90,7 @@ def test_the_end_of_the_time_decides_nothing() -> None:
 # Repeats.
 
 
-@pytest.mark.parametrize("terms", [Terms(), Terms(anytime=True), Terms(Unit.POINTS, 0, 3)])
+@pytest.mark.parametrize("terms", [Terms(), Terms(Unit.NELO)])
 def test_a_seed_group_counts_once_and_the_same_games_again_and_again_prove_nothing(terms: Terms) -> None:
     gate = Gate(terms, 2)
     assert decided(gate, [seed_group(1, 1, content=7)] * 1000) is INCONCLUSIVE
@@ -121,13 +120,12 @@ def test_seed_groups_that_share_only_some_games_or_whose_course_is_unknown_are_n
 # Order.
 
 
-@pytest.mark.parametrize("anytime", [False, True])
-def test_the_order_of_arrival_changes_nothing(anytime: bool) -> None:
+def test_the_order_of_arrival_changes_nothing() -> None:
     luck = random.Random(1)
     groups = [seed_group(luck.choice((1, 1, 0.5, 0)), luck.choice((1, 0.5, 0))) for _ in range(300)]
     ends = []
     for shuffled in (False, True):
-        gate = Gate(Terms(anytime=anytime, high=60), 2)
+        gate = Gate(Terms(high=60), 2)
         order = list(enumerate(groups))
         for start in range(0, len(order), 20):  # as from workers: nobody is far ahead
             part = order[start : start + 20]
@@ -136,7 +134,7 @@ def test_the_order_of_arrival_changes_nothing(anytime: bool) -> None:
             for number, games in part:
                 if gate.decision is None:
                     gate.add(number, games)
-        ends.append((gate.decision, gate.so_far.seed_groups, gate.so_far.counts, gate.so_far.llr, gate.so_far.wealth))
+        ends.append((gate.decision, gate.so_far.seed_groups, gate.so_far.counts, gate.so_far.llr))
     assert ends[0] == ends[1]
     assert ends[0][0] is ACCEPTED
 
@@ -160,37 +158,14 @@ def test_with_four_seats_the_new_bot_is_compared_with_three_old_ones() -> None:
     for seat in range(4):
         others = iter((2, 3, 4))
         ranks = tuple(1 if place == seat else next(others) for place in range(4))
-        rows.append(Game(seat, ranks, tuple(4.0 - rank for rank in ranks)))
-    rows[3] = Game(3, (1, 2, 3, 3), (3.0, 2.0, 1.0, 1.0))  # behind two, level with one
+        rows.append(Game(seat, ranks))
+    rows[3] = Game(3, (1, 2, 3, 3))  # behind two, level with one
     gate.add(0, rows)
     so_far = gate.so_far
     assert (so_far.ahead, so_far.level, so_far.behind) == (9, 1, 2)
     assert (len(so_far.counts), so_far.counts.index(1)) == (25, 19)
     strength = gate.report("Four in a row", ("new", "old"), seed=7, played=4, duration_s=0).strength
     assert strength is not None and strength.score == pytest.approx(19 / 24)
-
-
-# Points.
-
-
-def test_points_are_shared_between_every_two_rivals() -> None:
-    gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
-    gate.add(0, [Game(0, (1, 2), (300.0, 100.0)), Game(1, (1, 1), (0.0, 0.0))])
-    assert gate.so_far.share == pytest.approx((0.75 + 0.5) / 2)
-
-
-def test_points_decide_between_equal_ranks() -> None:
-    """The ranks are the same, the points differ: 40 points to 60 is a share below a half, 60 to 40 above."""
-    for own, decision in ((40.0, REJECTED), (60.0, ACCEPTED)):
-        gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
-        games = [Game(0, (1, 1), (own, 100 - own)), Game(1, (1, 1), (100 - own, own))]
-        assert decided(gate, [games] * 400) is decision
-
-
-def test_points_below_zero_are_refused() -> None:
-    with pytest.raises(UsageError, match="below 0"):
-        Gate(Terms(Unit.POINTS, 0, 3), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
-    Gate(Terms(), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
 
 
 # How often it errs.
@@ -226,8 +201,6 @@ def decisions(terms: Terms, difference: float, draws: float, shared: float = 0.0
 TERMS = {
     "exact ratio": Terms(low=0, high=60),
     "exact ratio, normalised": Terms(Unit.NELO, low=0, high=90),
-    "bets": Terms(low=0, high=60, anytime=True),
-    "bets on points": Terms(Unit.POINTS, low=0, high=8),
 }
 
 
@@ -253,9 +226,8 @@ def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
 
 @pytest.mark.depends_on("referee.addons.tournament.gate")
 @pytest.mark.slow
-@pytest.mark.parametrize("terms", [TERMS["exact ratio"], TERMS["bets"]], ids=["exact ratio", "bets"])
-def test_at_most_one_in_twenty_bots_at_the_upper_bound_is_rejected(terms: Terms) -> None:
-    rejected = rates(terms, 60, REJECTED)
+def test_at_most_one_in_twenty_bots_at_the_upper_bound_is_rejected() -> None:
+    rejected = rates(TERMS["exact ratio"], 60, REJECTED)
     assert sum(rejected) <= 40 and max(rejected) <= 16
 
 
@@ -276,10 +248,8 @@ def test_a_much_better_bot_is_always_accepted_and_a_worse_one_always_rejected(te
         (Terms(low=0, high=10_000), "--elo 0 10000: expected bounds from -3000 to 3000"),
         (Terms(Unit.NELO, -1e300, 0), "--nelo -1e+300 0: expected bounds from -3000 to 3000"),
         (Terms(low=math.nan), "--elo nan 30: expected the lower bound first"),
-        (Terms(Unit.POINTS, 0, 50), "--points 0 50: expected hundredths above one half, -50 … 50"),
         (Terms(alpha=0), "--alpha 0: expected a chance above 0 and below 0.5"),
         (Terms(beta=0.5), "--beta 0.5: expected a chance above 0 and below 0.5"),
-        (Terms(Unit.NELO, anytime=True), "--anytime cannot be combined with --nelo: bets are on a mean"),
         (Terms(max_games=1), "--max-games 1: expected at least 2, the games of a seed group"),
         (Terms(max_minutes=0), "--max-minutes 0: expected a time above 0"),
     ],
@@ -291,19 +261,18 @@ def test_impossible_terms_are_refused_with_the_expected_values(terms: Terms, wan
 
 
 def test_terms_at_their_limits_are_accepted() -> None:
-    for terms in (Terms(max_games=2), Terms(Unit.POINTS, -49, 49), Terms(alpha=0.49), Terms(max_minutes=None)):
+    for terms in (Terms(max_games=2), Terms(alpha=0.49), Terms(max_minutes=None)):
         assert checked(terms, 2) is terms
 
 
-@pytest.mark.parametrize("anytime", [False, True])
 @pytest.mark.parametrize("unit", [Unit.ELO, Unit.NELO])
 @pytest.mark.parametrize("bounds", [(0, 3000), (-3000, 0), (-3000, 3000), (0, 1e-9), (0, 1e-300)])
-def test_a_gate_works_with_all_bounds_that_it_accepts(bounds: tuple[float, float], unit: Unit, anytime: bool) -> None:
-    terms = Terms(unit, *bounds, anytime=anytime and unit is Unit.ELO)
+def test_a_gate_works_with_all_bounds_that_it_accepts(bounds: tuple[float, float], unit: Unit) -> None:
+    terms = Terms(unit, *bounds)
     for outcomes in ((1, 1), (0, 0), (0.5, 0.5), (1, 0), (1, 0.5)):
         gate = Gate(checked(terms, 2), 2)
         decided(gate, [seed_group(*outcomes)] * 40)
-        assert math.isfinite(gate.so_far.llr) and all(map(math.isfinite, gate.so_far.wealth))
+        assert math.isfinite(gate.so_far.llr)
 
 
 # What it tells.
@@ -424,7 +393,6 @@ def test_a_bot_that_is_certainly_weaker_is_called_worse() -> None:
         (Terms(low=-20.0, high=0.0), [*[seed_group(1, 0)] * 30, seed_group(0, 0.5)] * 40, "Not worse: -"),
         (Terms(low=-20.0, high=0.0), [seed_group(1, 1), seed_group(1, 0.5)] * 100, "Better: +"),
         (Terms(), [seed_group(1, 1), seed_group(1, 0.5)] * 100, "Better: +"),
-        (Terms(Unit.POINTS, -10.0, 0.0), [seed_group(1, 0), seed_group(0.5, 0.5)] * 400, "Not worse: 50.0 % of "),
     ],
 )
 def test_a_bot_that_may_be_a_little_weaker_is_called_not_worse_and_not_better(

@@ -54,10 +54,10 @@ def test_a_better_bot_is_accepted_in_all_reports(run: Run, tmp_path: Path) -> No
 
 
 def test_a_worse_bot_is_rejected(run: Run) -> None:
-    code, out, _ = run("@random", "@advanced", *TICTACTOE, "--points", "0", "10", "--json")
+    code, out, _ = run("@random", "@advanced", *TICTACTOE, "--elo", "0", "60", "--json")
     found: Any = json.loads(out)
-    assert (code, found["decision"], found["terms"]["unit"]) == (1, "rejected", "points")
-    assert found["share"] < 0.4
+    assert (code, found["decision"], found["terms"]["unit"]) == (1, "rejected", "elo")
+    assert found["strength"]["score"] < 0.4
 
 
 def test_a_bot_that_cannot_be_built_is_an_error_in_every_report(
@@ -217,7 +217,6 @@ def _has_games(folder: Path, count: int) -> bool:
     [
         (("--elo", "30", "0"), "--elo 30 0: expected the lower bound first"),
         (("--elo", "0", "30", "--nelo", "0", "30"), "--elo and --nelo cannot be combined"),
-        (("--nelo", "0", "30", "--anytime"), "--anytime cannot be combined with --nelo: bets are on a mean"),
         (("--resume",), "--resume needs --ledger"),
         (("--max-games", "1"), "--max-games 1: expected at least 2, the games of a seed group"),
         (("--depth", "3"), "there is no option --depth"),
