@@ -22,7 +22,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.protocol.text import printable
 
-STATIC = HOME / "harness" / "web" / "static"
+STATIC = HOME / "addons" / "web" / "static"
 
 
 class About(Struct, frozen=True):

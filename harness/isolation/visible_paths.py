@@ -124,7 +124,7 @@ def _is_own_python(program: str) -> bool:
 
 def _packages() -> Iterator[str]:
     """Yields the folders of the packages that the built-in opponents import, and of `referee`, also in a checkout."""
-    yield from (str(HOME / name) for name in ("referee", "games", "harness", "protocol"))
+    yield from (str(HOME / name) for name in ("referee", "addons", "games", "harness", "protocol"))
     for name in ("msgspec", "msgpack"):
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:

@@ -672,7 +672,7 @@ def test_the_command_of_a_finding_reproduces_it(command: Callable[..., tuple[int
         ({}, [0, 1], "::error title=answers-every-call (bot)::"),
         ({"bot": "@advanced", "against": "@random", "bounds": "elo 0 100"}, [0, 0, 0], "accepted"),
         (
-            {"bot": "@random", "against": "Old=@advanced", "bounds": "points 0 10"},
+            {"bot": "@random", "against": "Old=@advanced", "bounds": "elo 0 10"},
             [0, 0, 1],
             "::error title=referee gate::",
         ),

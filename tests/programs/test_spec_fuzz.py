@@ -78,4 +78,4 @@ def test_a_hostile_source_is_of_no_original_competition(tmp_path: Path, game: st
     file = tmp_path / "bot.py"
     file.write_text(source)
     (bot,) = entrants([str(file)], game)
-    assert str(file) in bot.argv and "adapters" not in " ".join(bot.argv)
+    assert str(file) in bot.argv and "addons" not in " ".join(bot.argv)
