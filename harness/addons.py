@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
+    from referee.harness.replay.reader import Replay
 
 GROUP = "referee"
 """The group of entry points of strangers' add-ons."""
@@ -67,6 +68,10 @@ class Hooks(Protocol):
     @_spec
     def shelves(self) -> "list[Iterable[Any]]":
         """Returns what an add-on's folders show in `referee view` (`referee.addons.web.shelf.Shelf`)."""
+
+    @_spec
+    def pages(self, replay: "Replay") -> list[bytes | None]:
+        """Returns a page of HTML that shows a replay in a notebook, or nothing."""
 
     @_spec
     def contests(self) -> "list[Iterable[Any]]":

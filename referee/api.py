@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 import msgspec
 import trio
 
-from referee.addons.web import notebook
+from referee import notebook
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl

@@ -1,8 +1,12 @@
 """Pages, the viewer, and films."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from referee.harness.addons import Command, hook
+
+if TYPE_CHECKING:
+    from referee.harness.replay.reader import Replay
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -27,3 +31,10 @@ def options(command: str) -> Iterable[type]:
     from referee.addons.web.cli.watch import WatchOptions
 
     return (WatchOptions,)
+
+
+@hook
+def pages(replay: "Replay") -> bytes | None:
+    from referee.addons.web.page import is_there, page
+
+    return page(replay) if is_there() else None

@@ -11,7 +11,8 @@ import pytest
 from pages import Framed
 
 import referee
-from referee.addons.web import notebook, page
+from referee import notebook
+from referee.addons.web import page
 
 pytestmark = pytest.mark.slow
 

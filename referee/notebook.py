@@ -3,9 +3,9 @@
 import html
 from pathlib import Path
 
-from referee.addons.web.page import is_there, page
 from referee.games import registry
 from referee.games.ending import reason_in_words, winners
+from referee.harness.addons import hooks
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.replay.lines import more_faults
@@ -19,10 +19,11 @@ HEADINGS = ("seat", "bot", "rank", "score", "calls", "time", "CPU", "memory")
 
 def replay_html(replay: Replay) -> str:
     """Returns the viewer with the replay; without a viewer, the last position as text."""
-    if is_there():
-        content = html.escape(page(replay).decode(), quote=True)
-        frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
-        return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'
+    for page in hooks().pages(replay=replay):
+        if page is not None:
+            content = html.escape(page.decode(), quote=True)
+            frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
+            return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'
     return _last_position(replay)
 
 
