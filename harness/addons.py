@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
-    from referee.harness.replay.reader import Replay
+    from referee.harness.replay.drawing import Drawing
 
 GROUP = "referee"
 """The group of entry points of strangers' add-ons."""
@@ -70,8 +70,8 @@ class Hooks(Protocol):
         """Returns what an add-on's folders show in `referee view` (`referee.addons.web.shelf.Shelf`)."""
 
     @_spec
-    def pages(self, replay: "Replay") -> list[bytes | None]:
-        """Returns a page of HTML that shows a replay in a notebook, or nothing."""
+    def drawing(self) -> "list[Drawing]":
+        """Returns what draws replays in notebooks, and positions in environments for training."""
 
     @_spec
     def contests(self) -> "list[Iterable[Any]]":

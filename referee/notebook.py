@@ -19,8 +19,8 @@ HEADINGS = ("seat", "bot", "rank", "score", "calls", "time", "CPU", "memory")
 
 def replay_html(replay: Replay) -> str:
     """Returns the viewer with the replay; without a viewer, the last position as text."""
-    for page in hooks().pages(replay=replay):
-        if page is not None:
+    for drawing in hooks().drawing():
+        if (page := drawing.page(replay)) is not None:
             content = html.escape(page.decode(), quote=True)
             frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
             return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'

@@ -13,11 +13,13 @@ from msgspec.structs import replace
 from referee.api import Bot, checked_bots, seated, setup_of
 from referee.games.contract import Setup
 from referee.games.game import Game, TimeControl
+from referee.harness.addons import hooks
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.installed import extra_command
 from referee.harness.common.known_games import typed_environment
 from referee.harness.match.rule_options import check_count
 from referee.harness.process.limits import Limits
+from referee.harness.replay.drawing import Pictures
 from referee.harness.seats.decision import Decision
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from referee.addons.rl.gymnasium_env import SeatEnv
     from referee.addons.rl.pettingzoo_env import MatchAEC, MatchParallel
     from referee.addons.rl.policy import Policy, PolicyBot
-    from referee.addons.rl.rendering import Pictures
     from referee.addons.rl.vector_env import BatchPolicy, VectorMatches
 
 __all__ = ["aec", "encoding", "gym", "parallel", "policy_bot", "vector"]
@@ -197,9 +198,9 @@ def _pictures(found: Game, render_mode: str | None) -> "Pictures | None":
     """Returns what draws pictures in the mode `rgb_array`. RunError, with what to install, if something is missing."""
     if render_mode != "rgb_array":
         return None
-    from referee.addons.web.pictures import Pictures  # takes a moment
-
-    return Pictures(found)
+    for drawing in hooks().drawing():
+        return drawing.pictures(found)
+    raise RunError("render_mode='rgb_array': no add-on of this installation draws pictures; the mode ansi needs none")
 
 
 def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:

@@ -19,12 +19,13 @@ from referee.addons.rl.episode import (
     result_info,
 )
 from referee.addons.rl.match_thread import MatchThread
-from referee.addons.rl.rendering import METADATA, Pictures, rendered
+from referee.addons.rl.rendering import METADATA, rendered
 from referee.games.contract import Player, Result
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
+from referee.harness.replay.drawing import Pictures
 from referee.harness.seats.decision import Decision
 from referee.harness.seats.kinds import FUNCTION
 

@@ -20,10 +20,11 @@ from referee.addons.rl.episode import (
     result_info,
     with_seed,
 )
-from referee.addons.rl.rendering import METADATA, Pictures, rendered
+from referee.addons.rl.rendering import METADATA, rendered
 from referee.games.contract import Player, Setup
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError
+from referee.harness.replay.drawing import Pictures
 
 Agent = str
 Spaces = dict[Agent, spaces.Space[Any]]

@@ -1,23 +1,15 @@
 """What `render` returns: a drawing as text, or a picture as an array."""
 
 from io import BytesIO
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from referee.games.contract import Player, State
+from referee.harness.replay.drawing import Pictures
 
 METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
-
-
-class Pictures(Protocol):
-    """Draws positions, until it is closed."""
-
-    def draw(self, state: State, player: Player | None = None) -> bytes:
-        """Returns a picture as PNG: of what a seat may see, or of everything."""
-
-    def close(self) -> None: ...
 
 
 def rendered(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from referee.harness.addons import Command, hook
 
 if TYPE_CHECKING:
-    from referee.harness.replay.reader import Replay
+    from referee.harness.replay.drawing import Drawing
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -34,7 +34,7 @@ def options(command: str) -> Iterable[type]:
 
 
 @hook
-def pages(replay: "Replay") -> bytes | None:
-    from referee.addons.web.page import is_there, page
+def drawing() -> "Drawing":
+    from referee.addons.web.drawing import DRAWING
 
-    return page(replay) if is_there() else None
+    return DRAWING

@@ -1,0 +1,76 @@
+"""Makes a copy of the tree without one add-on: without its folder, its tests, and the add-ons that need it.
+
+A test, a benchmark or a tool that imports the add-on is one of its own, wherever it stands.
+
+python tests/support/pulled_out.py kaggle /tmp/without-kaggle
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ADDONS = sorted(file.parent.name for file in ROOT.glob("addons/*/addon.py"))
+
+
+def needing(addon: str) -> set[str]:
+    """Returns the add-on and those that need it, directly or not."""
+    gone = {addon}
+    while more := {each for each in ADDONS if gone & set(_needs(each))} - gone:
+        gone |= more
+    return gone
+
+
+def _needs(addon: str) -> tuple[str, ...]:
+    needs: tuple[str, ...] = import_module(f"referee.addons.{addon}.addon").NEEDS
+    return needs
+
+
+def pull_out(addon: str, folder: Path) -> set[str]:
+    """Copies what git tracks to a new folder, without the add-on. Returns the names of the add-ons that went."""
+    gone = needing(addon)
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, tracked.split("\0")):
+        if (ROOT / name).exists() and not _belongs(name, gone):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    settings = folder / "pyproject.toml"
+    settings.write_text(without(settings.read_text(), gone))
+    return gone
+
+
+def _belongs(name: str, gone: set[str]) -> bool:
+    top, *inside = Path(name).parts
+    if top == "addons" or name.startswith("tests/addons/"):
+        return bool(gone & {*inside[:2]})
+    if not name.endswith(".py") or top in ("harness", "games", "protocol"):
+        return False
+    return re.search(rf"\breferee\.addons\.({'|'.join(gone)})\b", (ROOT / name).read_text("utf-8")) is not None
+
+
+def without(settings: str, gone: set[str]) -> str:
+    """Returns `pyproject.toml` without what names an add-on that went."""
+    names = "|".join(sorted(gone))
+    blocks = re.split(r"(?m)^(?=\[)", settings)
+    inside = re.compile(rf'(containers|source_modules) = \["referee\.addons\.({names})[".]')
+    text = "".join(block for block in blocks if not inside.search(block))
+    text = re.sub(rf'(?m)^.*"referee\.addons\.({names})[.":].*= .*\n', "", text)  # data of packages
+    text = re.sub(rf'(?m)^\w+ = "referee\.addons\.({names})\b.*\n', "", text)  # entry points
+    text = re.sub(rf'(?m)^ *"referee\.addons\.({names})[^"]*",?\n', "", text)  # a line of a list
+    text = re.sub(rf'"referee\.addons\.({names})(\.[^"]*)?", ?', "", text)
+    return _layers(text, gone)
+
+
+def _layers(text: str, gone: set[str]) -> str:
+    """Returns the text without the add-ons in the layers of add-ons."""
+    before, head, after = text.partition('containers = ["referee.addons"]\nlayers = [\n')
+    listed, end, rest = after.partition("]\n")
+    lines = [[name for name in re.findall(r"\w+", line) if name not in gone] for line in listed.splitlines()]
+    return before + head + "".join(f'    "{" | ".join(line)}",\n' for line in lines if line) + end + rest
+
+
+if __name__ == "__main__":
+    print(*sorted(pull_out(sys.argv[1], Path(sys.argv[2]))))
