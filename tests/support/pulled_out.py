@@ -38,7 +38,11 @@ def pull_out(addon: str, folder: Path) -> set[str]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     settings = folder / "pyproject.toml"
-    settings.write_text(without(settings.read_text(), gone))
+    text = without(settings.read_text(), gone)
+    for module in re.findall(r'"referee\.(\w+)"', text):
+        if (ROOT / "referee" / f"{module}.py").exists() and not (folder / "referee" / f"{module}.py").exists():
+            text = re.sub(rf', "referee\.{module}"', "", text)  # it is checked by itself
+    settings.write_text(text)
     return gone
 
 
@@ -61,6 +65,7 @@ def without(settings: str, gone: set[str]) -> str:
     text = re.sub(rf'(?m)^\w+ = "referee\.addons\.({names})\b.*\n', "", text)  # entry points
     text = re.sub(rf'(?m)^ *"referee\.addons\.({names})[^"]*",?\n', "", text)  # a line of a list
     text = re.sub(rf'"referee\.addons\.({names})(\.[^"]*)?", ?', "", text)
+    text = re.sub(rf', "referee\.addons\.({names})(\.[^"]*)?"', "", text)
     return _layers(text, gone)
 
 

@@ -1,0 +1,64 @@
+"""The tree without one add-on: it installs, passes its checks and tests, and has lost that add-on's commands only."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from pulled_out import ADDONS, pull_out
+
+from referee.harness.addons import Command
+
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
+QUICK = "not slow and not kits and not nightly and not alone"
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, done.stdout[-8000:]
+    return done.stdout
+
+
+def installed(folder: Path, at: Path) -> Path:
+    """Installs the copy in place, into an environment that borrows all other packages of ours. Returns its Python."""
+    venv.create(at, symlinks=True)
+    (site,) = at.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", at / "bin" / "python"]
+    run(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", folder, cwd=at)
+    return at / "bin" / "python"
+
+
+@cache
+def listed(python: str) -> frozenset[str]:
+    """Returns the commands of the overview."""
+    said = run(python, "-m", "referee.harness.cli.main", "--help", cwd=Path("/"))
+    return frozenset(re.findall(r"(?m)^  (\w+)  ", said))
+
+
+def commands(addons: set[str]) -> Iterator[str]:
+    for addon in addons:
+        made: tuple[Command, ...] = getattr(import_module(f"referee.addons.{addon}.addon"), "commands", tuple)()
+        yield from (command.name for command in made if command.group)
+
+
+@pytest.mark.parametrize("addon", ADDONS)
+def test_the_rest_stands_without_an_add_on(addon: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    gone = pull_out(addon, tree)
+    python = installed(tree, tmp_path / "environment")
+    assert listed(str(python)) == listed(sys.executable) - set(commands(gone))
+    assert "wins" in run(
+        python, "-m", "referee.harness.cli.main", *["play", "--game", "tictactoe", "@advanced", "@random"], cwd=tmp_path
+    )
+    bin = Path(sys.executable).parent
+    run(bin / "ruff", "check", ".", cwd=tree)
+    run(bin / "lint-imports", cwd=tree)
+    run(python, "-m", "mypy", cwd=tree)
+    run(python, "-m", "pytest", "-q", "-m", QUICK, "--ignore", "tests/kits", "-x", cwd=tree)
