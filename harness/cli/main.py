@@ -9,8 +9,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (sys.argv[1:] if argv is None else list(argv)) == ["--version"]:
         from referee.harness.common.installed import version
 
-        sys.stdout.write(f"{version()}\n")
-        return 0
+        try:
+            sys.stdout.write(f"{version()}\n")
+            sys.stdout.flush()
+            return 0
+        except OSError:
+            pass  # the long way says what is wrong with standard output
     try:
         from referee.harness.cli import command_line
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """`referee submit`: hands a bot in at a hosted contest."""
 
 import os
+import re
 from pathlib import Path
 
 from referee.addons.host.client import Client, State, packed
@@ -35,9 +36,10 @@ def submit(bot: str, *, to: str, note: str = "", commit: str = "", no_wait: bool
     if not token:
         raise UsageError(f"{TOKEN} is not set; your team's page at {to}/team makes a token")
     client, kind = Client(to, token), kind_of(bot)
-    if not (kind is PATH or "://" in bot or kind.names_file):
+    is_address = re.match(r"[a-z][a-z0-9+.-]*://", bot) is not None
+    if not (kind is PATH or is_address or kind.names_file):
         raise UsageError(f"{bot}: {kind.plural} cannot be handed in; expected a folder, a file or a repository")
-    if "://" in bot:
+    if is_address:
         state = client.from_repository(bot, commit, note)
     elif commit:
         raise UsageError("--commit is for the address of a repository; leave it out")
