@@ -250,7 +250,7 @@ def test_a_tournament_plays_the_image_that_it_began_with(
         "tictactoe",
         "--jobs",
         "1",
-        "--points",
+        "--elo",
         "0",
         "10",
         "--no-pin",
