@@ -17,6 +17,7 @@ from scripted import PREAMBLE, Arena
 from referee.addons.tournament.store import bot_archives
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
+from referee.harness.cli.exit_codes import INCONCLUSIVE
 from referee.harness.cli.main import main
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
@@ -242,20 +243,8 @@ def test_a_tournament_plays_the_image_that_it_began_with(
     assert main(["tournament", "show", "cup", "--output", "csv"]) == 0
     names = {row["name"] for row in csv.DictReader(capsys.readouterr().out.splitlines())}
     assert names == {"team", "'@random"}
-    gate = [
-        "gate",
-        f"oci:{image}",
-        "@advanced",
-        "--game",
-        "tictactoe",
-        "--jobs",
-        "1",
-        "--elo",
-        "0",
-        "10",
-        "--no-pin",
-    ]
-    assert main(gate) == 1
+    games = ["--game", "tictactoe", "--max-games", "2", "--jobs", "1", "--no-pin"]
+    assert main(["gate", f"oci:{image}", "@advanced", *games]) == INCONCLUSIVE
 
 
 def test_an_image_travels_to_another_machine_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
