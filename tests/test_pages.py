@@ -94,7 +94,9 @@ def test_every_link_of_a_page_has_a_target() -> None:
 
 def test_every_message_on_the_page_of_errors_is_in_the_code() -> None:
     page = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
-    code = "".join(path.read_text("utf-8") for path in tracked("harness/*.py", "protocol/*.py", "games/*.py"))
+    code = "".join(
+        path.read_text("utf-8") for path in tracked("addons/*.py", "harness/*.py", "protocol/*.py", "games/*.py")
+    )
     messages = re.findall(r"^\| `(.+?)` \| ", page, flags=re.MULTILINE)
     assert len(messages) > 40
     parts = {part.strip(" ,:;()") for message in messages for part in message.split("…")}

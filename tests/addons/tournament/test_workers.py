@@ -86,7 +86,7 @@ async def test_frames_are_found_in_chunks_of_any_size(size: int) -> None:
 
 
 TAKE = """
-from referee.addons.tournament.execution import core_locks
+from referee.harness.process import core_locks
 print(core_locks.take(), flush=True)
 input()
 """
