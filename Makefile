@@ -29,13 +29,13 @@ view: $(CORE)
 	$(PIP) --editable '.[web]'
 	$(BIN)/referee view
 
-# Runs every test that can fail because of a change. Writes tests/unchanged.json: commit it.
+# Runs every test that can fail because of a change.
 test: $(READY) toolchains
-	$(BIN)/pytest -m "not nightly" --record-passed $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not nightly" $(WORKERS) $(ARGS)
 
-# Runs every test, each night and before a release. Writes tests/unchanged.json: commit it.
+# Runs every test, each night and before a release.
 test-all: $(READY) toolchains
-	$(BIN)/pytest --record-passed $(WORKERS) $(ARGS)
+	$(BIN)/pytest $(WORKERS) $(ARGS)
 
 # Runs the short tests, in less than a minute on two cores, with fewer generated examples.
 quick: $(READY)

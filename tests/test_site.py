@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 import pytest
 from needs import skip_without
-from unchanged import CORE
 
 from referee.games import registry
 from referee.harness.cli.main import main
@@ -90,7 +89,6 @@ def test_the_first_tutorial_works_to_the_letter(
     assert count == 10
 
 
-@pytest.mark.depends_on(*CORE, "docs", "harness/check", "tests/written_from_pages")
 @pytest.mark.slow
 @pytest.mark.parametrize("game", registry.own_names())
 def test_a_bot_without_a_kit_written_from_the_pages_alone_passes_the_check(

@@ -7,16 +7,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from contests import INPUTS, burners, drawing_bot
+from contests import burners, drawing_bot
 from submissions import folder_of, prepared
 
 from referee.harness.cli.main import main
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.alone,
-    pytest.mark.depends_on(*INPUTS, "harness/check", "tests/support/submissions.py"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 CORE = """
 import time

@@ -25,7 +25,6 @@ from busy_core import busy_core
 from defects import DEFECTS, bot
 from needs import needs, skip_without
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games import registry
 from referee.games.game import TimeControl
@@ -41,15 +40,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.programs.zip_archive import unpack
-
-INPUTS = (*MATCH_CODE, "harness/check", "harness/cli", "harness/languages", "tests/support/defects.py")
-"""The inputs of tests whose bots are checked."""
-BUILT = ("harness/opponents", "starter_kits/cpp", "starter_kits/python")
-ACTION = (
-    *("action.yml", "docs/how-to/check-a-bot.md", "pyproject.toml", "setup.py"),
-    *("addons", "harness/opponents", "tools"),
-)
-"""More inputs, of the tests of the examples and of the action."""
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +84,6 @@ async def test_a_correct_bot_passes_every_rule_that_applies(arena: Arena) -> Non
     assert arena.alive() == []
 
 
-@pytest.mark.depends_on(*INPUTS, "harness/opponents")
 @pytest.mark.trio
 @pytest.mark.parametrize("game", ["quoridor", "reantics"])
 async def test_a_bot_with_two_encodings_is_tried_in_both(arena: Arena, game: str) -> None:
@@ -105,7 +94,6 @@ async def test_a_bot_with_two_encodings_is_tried_in_both(arena: Arena, game: str
 
 
 @pytest.mark.trio
-@pytest.mark.depends_on(*INPUTS, *BUILT)
 @pytest.mark.parametrize("name", ["my_cardgame", "my_quoridor", "reantics", "tictactoe"])
 async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
     report = await run(entrant(str(EXAMPLES / "python/examples" / name)), GENEROUS, name.removeprefix("my_"))
@@ -113,7 +101,6 @@ async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
 
 
 @pytest.mark.trio
-@pytest.mark.depends_on(*INPUTS, *BUILT)
 @needs("cmake", "g++")
 async def test_a_compiled_example_passes(arena: Arena) -> None:
     report = await run(entrant(str(EXAMPLES / "cpp/examples/tictactoe")), GENEROUS)
@@ -136,7 +123,6 @@ def test_the_best_opponent_is_the_last_one_that_takes_every_seat() -> None:
 
 
 @pytest.mark.trio
-@pytest.mark.depends_on(*INPUTS)
 @pytest.mark.parametrize("defect", list(DEFECTS))
 async def test_a_defect_is_refused_under_the_name_of_its_rule(arena: Arena, defect: str) -> None:
     body, rule, words = DEFECTS[defect]
@@ -665,7 +651,6 @@ def test_the_command_of_a_finding_reproduces_it(command: Callable[..., tuple[int
 # The action.
 
 
-@pytest.mark.depends_on(*INPUTS, *ACTION)
 @pytest.mark.parametrize(
     ("given", "expected", "message"),
     [
@@ -709,7 +694,6 @@ def test_the_github_action_runs_its_steps(
         assert f"result={expected_result}\n" in (tmp_path / "outputs").read_text()
 
 
-@pytest.mark.depends_on("action.yml", "pyproject.toml", "setup.py")
 def test_the_action_asks_pip_for_the_extras(tmp_path: Path) -> None:
     """Pip warns of an extra that does not exist, but only where it looks for dependencies."""
     env, action = runner(tmp_path)
@@ -742,7 +726,6 @@ def choose():
 """
 
 
-@pytest.mark.depends_on(*INPUTS, *ACTION)
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [("", "# tidied", [0, 0, 0]), (WINNING, "", [0, 0, 1])],

@@ -27,7 +27,7 @@ from referee.harness.common.errors import UsageError
 from referee.harness.isolation.plan import Isolation, obstacle_to_images
 from referee.harness.programs.kinds import prefixes
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "harness/", "protocol/", "tests/support/")]
+pytestmark = pytest.mark.slow
 
 AGENT = "def agent(observation, configuration):\n    return observation.board.index(0)\n"
 CARD_AGENT = (Path(__file__).parent.parent / "support" / "agents" / "rusher").resolve()

@@ -30,7 +30,6 @@ from referee.games.dice import Dice, ScriptedDice
 from referee.games.game import Game
 from referee.games.schemas import game_schema
 
-pytestmark = pytest.mark.depends_on("games/", "protocol/", "referee.addons.openspiel", "tests/games/random_matches.py")
 NAMES = [*registry.names(), "openspiel:tic_tac_toe", "openspiel:kuhn_poker", "openspiel:goofspiel"]
 """Of OpenSpiel's games, which have one engine: one in turns, one with hidden cards, one with simultaneous moves."""
 every_game = pytest.mark.parametrize("game", [registry.game(name) for name in NAMES], ids=lambda g: g.name)

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -17,7 +16,7 @@ from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.process import scratch
 from referee.harness.process.limits import Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*MATCH_CODE)]
+pytestmark = pytest.mark.slow
 
 LIMITS = Limits(scratch_bytes=8 << 20)
 WRITES = """

@@ -16,7 +16,6 @@ import msgspec
 import pytest
 from accounts import ACCOUNTS, ordinary_python, run_referee
 from scripted import PREAMBLE, PYTHON, Arena
-from unchanged import MATCH_CODE
 
 from referee.harness.common.errors import RunError
 from referee.harness.isolation import hidden_files
@@ -30,10 +29,7 @@ from referee.harness.replay.reader import HEADER
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import open_roster
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "addons/tournament", "tests/support/accounts.py"),
-]
+pytestmark = pytest.mark.slow
 
 SEED, OLDER = "9182736450192837465", "older-secret"
 """The secrets that the spy searches for: the seed of its match, and a word in the files of older matches."""

@@ -49,13 +49,6 @@ SENSIBLE = pytest.mark.parametrize("kit", ["cpp", "python"], indirect=True)
 ENUMERATING = ("c", "cpp", "java", "rust")
 """Kits with enumerations for choices: their bots cannot answer with other texts."""
 
-INPUTS = (
-    *("starter_kits", "protocol", "games", "maps", "tools/kits", "harness/new"),
-    *("tests/protocol/conformance.py", "tests/kits/conftest.py", "tests/kits/driving.py", "tests/kits/kits.py"),
-    "tests/kits/probes",
-)
-"""What tests of the kits alone depend on. They hold kits to the protocol, the rules and their own word."""
-
 WriteBot = Callable[[str, str, str], Entrant]
 """Takes a kit, a file name without suffix, and its text; returns the program."""
 

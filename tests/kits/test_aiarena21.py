@@ -8,15 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import INPUTS, SENSIBLE, example
+from kits import SENSIBLE, example
 from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Ground, Map, Options, Player, load
 from referee.games.contract import Setup
 from referee.harness.common import maps
 from referee.protocol.messages import Encoding, ErrorObject
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 SMALLEST = Options(map=maps.read("aiarena21", "7"), turns=100)
 LARGEST = Options(map=maps.read("aiarena21", "1"), turns=300)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import Bot
-from kits import INPUTS, SENSIBLE, example
+from kits import SENSIBLE, example
 from msgspec import Struct
 from test_matches import assert_clean, matches, named
 
@@ -18,8 +18,6 @@ from referee.harness.common import maps
 from referee.harness.opponents.trainer import hunt
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 NAMES = ("a", "b", "c", "d")
 ROUNDS = 40

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import Bot
-from kits import INPUTS, SUFFIXES, need
+from kits import SUFFIXES, need
 
 from referee.games import reantics, registry
 from referee.games.contract import Setup
@@ -22,8 +22,6 @@ from referee.harness.common.paths import KITS
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 from referee.tools import helpers
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 PROBES = Path(__file__).parent / "probes"
 VECTORS = json.loads((KITS.parent / helpers.FILE).read_text("utf-8"))["cases"]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import INPUTS, SENSIBLE, example
+from kits import SENSIBLE, example
 from test_matches import assert_clean, matches, named
 
 from referee.games.cardgame import (
@@ -40,8 +40,6 @@ from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
 from referee.harness.opponents.aggressive import charge
 from referee.protocol.messages import Encoding, ErrorObject
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 
 def position(

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot, play, reason
-from kits import INPUTS, built, readme_bot
-from unchanged import CORE
+from kits import built, readme_bot
 
 from referee.games import reantics, tictactoe
 from referee.games.game import Game
@@ -22,7 +21,7 @@ KIT = KITS / "cpp"
 BENCHMARKS = KITS.parent / "benchmarks" / "bots"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
-pytestmark = [pytest.mark.usefixtures("cpp_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
+pytestmark = pytest.mark.usefixtures("cpp_kit")
 
 
 def compiled(source: Path, *flags: str | Path) -> Entrant:

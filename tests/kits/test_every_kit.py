@@ -8,14 +8,12 @@ import msgspec
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
 from driving import NAMES, NONSENSE, Bot, Cheat, Passive, Repeater, Rival, RuleBreaker, play, rank, reason, seated
-from kits import ENUMERATING, INPUTS, SENSIBLE, WriteBot, conformance, example
+from kits import ENUMERATING, SENSIBLE, WriteBot, conformance, example
 
 from referee.games import arena, connectfour, quoridor, reantics, tictactoe
 from referee.games.contract import Notice, Setup
 from referee.games.game import Game
 from referee.protocol.messages import Encoding, ErrorObject
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 # The wire.
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import INPUTS, WriteBot, readme_bot, work
-from unchanged import CORE
+from kits import WriteBot, readme_bot, work
 
 from referee.harness.common.paths import KITS
 from referee.harness.isolation.plan import Isolation
@@ -25,7 +24,7 @@ from referee.tools.kits.shapes import Binding
 KIT = KITS / "go"
 BUILD = "go build -C ../.. -buildvcs=false -o build/ ./examples/{}"
 
-pytestmark = [pytest.mark.usefixtures("go_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
+pytestmark = pytest.mark.usefixtures("go_kit")
 
 
 def run_go(*args: str | Path) -> subprocess.CompletedProcess[str]:

@@ -14,12 +14,10 @@ from typing import Any
 
 import pytest
 from driving import Bot
-from kits import INPUTS, SUFFIXES, need
+from kits import SUFFIXES, need
 
 from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 PROBES = Path(__file__).parent / "probes"
 POSITIONS = 200

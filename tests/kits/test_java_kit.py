@@ -16,8 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from driving import NAMES, Bot
-from kits import INPUTS, WriteBot, built, readme_bot
-from unchanged import CORE
+from kits import WriteBot, built, readme_bot
 
 from referee.harness.common.paths import HOME, KITS
 from referee.harness.match.series import Outcome
@@ -26,10 +25,9 @@ from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "java"
 
-pytestmark = [pytest.mark.usefixtures("java_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
+pytestmark = pytest.mark.usefixtures("java_kit")
 
 
-@pytest.mark.depends_on(*INPUTS)
 def test_the_librarys_own_tests_pass() -> None:
     done = subprocess.run(["mvn", "-B", "test"], cwd=built("java"), capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -47,7 +45,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "target"
 
 
-@pytest.mark.depends_on(*INPUTS)
 @pytest.mark.timeout(300)
 def test_the_package_has_the_library_its_sources_and_its_documentation(library: Path) -> None:
     names = {}

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from kits import INPUTS, SUFFIXES, WriteBot, example, readme_bot
-from unchanged import CORE
+from kits import SUFFIXES, WriteBot, example, readme_bot
 
 from referee.games import registry
 from referee.games.contract import FaultKind
@@ -26,8 +25,6 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding
-
-pytestmark = pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")
 
 PAIRS = list(pairwise([*sorted(SUFFIXES), min(SUFFIXES)]))
 """Each kit and the next one, in a ring: every kit meets two others."""

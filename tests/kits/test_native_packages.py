@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from driving import Bot
-from kits import INPUTS, built, need, readme_bot
+from kits import built, need, readme_bot
 from needs import skip_without
 
 from referee.games import registry
@@ -18,8 +18,6 @@ from referee.harness.common.paths import KITS
 from referee.harness.new import write as new
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 CONSUMER = """
 cmake_minimum_required(VERSION 3.16)

@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kits import INPUTS, need
-from unchanged import CORE
+from kits import need
 
 from referee.games import registry
 from referee.harness.cli.main import main
@@ -39,7 +38,6 @@ def new_bot(lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
-@pytest.mark.depends_on(*INPUTS, *CORE, "harness/check", "harness/languages")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_plays_and_passes_the_check(
@@ -53,7 +51,6 @@ def test_a_new_bot_plays_and_passes_the_check(
     assert not_ignored(folder) == written, "built files would be handed in with the bot"
 
 
-@pytest.mark.depends_on(*INPUTS)
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_passes_its_own_tests_and_those_of_other_games_compile(

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kits import INPUTS, need
+from kits import need
 from test_new_bots import not_ignored, run
 
 from referee.addons.rules import new as new_rules
@@ -16,7 +16,6 @@ from referee.harness.new import write as new
 GAME = "pawns"
 
 
-@pytest.mark.depends_on(*INPUTS, "addons/rules", "harness/check")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("lang", new_rules.languages())
 def test_a_new_game_plays_and_passes_its_own_tests_and_the_check(

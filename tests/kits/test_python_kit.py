@@ -16,13 +16,12 @@ from pathlib import Path
 
 import pytest
 from driving import NAMES, Bot
-from kits import INPUTS, WriteBot, readme_bot
-from unchanged import CORE
+from kits import WriteBot, readme_bot
 
 from referee.harness.common.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject, Hello
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
+pytestmark = pytest.mark.slow
 
 KIT = KITS / "python"
 StartBot = Callable[[str], Bot]

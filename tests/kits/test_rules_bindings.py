@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits import INPUTS, need
+from kits import need
 from rules_games import COUNTDOWN, toml
 
 from referee.addons.rules.source import SOURCE
@@ -18,10 +18,6 @@ from referee.harness.cli.main import main
 from referee.harness.new import write as new
 from referee.tools.__main__ import main as tools
 from referee.tools.kits.files import LANGUAGES
-
-pytestmark = pytest.mark.depends_on(
-    *INPUTS, "addons/rules", "tools", "tests/support/rules", "tests/support/rules_games.py"
-)
 
 EVIL = 'first */ int evil; /* """ evil \\ \n evil\\u002a/ //'
 """A description that would end a comment or a docstring."""

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from kits import INPUTS, built, need
+from kits import built, need
 from rules_conformance import run_rules_vectors
 
 from referee.protocol.messages import Encoding
@@ -15,8 +15,6 @@ COUNTDOWN = {
     "python": (sys.executable, "{}/countdown.py"),
 }
 """The command of each kit's `countdown`."""
-
-pytestmark = pytest.mark.depends_on(*INPUTS, "tests/protocol/rules_conformance.py")
 
 
 @pytest.mark.parametrize("spoken", Encoding)

@@ -2,14 +2,12 @@
 
 import pytest
 from driving import NONSENSE
-from kits import INPUTS, need
+from kits import need
 from rules_oracle import Program, play, program
 
 from referee.games import cardgame, connectfour, registry, tictactoe
 from referee.games.dice import Dice
 from referee.protocol.messages import Encoding
-
-pytestmark = pytest.mark.depends_on(*INPUTS, "tests/kits/games", "tests/kits/rules_oracle.py")
 
 SPOKEN = {"cpp": list(Encoding), "java": list(Encoding), "rust": [Encoding.JSON]}
 """The encodings of each language. The Rust programs use no kit: they write lines of JSON."""

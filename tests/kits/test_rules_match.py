@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits import INPUTS, built, need
+from kits import built, need
 from rules_games import COUNTDOWN
 
 from referee.addons.rules.host import Host
@@ -14,8 +14,6 @@ from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.harness.cli.main import main
-
-pytestmark = pytest.mark.depends_on(*INPUTS, "addons/rules", "harness/match", "tests/support/rules")
 
 BOT = """
 from referee_kit.wire import Bot, run

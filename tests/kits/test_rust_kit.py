@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import INPUTS, WriteBot, built
+from kits import WriteBot, built
 from needs import skip_without
-from unchanged import CORE
 
 from referee.games import registry
 from referee.harness.common.paths import KITS
@@ -23,7 +22,7 @@ from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "rust"
 
-pytestmark = [pytest.mark.usefixtures("rust_kit"), pytest.mark.depends_on(*INPUTS, *CORE, "harness/languages")]
+pytestmark = pytest.mark.usefixtures("rust_kit")
 
 
 def cargo(*words: str | Path, cwd: Path | None = None, timeout: float = 200) -> None:
@@ -338,7 +337,6 @@ fn an_event_reads_nonsense_as_absent() {
 """
 
 
-@pytest.mark.depends_on(*INPUTS)
 def test_every_shape_of_a_schema_is_bound() -> None:
     """Tests the kit with a made-up game, always in the same folder for cargo's cache."""
     folder = built("rust") / "target" / "madeup"

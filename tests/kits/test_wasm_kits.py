@@ -13,9 +13,7 @@ import msgspec
 import plain_wire
 import pytest
 from conformance import dialogue, run_dialogue
-from kits import INPUTS
 from needs import needs
-from unchanged import CORE
 
 from referee.addons.tournament.store import reader
 from referee.addons.wasm import runner
@@ -27,11 +25,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.protocol.messages import Encoding
 
-pytestmark = [
-    pytest.mark.kits,
-    pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, *CORE, "addons/wasm", "harness/languages"),
-]
+pytestmark = [pytest.mark.kits, pytest.mark.slow]
 
 GAMES = ["quoridor", *(pytest.param(game, marks=pytest.mark.nightly) for game in ("reantics", "aiarena21"))]
 TEMPLATES = {

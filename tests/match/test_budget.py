@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from needs import needs
-from unchanged import MATCH_CODE
 
 COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
 """Prints the current values: `python tests/support/counted_turns.py calls`, and the same with other words."""
@@ -50,7 +49,6 @@ def test_a_late_game_of_a_best_of_series_costs_no_more_than_any_game() -> None:
 if sys.version == BUILD or not os.environ.get("CI"):
 
     @pytest.mark.slow
-    @pytest.mark.depends_on(*MATCH_CODE, "tests/support/counted_turns.py")
     @pytest.mark.skipif(sys.version != BUILD, reason=f"the budget is that of Python {BUILD}")
     @needs("valgrind")
     def test_instructions_of_a_turn() -> None:

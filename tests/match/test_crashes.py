@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from kits import need
 from needs import needs
-from unchanged import CORE
 
 from referee.harness.cli.main import main
 from referee.harness.languages.go import GO
@@ -17,8 +16,6 @@ from referee.harness.languages.native import NATIVE
 from referee.harness.languages.rust import RUST
 from referee.harness.programs.debuggers import crash_advice, debugger
 from referee.harness.programs.spec import entrant
-
-pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "harness/languages", "harness/match/rerun")
 
 Said = Callable[..., str]
 

@@ -12,7 +12,6 @@ import psutil
 import pytest
 from needs import needs
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import play
@@ -21,7 +20,7 @@ from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.roster import open_roster
 
-pytestmark = [pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE)]
+pytestmark = pytest.mark.alone
 
 MATCHES = 500
 WARM_UP = 100

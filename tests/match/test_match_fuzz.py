@@ -9,7 +9,6 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
@@ -48,7 +47,6 @@ def pieces(draw: st.DrawFn) -> list[bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on(*MATCH_CODE)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
 def test_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:

@@ -11,7 +11,7 @@ from referee.harness.opponents import greedy, random
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Encoding, Initialize, Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "protocol/", "harness/opponents/")]
+pytestmark = pytest.mark.slow
 
 RANDOM, GREEDY = random.GAMES["aiarena21"], greedy.GAMES["aiarena21"]
 NAMES = ("one", "two")

@@ -31,7 +31,7 @@ from referee.harness.opponents.gunner import besiege
 from referee.harness.opponents.trainer import hunt, nearest
 from referee.protocol.messages import Encoding, Initialize, Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "protocol/", "harness/opponents/")]
+pytestmark = pytest.mark.slow
 
 RANDOM, TRAINER = random.GAMES["aibg5"], trainer.GAMES["aibg5"]
 NAMES = ("one", "two", "three", "four")

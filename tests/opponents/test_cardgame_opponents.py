@@ -38,7 +38,7 @@ from referee.harness.opponents._follow import Choose
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Encoding, Initialize, Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on("games/", "protocol/", "harness/opponents/")]
+pytestmark = pytest.mark.slow
 
 RANDOM, AGGRESSIVE, TRADER = random.GAMES["cardgame"], aggressive.GAMES["cardgame"], trader.GAMES["cardgame"]
 NAMES = ("one", "two")

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Struct
-from unchanged import CORE
 
 from referee.addons.web.serving.builtin_rivals import program
 from referee.games import registry
@@ -18,7 +17,7 @@ from referee.games.dice import derive_seed
 from referee.harness.opponents import OPPONENTS, levels
 from referee.protocol.messages import Encoding, Initialize, Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*CORE, "harness/opponents")]
+pytestmark = pytest.mark.slow
 
 LADDER = {
     "aiarena21": ("random", "greedy", "planner"),

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from driving import Bot
 from scripted import Arena
-from unchanged import CORE
 
 from referee.games import registry
 from referee.games.contract import FaultKind
@@ -20,7 +19,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding, ErrorObject
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*CORE, "harness/opponents")]
+pytestmark = pytest.mark.slow
 
 RANDOM = entrant("@random")
 OURS = registry.own_names()

@@ -11,7 +11,6 @@ import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unchanged import MATCH_CODE
 
 from referee.games.contract import Fault
 from referee.harness.common.errors import RunError
@@ -188,7 +187,6 @@ def test_a_start_that_fails_or_is_cancelled_leaves_nothing(argv: list[str], pati
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on(*MATCH_CODE)
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(ACTS), max_size=8), min_size=1, max_size=3), st.booleans())
 def test_a_bot_ends_once_whatever_happened_before(sequences: list[list[Act]], watched: bool) -> None:

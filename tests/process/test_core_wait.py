@@ -16,7 +16,6 @@ import msgspec
 import pytest
 from needs import for_root
 from scripted import PREAMBLE, Arena
-from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -32,7 +31,7 @@ from referee.harness.replay.lines import Stop
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.program import Bot
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE)]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 BURN = """
 def burn(seconds):
@@ -334,7 +333,6 @@ call()
         assert verdict.seats[0].off_turn_cpu_s > 0.25
 
 
-@pytest.mark.depends_on(*MATCH_CODE, "harness/cli")
 def test_a_suspended_referee_charges_nobody_and_reports_the_stall(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(

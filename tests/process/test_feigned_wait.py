@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from contests import burners
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -17,7 +16,7 @@ from referee.harness.match.verdict import Verdict, decided_by_machine
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.seats.roster import open_roster
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE, "tests/support/contests.py")]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 LIMIT_S = 0.6
 UNSURE_S = 0.03

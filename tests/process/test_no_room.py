@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from needs import for_root
 from scripted import PREAMBLE
-from unchanged import MATCH_CODE
 
 from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove_group
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/opponents")]
+pytestmark = pytest.mark.slow
 
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--replay", "none")
 

@@ -15,7 +15,6 @@ import psutil
 import pytest
 import trio
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -23,7 +22,7 @@ from referee.harness.isolation import supervisor
 from referee.harness.process.limits import Limits
 from referee.harness.process.usage import Curve, Meter, Usage
 
-pytestmark = [pytest.mark.alone, pytest.mark.depends_on(*MATCH_CODE)]
+pytestmark = pytest.mark.alone
 
 SHARING = """
 held = b'x' * (200 << 20)

@@ -18,7 +18,6 @@ import psutil
 import pytest
 from busy_core import busy_core
 from needs import needs
-from unchanged import CORE
 
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.paths import KITS
@@ -160,7 +159,6 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.depends_on(*CORE, "harness/cli", "harness/languages")
 def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
     """Even between the start of a process and the moment when the referee learns its number."""
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from modules import bot, saved
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 import referee
 from referee.addons.web.replay_list import FileSource
@@ -99,7 +98,6 @@ def changed(lines: list[bytes], luck: random.Random) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "harness/match/rerun", "addons/web", "viewer")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_changed_replay_ends_no_command_in_a_traceback(
     viewer: None, game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

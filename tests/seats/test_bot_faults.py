@@ -12,7 +12,6 @@ import time
 import pytest
 import trio
 from scripted import Arena
-from unchanged import MATCH_CODE
 
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
@@ -25,7 +24,7 @@ from referee.harness.replay.lines import FaultReport
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
-pytestmark = [pytest.mark.trio, pytest.mark.depends_on(*MATCH_CODE)]
+pytestmark = pytest.mark.trio
 
 SHORT = TimeControl(per_call_s=0.4)
 """A limit that the bot must exceed; the rival needs a hundredth of it."""

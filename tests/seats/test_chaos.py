@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from defects import bot
 from scripted import HEARD, PREAMBLE, Arena
-from unchanged import MATCH_CODE
 
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import TimeControl
@@ -25,7 +24,7 @@ from referee.harness.seats.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
 from referee.harness.seats.roster import MakePipes, open_roster
 from referee.protocol.messages import Encoding
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*MATCH_CODE, "harness/cli", "tests/support/defects.py")]
+pytestmark = pytest.mark.slow
 
 SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)
 """The correct bot, with a `read` that logs every frame."""

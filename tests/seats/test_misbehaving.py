@@ -18,16 +18,10 @@ import msgspec
 import pytest
 from accounts import ACCOUNTS, ORDINARY, ordinary_python, shared_cache
 from misbehaving import FAMILIES, MATCHES, programs
-from unchanged import MATCH_CODE
 
 from referee.harness.common.paths import HOME
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        *MATCH_CODE, "tests/support/accounts.py", "tests/support/bots", "tests/support/misbehaving.py"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 SCRIPT = Path(misbehaving.__file__)
 

@@ -15,15 +15,12 @@ from unittest import mock
 
 from defects import bot
 from scripted import PYTHON
-from unchanged import CORE
 
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Line
 from referee.harness.cli.main import main
 from referee.harness.isolation import launcher_build
 
-INPUTS = (*CORE, "harness/cli", "addons/tournament", "tests/support/contests.py")
-"""The inputs of tests whose tournaments are played."""
 DRAWS = """
 def choose():
     global seed

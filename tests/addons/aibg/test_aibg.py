@@ -14,7 +14,6 @@ import requests
 import trio
 from argon2 import PasswordHasher
 from ships import Client
-from unchanged import MATCH_CODE
 
 from referee.addons.aibg.aibg_routes import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER, open_aibg
 from referee.addons.aibg.lobby import Lobby
@@ -22,13 +21,7 @@ from referee.addons.web.serving.users import Gatekeeper, TooMany, User
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 
-pytestmark = [
-    pytest.mark.trio,
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "harness/opponents", "addons/aibg", "addons/web", "tests/support/ships.py"
-    ),
-]
+pytestmark = [pytest.mark.trio, pytest.mark.slow]
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
 
 TEAMS = [f"team{number}" for number in range(1, 17)]

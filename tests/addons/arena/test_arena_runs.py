@@ -16,7 +16,6 @@ import trio
 from needs import needs
 from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
-from unchanged import MATCH_CODE
 
 from referee.addons.arena import runs
 from referee.addons.arena.arena_routes import open_arena
@@ -38,13 +37,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
 
-pytestmark = [
-    pytest.mark.trio,
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "harness/opponents", "addons/arena", "addons/aibg", "addons/web", "tests/support"
-    ),
-]
+pytestmark = [pytest.mark.trio, pytest.mark.slow]
 in_thread = trio.to_thread.run_sync
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from needs import needs
 from scripted import Arena
-from unchanged import CORE
 
 from referee.addons.engines.board import Board
 from referee.games.game import TimeControl
@@ -19,7 +18,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = [pytest.mark.slow, needs("engines"), pytest.mark.depends_on(*CORE, "addons/engines")]
+pytestmark = [pytest.mark.slow, needs("engines")]
 
 CHESS, GO = "openspiel:chess", "openspiel:go"
 NODES = 1500

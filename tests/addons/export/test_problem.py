@@ -12,13 +12,10 @@ import pytest
 import yaml
 from rules_games import COUNTDOWN
 from scripted import PREAMBLE
-from unchanged import CORE
 
 from referee.addons.export.problem import VALIDATOR, ProblemTest, parse_test
 from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
-
-pytestmark = pytest.mark.depends_on(*CORE, "harness/cli", "addons/export")
 
 SUBMISSION = f"import socket{PREAMBLE}"
 TAKES_ONE = """

@@ -23,11 +23,7 @@ from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.isolation.probe import probed
 from referee.harness.programs.zip_archive import MAX_BYTES
 
-INPUTS = ("addons/host/", "addons/tournament/intake/", "addons/images/", "harness/programs/")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, "tests/support/hosting.py", "tests/support/git_server.py"),
-]
+pytestmark = pytest.mark.slow
 
 SLOW = RUN + 'build = "echo building; sleep 8; echo built"\n'
 GITCONFIG = """[url "{address}/stolen"]

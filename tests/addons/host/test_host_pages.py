@@ -59,7 +59,6 @@ def pictures(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.depends_on("addons/host/", "addons/web/", "addons/tournament/", "tests/support/hosting.py")
 def test_every_page_is_accessible_and_shows_hostile_texts_as_text(
     browser: Browser, tmp_path: Path, pictures: Path
 ) -> None:

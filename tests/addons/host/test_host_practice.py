@@ -43,7 +43,6 @@ def setup_of(team: Browser, game: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.depends_on("addons/host/", "harness/match/", "games/aiarena21/", "maps/", "tests/support/hosting.py")
 def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> None:
     with hosted(tmp_path / "cup", "--game", "aiarena21", "--jobs", "1", "--checks", "1") as contest:
         organiser = contest.organiser()

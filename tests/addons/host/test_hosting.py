@@ -27,7 +27,6 @@ def games(folder: Path) -> int:
     return reader.read(folder).count
 
 
-@pytest.mark.depends_on("addons/host/", "addons/web/", "addons/tournament/", "tests/support/hosting.py")
 def test_two_teams_from_nothing_to_a_table_that_moves(tmp_path: Path) -> None:
     cup = tmp_path / "cup"
     with hosted(cup, "--game", "tictactoe", "--title", "Spring cup", "--seed", "7") as contest:

@@ -13,9 +13,6 @@ from referee.addons.host import teams
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.depends_on(
-    "addons/host/", "addons/web/", "tests/support/hosting.py", "tests/support/sign_ins.py", "tests/support/oidc/"
-)
 def test_a_member_joins_and_later_signs_in_by_an_account(browser: Browser, tmp_path: Path) -> None:
     cup, errors = Cup(tmp_path), list[str]()
     link = f"{cup.address}/join/{teams.new_link(cup.store, cup.blue, 'invitation', 'x')}"

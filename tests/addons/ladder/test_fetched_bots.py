@@ -74,7 +74,6 @@ def test_the_files_are_those_of_the_commit_and_the_bot_toml_that_of_the_ladder(c
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on("referee.addons.ladder.cli.ladder", "referee.addons.ladder.fetching")
 def test_a_team_enters_a_bot_by_address_and_it_is_checked(
     cup: Cup, forge: GitServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,12 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        "referee.addons.ladder.cli.ladder", "referee.addons.ladder.cli.show", "docs/tutorials/a-ladder-in-git.md"
-    ),
-]
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -21,9 +21,6 @@ from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.playing import claim, runner_file
 
 COMMAND = r"(pip install '[^']+'|cd [^;&|]+|git (clone|fetch|remote set-url) [^;&|]+|referee ladder [^;&|]+)$"
-FOLLOWS = pytest.mark.depends_on(
-    "referee.addons.ladder.cli.ladder", "referee.addons.ladder.cli.show", "addons/ladder/templates"
-)
 SECRET = sha256(b"forge").digest()
 
 
@@ -112,7 +109,6 @@ def test_a_pull_request_never_brings_its_own_workflow_and_bots_play_without_the_
 
 
 @pytest.mark.slow
-@FOLLOWS
 def test_the_steps_of_the_workflows_run_on_a_clean_machine(cup: Cup, tmp_path: Path) -> None:
     forge = tmp_path / "forge.git"
     key = {"RUNNER": "forge", "REFEREE_RUNNER_KEY": base64.b64encode(SECRET).decode()}
@@ -163,7 +159,6 @@ def gitlab_variables(cup: Cup, head: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@FOLLOWS
 def test_the_jobs_of_gitlab_run_on_a_clean_machine(cup: Cup, tmp_path: Path) -> None:
     jobs, forge = workflow(cup, ".gitlab-ci.yml"), tmp_path / "forge.git"
     git(tmp_path, "clone", "--quiet", "--bare", str(forge), "fork.git")

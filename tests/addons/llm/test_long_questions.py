@@ -16,10 +16,7 @@ from referee.games.aibg5 import board as aibg5
 from referee.games.contract import Setup
 from referee.tools.prompted import turns
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on("games/", "addons/llm/", "harness/common/rules.py", "tools/prompted.py"),
-]
+pytestmark = pytest.mark.slow
 
 LEFT_OUT = "more characters are left out, since the question would be too long"
 LARGE = 10**18

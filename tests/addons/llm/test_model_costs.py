@@ -9,12 +9,7 @@ import pytest
 from referee.tools import model_costs
 from referee.tools.generated import ROOT
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        "games/", "addons/llm/", "docs/reference/rules/", "docs/reference/model-costs.md", "tools/", "maps/"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 FIGURE = re.compile(r"\d[\d,.]*")

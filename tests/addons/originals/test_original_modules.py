@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from contests import games, tournament
 from scripted import Arena
-from unchanged import CORE
 
 from referee.addons.kaggle.spec import RUNNER as KAGGLE
 from referee.addons.originals.command import RUNNER as ORIGINALS
@@ -24,11 +23,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's"),
-    pytest.mark.depends_on(*CORE, "addons/kaggle", "addons/originals", "addons/tournament"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")]
 
 AGENT = """
 import os

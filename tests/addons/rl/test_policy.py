@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unchanged import MATCH_CODE
 
 import referee
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*MATCH_CODE, "addons/rl")]
+pytestmark = pytest.mark.slow
 
 GAMES = referee.game_names()
 TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")

@@ -54,9 +54,6 @@ def run(command: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.depends_on(
-    "docs/how-to/train-with-other-libraries.md", "addons/openspiel/", "addons/rl/", "addons/tournament/"
-)
 def test_the_single_file_learns_to_win_chips_in_a_tournament(tmp_path: Path) -> None:
     blocks(tmp_path)
     train, play = commands()

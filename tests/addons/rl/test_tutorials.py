@@ -10,9 +10,6 @@ import nbclient
 import nbformat
 import pytest
 from needs import needs
-from unchanged import CORE
-
-pytestmark = pytest.mark.depends_on(*CORE, "docs/tutorials", "addons/rl", "starter_kits")
 
 TUTORIALS = Path(__file__).parents[3] / "docs" / "tutorials"
 STEPS = "1500"

@@ -18,10 +18,7 @@ from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError
 from referee.harness.isolation.process_tree import descendants
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on("addons/rules/", "harness/isolation/", "harness/process/", "tests/support/bots/"),
-]
+pytestmark = pytest.mark.slow
 
 LIMIT_S, STARTUP_S = 1.0, 2.0
 """The limits of a request and of a start here."""

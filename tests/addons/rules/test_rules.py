@@ -668,7 +668,6 @@ def test_the_clocks_of_other_matches_leave_out_what_rules_take(tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.depends_on("addons/rules/", "games/", "tests/games/", "tests/support/rules/")
 def test_a_game_whose_rules_are_a_program_has_the_properties_of_every_game() -> None:
     """Copies, views, pickles, faults, junk as answers: `tests/games/test_every_game.py`, in a process of its own."""
     words = ["-m", "pytest", "-q", "tests/games/test_every_game.py", "-k", "countdown", "-p", "no:cacheprovider"]

@@ -75,7 +75,6 @@ def defeats(bracket: Bracket) -> Counter[int]:
     return Counter(bot for bot in beaten if bot is not None)
 
 
-@pytest.mark.depends_on("addons/tournament/formats")
 @pytest.mark.slow
 @pytest.mark.parametrize("double", [False, True])
 def test_who_is_out_has_lost_once_or_twice_and_the_number_of_matches_is_right(double: bool) -> None:
@@ -172,7 +171,6 @@ def below(left: list[int | None], won, out: list[list[int | None]]) -> list[int 
     return [winner for winner, _ in pairs]
 
 
-@pytest.mark.depends_on("addons/tournament/formats")
 @pytest.mark.slow
 @pytest.mark.parametrize("double", [False, True])
 def test_places_agree_with_a_second_implementation_in_any_order_of_arrival(double: bool) -> None:

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 from clusters import SLOW, Cluster, folder_bot, wait_for_lines
-from contests import INPUTS, command, course, environment, games, table, tournament
+from contests import command, course, environment, games, table, tournament
 
 from referee.addons.tournament.inbox import INBOX
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 
 pytest.importorskip("distributed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, "docs/how-to/use-a-cluster.md", "tests/support/clusters.py"),
-]
+pytestmark = pytest.mark.slow
 
 NOTE = "the run that plays this tournament will take the change in"
 

@@ -10,16 +10,13 @@ from pathlib import Path
 import pytest
 import trio
 from clusters import Cluster, folder_bot, wait_for_lines
-from contests import INPUTS, command, course, environment, games, tournament
+from contests import command, course, environment, games, tournament
 from needs import for_root
 
 from referee.benchmarks.slow_network import relay
 
 pytest.importorskip("distributed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, "docs/how-to/use-a-cluster.md", "tests/support/clusters.py"),
-]
+pytestmark = pytest.mark.slow
 
 GAMES: list[str | Path] = ["--game", "tictactoe", "--games", "150", "--seed", "5"]
 

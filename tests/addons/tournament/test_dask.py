@@ -17,15 +17,12 @@ from pathlib import Path
 import psutil
 import pytest
 from clusters import SLOW, Cluster, folder_bot, wait_for_lines
-from contests import INPUTS, command, course, environment, games, tournament
+from contests import command, course, environment, games, tournament
 from needs import needs
 
 from referee.harness.isolation import plan
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*INPUTS, "docs/how-to/use-a-cluster.md", "tests/support/clusters.py"),
-]
+pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed")
 

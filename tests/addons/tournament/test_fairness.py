@@ -37,15 +37,6 @@ TICK_S = 0.01
 STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 
 
-COUNTED = (
-    *("addons/tournament/reports/fairness.py", "addons/tournament/reports/counted_games.py"),
-    *("addons/tournament/statistics/proportion.py", "addons/tournament/store/ledger.py"),
-    *("addons/tournament/store/reader.py", "harness/match/verdict.py"),
-    "harness/process/machine_effects.py",
-)
-"""The files with the rules by which a game counts as decided or slowed by load."""
-
-
 class Load(Struct, frozen=True):
     """What other programs do to a core: spells of load, which come and go by chance."""
 
@@ -178,7 +169,6 @@ def counted_again(lines: Sequence[bytes]) -> tuple[int, int, int, float]:
     return len(lines), decided, slowed, bound
 
 
-@pytest.mark.depends_on(*COUNTED)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_the_stated_rate_holds_in_ten_thousand_matches_under_load(name: str) -> None:

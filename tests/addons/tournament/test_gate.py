@@ -215,7 +215,6 @@ def rates(terms: Terms, difference: float, wrong: Decision) -> list[int]:
     return found
 
 
-@pytest.mark.depends_on("referee.addons.tournament.gate")
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
 def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
@@ -224,7 +223,6 @@ def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
     assert sum(accepted) <= 40 and max(accepted) <= 16
 
 
-@pytest.mark.depends_on("referee.addons.tournament.gate")
 @pytest.mark.slow
 def test_at_most_one_in_twenty_bots_at_the_upper_bound_is_rejected() -> None:
     rejected = rates(TERMS["exact ratio"], 60, REJECTED)

@@ -13,11 +13,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from contests import INPUTS, drawing_bot
+from contests import drawing_bot
 
 from referee.harness.cli.main import main
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., tuple[int, str, str]]
 TICTACTOE = ("--game", "tictactoe", "--seed", "3", "--jobs", "2", "--no-pin")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import INPUTS, command, drawing_bot, environment, games, table, tournament
+from contests import command, drawing_bot, environment, games, table, tournament
 
 from referee.addons.tournament.inbox import INBOX, Enter, Retitle, Withdraw, hand_in, has_changes, settle
 from referee.addons.tournament.plan import Entry, Plan, identified, read_plan, write_plan
@@ -18,8 +18,6 @@ from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, claimed
 from referee.harness.common.errors import UsageError
-
-pytestmark = pytest.mark.depends_on(*INPUTS)
 
 SLOW = """
 import time

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import images
 import pytest
 from busy_core import busy_core
-from contests import DRAWS, INPUTS, PLAYER, environment, games, table, tournament
+from contests import DRAWS, PLAYER, environment, games, table, tournament
 from defects import bot
 from submissions import IDENTITY, RUN, endless_server, folder_of, prepared, repository, zip_of, zipped
 
@@ -32,7 +32,7 @@ from referee.games import registry
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 
 def test_every_broken_submission_is_one_line_and_the_others_play(tmp_path: Path) -> None:

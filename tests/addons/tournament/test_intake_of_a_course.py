@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from contests import DRAWS, INPUTS, games, table, tournament
+from contests import DRAWS, games, table, tournament
 from defects import bot
 from submissions import RUN, folder_of, prepared, zipped
 
@@ -17,7 +17,7 @@ from referee.addons.tournament.intake.submissions import MOST, handed_in, submis
 from referee.addons.tournament.plan import read_plan
 from referee.harness.common.errors import UsageError
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS, "tests/support/submissions.py")]
+pytestmark = pytest.mark.slow
 
 SOURCE = bot(DRAWS.replace("SALT", "5"))
 CRASH = "import sys\n\ndef fails():\n    raise ValueError('at ' + __file__)\n\nfails()\n"

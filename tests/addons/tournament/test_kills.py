@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from contests import INPUTS, command, course, drawing_bot, environment, games, table, tournament
+from contests import command, course, drawing_bot, environment, games, table, tournament
 
 from referee.addons.tournament.execution import worker
 from referee.addons.tournament.inbox import Enter, Retitle, Withdraw, hand_in, has_changes
@@ -18,7 +18,7 @@ from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import reader
 from referee.games import registry
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 
 def workers_of(driver: int) -> list[psutil.Process]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import INPUTS, drawing_bot, games, table, tournament
+from contests import drawing_bot, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_stages import add, plan
@@ -28,7 +28,7 @@ from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book, LedgerResults
 from referee.harness.common.errors import UsageError
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 DRAW, FIRST, SECOND = (1, 1), (1, 2), (2, 1)
 

@@ -237,7 +237,6 @@ def coverage(runs: int, bots: int, seats: int, groups: int, shared: float) -> fl
     return 100 * sum(inside) / len(inside)
 
 
-@pytest.mark.depends_on("referee.addons.tournament.statistics.rating", "simulated")
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [0.0, 0.7])
 @pytest.mark.parametrize(("bots", "seats", "groups"), [(2, 2, 60), (4, 4, 60), (6, 2, 150), (8, 4, 60)])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import DRAWS, INPUTS, PLAYER, command, course, drawing_bot, environment, games, table, tournament
+from contests import DRAWS, PLAYER, command, course, drawing_bot, environment, games, table, tournament
 from defects import bot
 
 from referee.addons.tournament.plan import read_plan
@@ -20,7 +20,7 @@ from referee.addons.tournament.store import ledger, reader
 from referee.games.dice import derive_seed
 from referee.harness.common import maps
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 CRASHES = "def choose():\n    os._exit(3)\n"
 

@@ -21,8 +21,6 @@ from referee.addons.tournament.formats.schedules import FORMATS, size_of_round_r
 from referee.addons.tournament.formats.series import series_ranking
 from referee.games.dice import derive_seed
 
-pytestmark = pytest.mark.depends_on("games/dice.py", "addons/tournament/formats", "addons/tournament/statistics")
-
 FORMATS_FOLDER = Path(first_pairing.__file__).parent
 
 

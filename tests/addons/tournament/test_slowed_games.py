@@ -5,12 +5,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from contests import INPUTS, burners, drawing_bot, games, table, tournament
+from contests import burners, drawing_bot, games, table, tournament
 
 from referee.addons.tournament.store import reader
 from referee.harness.process import core_locks
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.depends_on(*INPUTS)]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 BURNS = """
 plain = choose

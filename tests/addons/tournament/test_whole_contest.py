@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contests import INPUTS, command, drawing_bot, environment, table, tournament
+from contests import command, drawing_bot, environment, table, tournament
 
-pytestmark = [pytest.mark.slow, pytest.mark.depends_on(*INPUTS)]
+pytestmark = pytest.mark.slow
 
 BOTS, ROUNDS, GAMES, BEST, MATCH = 40, 7, 2, 8, 4
 SLOW = """

@@ -14,7 +14,6 @@ import pytest
 import trio
 from modules import BUFFER, SPIN, bot, module, saved
 from scripted import Arena
-from unchanged import MATCH_CODE
 from wasmtime import wat2wasm
 
 from referee.addons.wasm import runner, transport
@@ -37,10 +36,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.seats.chaos import CHAOS, Chaos
 from referee.harness.seats.roster import open_roster
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*MATCH_CODE, "addons/wasm", "harness/cli", "tests/support/modules.py"),
-]
+pytestmark = pytest.mark.slow
 
 TOKEN = '{"action":"putToken","column":"C"}'
 TENTH = TimeControl(per_call_s=0.1)

@@ -11,17 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 from modules import SPIN, bot, saved
-from unchanged import CORE
 
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store import ledger, reader
 from referee.addons.wasm import transport
 from referee.harness.cli.main import main
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "addons/wasm", "harness/cli", "addons/tournament"),
-]
+pytestmark = pytest.mark.slow
 
 MEASURED = ("at", "by", "ms", "c", "z", "o")
 """Members of a ledger's line that are measured, or say where something is."""

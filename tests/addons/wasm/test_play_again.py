@@ -7,16 +7,12 @@ from typing import Any
 
 import pytest
 from modules import SPIN, bot, saved
-from unchanged import MATCH_CODE
 
 from referee.addons.wasm import runner
 from referee.addons.wasm.kept_modules import kept_module
 from referee.harness.cli.main import main
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*MATCH_CODE, "addons/wasm", "harness/cli", "tests/support/modules.py"),
-]
+pytestmark = pytest.mark.slow
 
 TOKEN = '{"action":"putToken","column":"C"}'
 RANDOM = """(drop (call $random_get (i32.const 512) (i32.const 1)))

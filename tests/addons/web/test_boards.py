@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from pages import Opened, Played
 from playwright.sync_api import Page
-from unchanged import CORE
 
 from referee.games import registry
 from referee.games.reantics.rules import ReAntics
@@ -18,10 +17,7 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "viewer"),
-]
+pytestmark = pytest.mark.slow
 
 SHOWN = """number => new Promise((done) => {
   const texts = (half, path) => [...half.querySelectorAll(path)].map((each) => each.textContent);

@@ -12,14 +12,8 @@ import pytest
 from pages import Played, Visited
 from playwright.sync_api import Page
 from test_live import turns, watched
-from unchanged import MATCH_CODE
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "tests/addons/web/pages.py", "viewer"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 ASKED = ".desk:not(.waiting)"
 GONE = "the server does not answer"

@@ -15,16 +15,12 @@ from urllib.parse import urlsplit
 import pytest
 from pages import Visited
 from playwright.sync_api import Page
-from unchanged import CORE
 
 from referee.games import registry
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "viewer"),
-]
+pytestmark = pytest.mark.slow
 
 SHORT = {
     "aibg5": ["--set", "rounds=2"],

@@ -8,14 +8,10 @@ import pytest
 from pages import Played, Viewing, Visited, barriers
 from playwright.sync_api import Browser
 from test_live import watched
-from unchanged import CORE
 
 from referee.games import registry
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "viewer"),
-]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 

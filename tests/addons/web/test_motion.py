@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from pages import Played
 from playwright.sync_api import Browser, Page
-from unchanged import MATCH_CODE
 
 from referee.games import registry
 from referee.harness.programs.spec import entrant
@@ -13,12 +12,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(
-        *MATCH_CODE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "tests/addons/web/pages.py", "viewer"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 WATCHED = """
 window.moves = [];

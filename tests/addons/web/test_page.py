@@ -11,7 +11,6 @@ import pytest
 from msgspec import UNSET
 from pages import Opened, Played
 from playwright.sync_api import Browser
-from unchanged import CORE
 from viewer_patches import frames
 
 import referee
@@ -29,10 +28,7 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.depends_on(*CORE, "harness/cli", "addons/web", "tests/addons/web/conftest.py", "viewer"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("game", registry.names())
