@@ -86,10 +86,12 @@ THERE = (
     ("replay verify m.jsonl", 0, "verified"),
     ("repro m.jsonl bots/bad.py", 1, "the same"),
     ("fork m.jsonl --turn 1 --seat 0=@random --seat 1=@random", 0, "replay"),
+    ("games remove countdown", 0, "countdown is removed"),
 )
 """On another machine, which got everything but that folder and then installs the copy."""
 ELSEWHERE = {
-    *("completion", "doctor", "help", "mcp", "serve", "submit", "build"),  # they take no game
+    *("completion", "doctor", "help", "mcp", "serve mcp", "serve user", "submit", "build"),  # they take no game
+    *("serve aibg", "serve arena", "serve bridge"),  # they take installed games
     *("host", "host backup", "host restore", "tournament replay", "export problem"),  # tests of their own
     *(f"ladder {name}" for name in ("check-change", "enter", "new", "play", "publish", "show", "verify")),
 }
