@@ -29,7 +29,7 @@ from referee.protocol.messages import Encoding
 PYTHON = (sys.executable, "-I", "-S", "-B")
 """An interpreter that starts in 10 ms: no site-packages, no environment."""
 
-GRACE_S = 2.0
+GRACE_S = 4.0
 """A match may take this much longer than the limits that it granted."""
 GONE_S = 1.0
 """Everything that a match started is gone this long after it."""
@@ -183,7 +183,8 @@ class Arena:
         A bot's home is a scratch folder below ours, and its descendants inherit that.
         """
         found: list[str] = []
-        for pid in set(descendants(os.getpid())) - self._others:
+        others = self._others.union(*map(descendants, self._others))  # a browser of other tests starts processes
+        for pid in set(descendants(os.getpid())) - others:
             with suppress(psutil.NoSuchProcess):
                 found.append(str(psutil.Process(pid)))
         for process in psutil.process_iter():

@@ -387,9 +387,10 @@ async def test_a_client_may_resign_and_may_stop_waiting(tmp_path: Path) -> None:
 
 async def test_everything_ends_when_the_client_goes(tmp_path: Path) -> None:
     opponent = bot(tmp_path, "greet(); call(); time.sleep(50)")
+    before = set(psutil.Process().children(recursive=True))  # such as a browser of other tests
     async with connected(tmp_path) as assistant:
         await assistant.call("new_match", game="tictactoe", opponents=[opponent])
-        started = psutil.Process().children(recursive=True)
+        started = [child for child in psutil.Process().children(recursive=True) if child not in before]
         living = [child for child in started if child.status() != psutil.STATUS_ZOMBIE]
         assert any("bot.py" in " ".join(child.cmdline()) for child in living)
     _, alive = psutil.wait_procs(started, timeout=5)
