@@ -277,7 +277,7 @@ async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures
 
 def write_users(path: Path, count: int) -> None:
     """Writes a file of users with one password, which is hashed once."""
-    from referee.addons.web.serving.users import add_user
+    from referee.addons.aibg.users import add_user
 
     add_user(path, "chief", "admin", PASSWORD)
     users = json.loads(path.read_text())

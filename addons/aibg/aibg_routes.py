@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from referee.addons.aibg.aibg_seat import PendingReply
 from referee.addons.aibg.lobby import AibgGame, Lobby
+from referee.addons.aibg.users import BadToken, Gatekeeper, Role, TooMany
 from referee.addons.web.app import FILES, document, file, pages
 from referee.addons.web.guard import HEADERS
 from referee.addons.web.page import check_there
@@ -26,7 +27,6 @@ from referee.addons.web.server.link import WebLink
 from referee.addons.web.server.request import Channel, arrived_at, follow, sent_at
 from referee.addons.web.serving.http import ON_ERROR, json_object, own_pages, reply, serving, until_gone
 from referee.addons.web.serving.match_host import open_match_host
-from referee.addons.web.serving.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.common.errors import RunError
 
 NOT_ON_MOVE = "You are not on the move."

@@ -65,7 +65,7 @@ def user(
         password_stdin: Read the password from standard input and print nothing.
     """
     with web_extra("referee serve user"):
-        from referee.addons.web.serving.users import add_user
+        from referee.addons.aibg.users import add_user
     password = sys.stdin.readline().rstrip("\n") if password_stdin else secrets.token_urlsafe(15)
     add_user(users, name, role, password)
     if not password_stdin:
@@ -75,7 +75,7 @@ def user(
 
 def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
     with web_extra("referee serve"):
-        from referee.addons.web.serving.users import Gatekeeper, read_secret, read_users
+        from referee.addons.aibg.users import Gatekeeper, read_secret, read_users
     token_s = seconds(token_time, "--token-time")
     if token_s is None:
         raise UsageError("--token-time none: expected a time such as 12h, since tokens must expire")

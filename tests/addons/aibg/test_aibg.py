@@ -17,7 +17,7 @@ from ships import Client
 
 from referee.addons.aibg.aibg_routes import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER, open_aibg
 from referee.addons.aibg.lobby import Lobby
-from referee.addons.web.serving.users import Gatekeeper, TooMany, User
+from referee.addons.aibg.users import Gatekeeper, TooMany, User
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 

@@ -15,7 +15,7 @@ from ships import Client
 
 from referee.addons.aibg.aibg_routes import open_aibg
 from referee.addons.aibg.lobby import AibgGame, Lobby
-from referee.addons.web.serving.users import Gatekeeper, User
+from referee.addons.aibg.users import Gatekeeper, User
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)

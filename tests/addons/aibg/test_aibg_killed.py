@@ -12,7 +12,7 @@ import requests
 from serving import web_process
 from ships import Client
 
-from referee.addons.web.serving.users import add_user
+from referee.addons.aibg.users import add_user
 
 PASSWORD = "a password of everybody"
 TEAMS = ["team1", "team2", "team3", "team4"]

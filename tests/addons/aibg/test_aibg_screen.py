@@ -13,7 +13,7 @@ import pytest
 import requests
 from pages import Visited
 
-from referee.addons.web.serving.users import add_user
+from referee.addons.aibg.users import add_user
 
 pytestmark = pytest.mark.slow
 

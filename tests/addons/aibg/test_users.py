@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.addons.web.serving.users import add_user, read_secret, read_users
+from referee.addons.aibg.users import add_user, read_secret, read_users
 from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
 

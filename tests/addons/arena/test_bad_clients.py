@@ -19,11 +19,11 @@ from noughts import FLIP
 from teams import LIBRARIES, team
 
 from referee.addons.aibg.aibg_routes import open_aibg
+from referee.addons.aibg.users import Gatekeeper
 from referee.addons.arena.arena_routes import open_arena
 from referee.addons.arena.runs import Settings
 from referee.addons.web.server.limits import RequestLimits
 from referee.addons.web.serving import http
-from referee.addons.web.serving.users import Gatekeeper
 
 pytestmark = pytest.mark.slow
 

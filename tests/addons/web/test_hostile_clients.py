@@ -12,7 +12,7 @@ import psutil
 import pytest
 from serving import web_process
 
-from referee.addons.web.serving.users import add_user
+from referee.addons.aibg.users import add_user
 
 pytestmark = pytest.mark.slow
 PASSWORD = "a password of everybody"
