@@ -47,7 +47,7 @@ class Command(NamedTuple):
 
 
 class Hooks(Protocol):
-    """What an add-on may answer. Each call returns a list with the answers of all add-ons."""
+    """The questions that add-ons may answer. A call returns a list with all answers, or the first where it says so."""
 
     @_spec
     def kinds(self) -> "list[Iterable[Kind]]":
@@ -69,9 +69,9 @@ class Hooks(Protocol):
     def shelves(self) -> "list[Iterable[Any]]":
         """Returns what an add-on's folders show in `referee view` (`referee.addons.web.shelf.Shelf`)."""
 
-    @_spec
-    def drawing(self) -> "list[Drawing]":
-        """Returns what draws replays in notebooks, and positions in environments for training."""
+    @_spec(firstresult=True)
+    def drawing(self) -> "Drawing | None":
+        """Returns what draws replays in notebooks, and positions in environments for training. The first is taken."""
 
     @_spec
     def contests(self) -> "list[Iterable[Any]]":
@@ -85,9 +85,9 @@ class Hooks(Protocol):
     def options(self, command: str) -> "list[Iterable[type]]":
         """Returns groups of options that an add-on adds to a command (`referee.harness.cli.added`)."""
 
-    @_spec
-    def series(self) -> "list[Iterable[PlaySeries]]":
-        """Returns what plays the games of a series side by side, on processes of their own."""
+    @_spec(firstresult=True)
+    def series(self) -> "PlaySeries | None":
+        """Returns what plays the games of a series side by side, on processes of their own. The first is taken."""
 
     @_spec
     def test_runs(self) -> list[Mapping[str, Any]]:
@@ -124,7 +124,7 @@ def hooks() -> Hooks:
 
 
 def own() -> list[str]:
-    """Returns the names of the modules of the add-ons that come along."""
+    """Returns the names of the modules of Referee's own add-ons."""
     return [
         f"{FOLDERS}.{name}.addon"
         for folder in import_module(FOLDERS).__path__

@@ -19,12 +19,13 @@ HEADINGS = ("seat", "bot", "rank", "score", "calls", "time", "CPU", "memory")
 
 def replay_html(replay: Replay) -> str:
     """Returns the viewer with the replay; without a viewer, the last position as text."""
-    for drawing in hooks().drawing():
-        if (page := drawing.page(replay)) is not None:
-            content = html.escape(page.decode(), quote=True)
-            frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
-            return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'
-    return _last_position(replay)
+    drawing = hooks().drawing()
+    page = None if drawing is None else drawing.page(replay)
+    if page is None:
+        return _last_position(replay)
+    content = html.escape(page.decode(), quote=True)
+    frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
+    return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'
 
 
 def _last_position(replay: Replay) -> str:

@@ -198,9 +198,9 @@ def _pictures(found: Game, render_mode: str | None) -> "Pictures | None":
     """Returns what draws pictures in the mode `rgb_array`. RunError, with what to install, if something is missing."""
     if render_mode != "rgb_array":
         return None
-    for drawing in hooks().drawing():
-        return drawing.pictures(found)
-    raise RunError("render_mode='rgb_array': no add-on of this installation draws pictures; the mode ansi needs none")
+    if (drawing := hooks().drawing()) is None:
+        raise RunError("render_mode='rgb_array': no add-on of this installation draws pictures; ansi needs none")
+    return drawing.pictures(found)
 
 
 def _table(found: Game, options: dict[str, Any]) -> tuple["Encoding", Setup]:

@@ -34,8 +34,8 @@ def shelves() -> "Iterable[Shelf]":
 
 
 @hook
-def series() -> "Iterable[PlaySeries]":
-    return (_side_by_side,)
+def series() -> "PlaySeries":
+    return _side_by_side
 
 
 async def _side_by_side(

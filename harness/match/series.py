@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -164,7 +163,7 @@ class PlaySeries(Protocol):
 
 def side_by_side() -> PlaySeries | None:
     """Returns what plays games side by side; None without an add-on that does."""
-    return next(chain.from_iterable(hooks().series()), None)
+    return hooks().series()
 
 
 async def play_series(
