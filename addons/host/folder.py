@@ -1,4 +1,4 @@
-"""What a hosted contest keeps in the folder of its tournament."""
+"""A hosted contest, as commands of tournaments see it: how it is played, who handed in, and the seed of its final."""
 
 from pathlib import Path
 

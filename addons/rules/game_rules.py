@@ -1,4 +1,4 @@
-"""What the rules program of a game must do."""
+"""The rules of `referee check` for the rules program of a game."""
 
 from collections.abc import Mapping
 

@@ -59,7 +59,7 @@ JUNK: tuple[Any, ...] = ("", "x", -1, 0, 10**9, None, True, [], {}, [[]], {"a": 
 
 
 rules = RULES
-"""What a check of a game tries."""
+"""The rules that a check of a game tries, by name."""
 
 
 class Failed(Exception):

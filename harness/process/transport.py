@@ -33,7 +33,7 @@ class Transport(ABC):
 
     @property
     def carrier(self) -> "Transport":
-        """What the frames really go through, if this only counts what they cost."""
+        """The transport that carries the frames, if this one only counts their cost."""
         return self
 
     @abstractmethod

@@ -18,7 +18,7 @@ class Pictures(Protocol):
 
 
 class Drawing(NamedTuple):
-    """What an add-on draws."""
+    """An add-on's two ways to draw."""
 
     page: Callable[[Replay], bytes | None]
     """Returns a page of HTML that shows a replay; None if that is not installed."""

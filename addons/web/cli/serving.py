@@ -1,4 +1,4 @@
-"""What the commands share that serve clients of original contests."""
+"""The announcement of a server, shared by the commands that serve clients of original contests."""
 
 from pathlib import Path
 

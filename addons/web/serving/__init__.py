@@ -1,1 +1,1 @@
-"""What the servers of original contests share."""
+"""Matches, opponents and HTTP, shared by the servers of original contests."""

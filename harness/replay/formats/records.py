@@ -63,7 +63,7 @@ def _found(name: str, game: Game) -> GameFiles | None:
 
 
 OWN = {"pgn": "openspiel:chess", "sgf": "openspiel:go"}
-"""The formats of games of our adapters, for the message about another game."""
+"""The formats of games of add-ons, for the message about another game."""
 
 
 def record_of(replay: Replay, occasion: Occasion) -> Record:
