@@ -9,10 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tomllib
-import venv
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from borrowed import environment
 from needs import needs
 
 from referee.addons.rules import new as rules
@@ -122,15 +121,10 @@ def wheel(sdist: Path, shared: Path) -> Path:
 def python(wheel: Path, shared: Path) -> Path:
     """The interpreter of a virtual environment with the wheel installed and our dependencies on its path."""
     folder = shared / "environment"
-    program = folder / "bin" / "python"
     with made_once(folder) as first:
         if first:
-            venv.create(folder, symlinks=True)
-            (site,) = folder.glob("lib/python*/site-packages")
-            pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", program]
-            run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
-            (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return program
+            environment(folder, wheel)
+    return folder / "bin" / "python"
 
 
 @pytest.fixture
@@ -283,13 +277,8 @@ def test_a_tree_without_links_gives_the_same_packages_whatever_an_earlier_build_
 
 
 def test_a_tree_without_links_is_installed_in_place(unlinked: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "environment"
-    venv.create(folder, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", folder / "bin" / "python"]
-    run(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", unlinked, cwd=tmp_path)
-    command = [folder / "bin" / "referee", "--game", "tictactoe", "@random", "@random", "--json"]
+    programs = environment(tmp_path / "environment", "--editable", unlinked).parent
+    command = [programs / "referee", "--game", "tictactoe", "@random", "@random", "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
@@ -303,10 +292,7 @@ def test_the_dockerfile_installs_the_wheel_with_its_extras_and_starts_it(wheel: 
     (step,) = re.findall(r"^RUN --mount=from=wheel,source=/dist,target=/dist \\\n(.*)$", stage, re.MULTILINE)
     (entry,) = re.findall(r"^ENTRYPOINT (.*)$", stage, re.MULTILINE)
     (default,) = re.findall(r"^CMD (.*)$", stage, re.MULTILINE)
-    venv.create(tmp_path / "image", symlinks=True)
-    programs = tmp_path / "image" / "bin"
-    (site,) = (tmp_path / "image").glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    programs = environment(tmp_path / "image").parent
     (tmp_path / "dist").mkdir()
     shutil.copy(wheel, tmp_path / "dist")
     env = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(tmp_path), "PIP_NO_INDEX": "1"}

@@ -3,14 +3,13 @@
 import re
 import subprocess
 import sys
-import sysconfig
-import venv
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from borrowed import environment
 from pulled_out import ADDONS, pull_out
 
 from referee.harness.addons import Command
@@ -23,16 +22,6 @@ def run(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout[-8000:]
     return done.stdout
-
-
-def installed(folder: Path, at: Path) -> Path:
-    """Installs the copy in place, into an environment that borrows all other packages of ours. Returns its Python."""
-    venv.create(at, symlinks=True)
-    (site,) = at.glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", at / "bin" / "python"]
-    run(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", "--editable", folder, cwd=at)
-    return at / "bin" / "python"
 
 
 @cache
@@ -52,7 +41,7 @@ def commands(addons: set[str]) -> Iterator[str]:
 def test_the_rest_stands_without_an_add_on(addon: str, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     gone = pull_out(addon, tree)
-    python = installed(tree, tmp_path / "environment")
+    python = environment(tmp_path / "environment", "--editable", tree)
     assert listed(str(python)) == listed(sys.executable) - set(commands(gone))
     assert "wins" in run(
         python, "-m", "referee.harness.cli.main", *["play", "--game", "tictactoe", "@advanced", "@random"], cwd=tmp_path
