@@ -14,7 +14,15 @@ def environment(at: Path, *install: str | Path) -> Path:
     (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = at / "bin" / "python"
     if install:
-        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", python]
+        pip: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--python",
+            python,
+        ]
         options = ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed"]  # ours is borrowed, too
         subprocess.run([*pip, "install", *options, *install], cwd=at, check=True, timeout=250)
     return python
