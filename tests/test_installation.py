@@ -205,7 +205,7 @@ def test_every_module_is_in_the_wheel(wheel: Path) -> None:
 @needs("cc")
 def test_an_installation_brings_the_compiled_launcher(python: Path, tmp_path: Path) -> None:
     """A machine without a C compiler starts bots as fast as one that has it."""
-    find = "from referee.harness.isolation import launcher_build as found; print(*found.command(), found.obstacle())"
+    find = "from referee.harness.isolation import launcher_build as found; print(found.program(), found.obstacle())"
     done = subprocess.run(
         [python, "-c", find], cwd=tmp_path, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )

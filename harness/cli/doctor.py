@@ -27,7 +27,7 @@ from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.layers import bubblewrap, cgroups
 from referee.harness.isolation.layers.cgroups import TaskLimit, tasks
 from referee.harness.isolation.plan import GUARANTEES, NONE
-from referee.harness.isolation.probe import Machine, probe
+from referee.harness.isolation.probe import LAUNCHER, Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
@@ -138,8 +138,12 @@ def _layers(machine: Machine) -> Iterator[Line]:
     if "linux" in missing:
         what = f"{missing['linux']}: bots are supervised with psutil alone"
         yield Line("linux", False, what, "Linux: on Windows WSL, on macOS a virtual machine")
+    elif LAUNCHER in missing:
+        what = f"{missing[LAUNCHER]}: bots have no namespaces, Landlock, seccomp, control groups or accounts"
+        remedy = "set XDG_CACHE_HOME" if "the cache" in what else "install gcc or clang, or a wheel of Referee"
+        yield Line(LAUNCHER, False, what, remedy)
     else:
-        yield _launcher(machine)
+        yield Line(LAUNCHER, True, launcher_build.program())
         yield _namespaces(machine)
         yield _landlock(machine)
         yield Line("seccomp", machine.has("seccomp"), missing.get("seccomp", "denies a handful of system calls"))
@@ -160,13 +164,6 @@ def _layers(machine: Machine) -> Iterator[Line]:
     yield from _tasks()
     yield _machine_effects()
     yield _python()
-
-
-def _launcher(machine: Machine) -> Line:
-    program = launcher_build.command()[-1]
-    what = machine.missing.get("launcher", f"compiled, {program}")
-    remedy = "set XDG_CACHE_HOME" if "the cache" in what else "install gcc or clang"
-    return Line("launcher", machine.has("launcher"), what, remedy)
 
 
 def _namespaces(machine: Machine) -> Line:

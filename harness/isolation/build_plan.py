@@ -86,7 +86,7 @@ def build_sandbox(
         require(isolation, layers)
         with _grouped(machine, limits) as group:
             steps = () if group is None else group.steps(forks=False)
-            launcher = (*launcher_build.command(), "status", STATUS, *steps, "--") if steps else ()
+            launcher = (launcher_build.program(), "status", STATUS, *steps, "--") if steps else ()
             yield BuildSandbox(Sandbox(launcher, layers, group))
         return
     inside = machine.namespaces is not None

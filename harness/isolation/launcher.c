@@ -2,8 +2,8 @@
  *
  *     launcher STEP ARGUMENTS… STEP ARGUMENTS… -- PROGRAM ARGUMENTS…
  *
- * `plan.py` chooses the steps and their order. `launcher.py` takes the same steps where there is no C compiler. A step
- * that fails ends the start, and the supervisor hears about it: our error is no fault of the bot.
+ * `plan.py` chooses the steps and their order. A step that fails ends the start, and the supervisor hears about it: our
+ * error is no fault of the bot.
  *
  *     status FD                       report to this socket of the supervisor
  *     cgroup FILE                     join the control group with this file `tasks` or `cgroup.procs`

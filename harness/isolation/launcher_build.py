@@ -1,8 +1,7 @@
-"""Finds the compiled sandbox launcher, `launcher.c`, or compiles it. Without it, `launcher.py` takes its place."""
+"""Finds the sandbox launcher, `launcher.c` compiled, or compiles it. Without it, no layer keeps bots apart."""
 
 import os
 import platform
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -11,29 +10,29 @@ from referee.harness.isolation import c_programs
 SOURCE = Path(__file__).with_name("launcher.c")
 SHIPPED = SOURCE.with_name(f"launcher-{platform.machine()}")
 """The launcher of an installation that was built where there was a C compiler."""
-PYTHON_LAUNCHER = Path(__file__).with_name("launcher.py")
 OPTIONS = (("-static",), ())
 """A static program starts in half the time, but not every system can link one."""
 
 
-def command() -> tuple[str, ...]:
-    """Returns the launcher's command line, without steps. Compiles it again if it was removed from the cache."""
-    if not os.path.exists(_launcher()[0][-1]):
-        _launcher.cache_clear()
-    return _launcher()[0]
+def program() -> str:
+    """Returns the launcher's path. Compiles it again if it was removed from the cache. OSError as `compiled`."""
+    if not os.path.exists(_program()):
+        _program.cache_clear()
+    return _program()
 
 
 def obstacle() -> str | None:
-    """Returns in a few words why there is no compiled launcher; None if there is one."""
-    return _launcher()[1]
+    """Returns in a few words why there is no launcher; None if there is one."""
+    try:
+        program()
+    except OSError as error:
+        return str(error)
+    return None
 
 
 @cache
-def _launcher() -> tuple[tuple[str, ...], str | None]:
-    try:
-        return (str(compiled()),), None
-    except OSError as error:
-        return (sys.executable, "-I", "-S", "-B", str(PYTHON_LAUNCHER)), str(error)
+def _program() -> str:
+    return str(compiled())
 
 
 def compiled() -> Path:

@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from referee.harness.common.errors import NotIsolated, RunError, UsageError
 from referee.harness.common.paths import HOME, KITS
-from referee.harness.isolation import visible_paths
+from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.c_programs import without
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Group, GroupLimits, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
-from referee.harness.isolation.probe import Machine, probe, sandbox_command
+from referee.harness.isolation.probe import LAUNCHER, Machine, probe, sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE
 
 NONE = "none"
@@ -121,7 +121,8 @@ def unmet(isolation: Isolation, layers: Mapping[str, str] | None = None) -> list
     if not isolation.required:
         return []
     layers = layer_by_guarantee(isolation) if layers is None else layers
-    lines = [f"{layer}: {LOST} ({why}); run the command again" for layer, why in lost_layers(isolation).items()]
+    undecided = {} if isolation.mode == "off" else probe().undecided
+    lines = [f"{layer}: {why_lost(layer)} ({why}); run the command again" for layer, why in undecided.items()]
     for guarantee, layer_name in isolation.required:
         layer = layers[guarantee]
         if layer == NONE:
@@ -131,12 +132,26 @@ def unmet(isolation: Isolation, layers: Mapping[str, str] | None = None) -> list
     return lines
 
 
-LOST = "its trial failed, perhaps because the machine was too busy"
-
-
 def lost_layers(isolation: Isolation) -> Mapping[str, str]:
     """Returns the layers that this machine may have and that no bot gets, with the reason."""
-    return {} if isolation.mode == "off" else probe().undecided
+    if isolation.mode == "off":
+        return {}
+    machine = probe()
+    return {layer: why for layer, why in machine.missing.items() if layer in (LAUNCHER, *machine.undecided)}
+
+
+def warning(isolation: Isolation) -> str | None:
+    """Returns what to say before bots are started without the layers that the launcher gives; None if it is there."""
+    if isolation.mode == "off" or PORTABLE or (why := launcher_build.obstacle()) is None:
+        return None
+    return f"nothing keeps these bots apart: the sandbox launcher is missing ({why}); see `referee doctor`"
+
+
+def why_lost(layer: str) -> str:
+    """Returns why a lost layer is missing, as far as its name says it."""
+    if layer == LAUNCHER:
+        return "no layer that keeps bots apart works without it"
+    return "its trial failed, perhaps because the machine was too busy"
 
 
 class Sandbox(Struct, frozen=True):
@@ -251,10 +266,9 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     layers = layer_by_guarantee(isolation)
     if spec.image is not None and (obstacle := obstacle_to_images(isolation)) is not None:
         raise RunError(f"an image runs in namespaces only; {obstacle}")
-    if isolation.mode == "off" or PORTABLE:
+    if isolation.mode == "off" or not (machine := probe()).has(LAUNCHER):
         require(isolation, layers)
         return SandboxPlan(spec, layers)
-    machine = probe()
     files = _image_files(spec, machine) if spec.image is not None else _files(isolation, spec, machine)
     accounts, visible = files.owner is not None, files.visible
     if not accounts:
@@ -314,10 +328,9 @@ def obstacle_to_images(isolation: Isolation) -> str | None:
         return "--isolation off switches them off"
     machine = probe()
     if machine.namespaces is None:
-        why = machine.missing.get("linux") or machine.missing.get("namespaces", "refused")
+        needed = ("linux", LAUNCHER, "namespaces")
+        why = next((machine.missing[layer] for layer in needed if layer in machine.missing), "refused")
         return f"this machine offers none ({why}); see `referee doctor`"
-    if machine.namespaces == "bwrap" and not machine.has("launcher"):
-        return "this machine makes them by bubblewrap, which then needs a C compiler"
     return None
 
 

@@ -22,6 +22,8 @@ from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.self_protection import children_waited_for
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
 
+LAUNCHER = "launcher"
+"""The name of the sandbox launcher among the layers."""
 TRIAL_S = 10.0
 TRIALS = 2
 """How often a layer is tried if the machine may have been too busy for it."""
@@ -46,8 +48,8 @@ class Machine(Struct, frozen=True):
     """By layer, why its trial has failed although this machine may have it: the machine was too busy."""
 
     def has(self, layer: str) -> bool:
-        """Whether the machine offers `seccomp`, `account` (one for each bot), or a compiled `launcher`."""
-        return self.missing.keys().isdisjoint((layer, "linux"))
+        """Whether the machine offers `seccomp`, `account` (one for each bot), or the `launcher`, which they need."""
+        return self.missing.keys().isdisjoint((layer, LAUNCHER, "linux"))
 
 
 def probe() -> Machine:
@@ -62,7 +64,10 @@ def probed() -> Machine:
     if PORTABLE:
         why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {c_programs.WITHOUT}"
         return Machine(None, 0, Groups(()), {"linux": why})
-    missing: dict[str, str] = {}
+    if reason := launcher_build.obstacle():
+        missing = {LAUNCHER: reason}
+        return Machine(None, 0, Groups(()), missing, _undecided(missing))
+    missing = dict[str, str]()
     namespace = _namespaces(missing)
     version = 0 if without("landlock") else landlock.abi()
     if not version:
@@ -76,10 +81,11 @@ def probed() -> Machine:
         missing["account"] = reason
     groups, no_groups = (Groups(()), {}) if without("cgroup") else cgroups.find()
     missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
-    if reason := launcher_build.obstacle():
-        missing["launcher"] = f"{reason}; without it, each bot takes about 8 ms longer to start"
-    busy = {layer: why for layer, why in missing.items() if any(word in why for word in BUSY)}
-    return Machine(namespace, version, groups, missing, busy)
+    return Machine(namespace, version, groups, missing, _undecided(missing))
+
+
+def _undecided(missing: Mapping[str, str]) -> dict[str, str]:
+    return {layer: why for layer, why in missing.items() if any(word in why for word in BUSY)}
 
 
 def sandbox_command(
@@ -89,14 +95,13 @@ def sandbox_command(
 
     `namespace`: how namespaces are made (`Machine`).
     """
-    launcher = [*launcher_build.command()]
-    line = [*launcher, "status", STATUS]
+    launcher = launcher_build.program()
     if namespace == "bwrap":  # its namespaces hide the control groups
-        outside = [*launcher, *group, "--"] if group else []
-        if files.root is not None:
-            line[: len(launcher)] = [bubblewrap.INNER_LAUNCHER]
-        return [*outside, *bubblewrap.command(files, launcher), *line, "init", files.scratch, *steps]
-    line += group
+        outside = [launcher, *group, "--"] if group else []
+        inner = launcher if files.root is None else bubblewrap.INNER_LAUNCHER
+        words = bubblewrap.command(files, launcher)
+        return [*outside, *words, inner, "status", STATUS, "init", files.scratch, *steps]
+    line = [launcher, "status", STATUS, *group]
     if namespace is not None:
         line += [*namespaces.enter(namespace == "user", files.network), *namespaces.mount(files), "init", files.scratch]
     return [*line, *steps]

@@ -201,7 +201,7 @@ def _links(out: str) -> dict[str, list[Member]]:
     }
 
 
-@pytest.mark.parametrize("without", ["", "compiler", "namespaces"])
+@pytest.mark.parametrize("without", ["", "namespaces"])
 @pytest.mark.parametrize("place", ["top", "up", "files"])
 def test_no_link_in_an_image_makes_a_file_on_the_machine(open_folder: Path, place: str, without: str) -> None:
     out = open_folder / "out"

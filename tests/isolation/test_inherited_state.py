@@ -89,7 +89,7 @@ def busy_machine() -> None:
     """A machine whose layers were tried when no descriptor was free."""
     if PORTABLE:
         pytest.skip("no layers here")
-    launcher_build.command()
+    launcher_build.program()
     probed.cache_clear()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))

@@ -377,13 +377,13 @@ def test_the_launcher_is_compiled_again_after_the_cache_was_deleted(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program = launcher_build.compiled()
     try:
-        launcher_build._launcher.cache_clear()
-        assert launcher_build.command() == (str(program),)
+        launcher_build._program.cache_clear()
+        assert launcher_build.program() == str(program)
         shutil.rmtree(tmp_path / "referee")
-        assert launcher_build.command() == (str(program),)
+        assert launcher_build.program() == str(program)
         assert program.exists()
     finally:
-        launcher_build._launcher.cache_clear()  # other tests have another cache
+        launcher_build._program.cache_clear()  # other tests have another cache
 
 
 # When a build is repeated.

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.statistics.proportion import upper_bound
 from referee.addons.tournament.store.reader import Book, Kind, Touch
-from referee.harness.isolation.plan import LOST
+from referee.harness.isolation.plan import why_lost
 from referee.harness.match.verdict import machine_share
 from referee.harness.process.machine_effects import MachineEffects
 
@@ -81,7 +81,7 @@ def _sentences(found: Fairness, machines: Collection[MachineEffects]) -> Iterabl
         late = f"; a bot that computed was late in {_games(found.computed, 'other ')}" if found.computed else ""
         yield f"Not measured: {' and '.join(unseen)}{late}"
     for layer, times in sorted(found.lost_layers.items()):
-        yield f"Isolation was without {layer} in {_games(times)}: {LOST}"
+        yield f"Isolation was without {layer} in {_games(times)}: {why_lost(layer)}"
 
 
 def _percent(share: float) -> str:

@@ -14,7 +14,7 @@ from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_c
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
-from referee.harness.isolation.plan import LOST
+from referee.harness.isolation.plan import why_lost
 from referee.harness.match.interval import mean_interval
 from referee.harness.match.series import Outcome, drawn_order
 from referee.harness.match.verdict import (
@@ -58,7 +58,9 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
     """Returns what the machine did: isolation lost, games that it may have decided, slowed calls, a stopped referee."""
     report = noise_report(matches)
     lost = {layer: why for match in matches for layer, why in match.lost_layers.items()}
-    lines = [Text(f"isolation was without {layer}: {LOST} ({why})", style="yellow") for layer, why in lost.items()]
+    lines = [
+        Text(f"isolation was without {layer}: {why_lost(layer)} ({why})", style="yellow") for layer, why in lost.items()
+    ]
     if report.noisy_calls:
         were = "was" if report.noisy_calls == 1 else "were"
         text = f"{report.noisy_calls:,} of {counted(report.calls, 'call')} {were} slowed by machine load"

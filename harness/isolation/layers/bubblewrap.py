@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Sequence
 from functools import cache
 
 from referee.harness.isolation.hidden_files import too_many_files
@@ -22,7 +21,7 @@ def program() -> str | None:
     return shutil.which("bwrap")
 
 
-def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
+def command(files: SandboxFiles, launcher: str) -> list[str]:
     """Returns the words before the sandbox launcher, which sees the same files as with `namespaces`.
 
     Versions that cannot limit the size of a folder in memory fail the trial. RunError for too many files.
@@ -44,10 +43,9 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     for folder, _, kind in files.layered:
         words += ["--ro-bind", folder, folder] if kind == "folders" else []
     if files.root is not None:
-        words += ["--ro-bind", launcher[0], INNER_LAUNCHER]
-    for path in filter(os.path.isabs, launcher) if files.root is None else ():
-        if not is_inside(os.path.realpath(path), files.visible.paths):
-            words += ["--ro-bind", path, path]
+        words += ["--ro-bind", launcher, INNER_LAUNCHER]
+    elif not is_inside(os.path.realpath(launcher), files.visible.paths):
+        words += ["--ro-bind", launcher, launcher]
     words += [*devices, *tmpfs, os.path.realpath(files.scratch), "--"]
     if files.visible.partial_folders and len(words) > MAX_WORDS:
         raise too_many_files(files.visible.partial_folders[0], len(files.visible.paths))
