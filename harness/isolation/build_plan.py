@@ -8,21 +8,20 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from referee.harness.common.paths import REPLAYS, TOURNAMENTS
-from referee.harness.isolation import launcher_build, visible_paths
-from referee.harness.isolation.hidden_files import HiddenFiles, select_visible
-from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
-from referee.harness.isolation.layers.cgroups import Group, GroupLimits
+from referee.harness.isolation import plan, visible_paths
+from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
+from referee.harness.isolation.layers import account
+from referee.harness.isolation.layers.cgroups import GroupLimits
 from referee.harness.isolation.layers.namespaces import BASE, SandboxFiles
-from referee.harness.isolation.plan import NONE, Isolation, Sandbox, layer_by_guarantee, require
-from referee.harness.isolation.probe import Machine, probe, sandbox_command
+from referee.harness.isolation.plan import NONE, Isolation, Sandbox, SandboxPlan
+from referee.harness.isolation.probe import LAUNCHER, Machine, probe
 from referee.harness.isolation.removal import remove
-from referee.harness.isolation.supervisor import PORTABLE, STATUS
 
 SCRATCH = f"{BASE}/build"
 """The scratch folder in namespaces."""
@@ -74,44 +73,18 @@ def build_sandbox(
 
     NotIsolated if a requirement is not met, OSError if the build cannot be kept from the network.
     """
-    layers = layer_by_guarantee(isolation)
-    machine = probe() if isolation.mode != "off" and not PORTABLE else None
-    if not network and (machine is None or machine.namespaces is None):
+    layers = plan.layer_by_guarantee(isolation)
+    inside = isolation.mode != "off" and probe().namespaces is not None
+    if not network and not inside:
         raise OSError("a build without network needs namespaces, which this machine does not offer")
-    if machine is None:
-        require(isolation, layers)
-        yield BuildSandbox(Sandbox(layers=layers))
-        return
-    if machine.namespaces is None and not machine.landlock:
-        require(isolation, layers)
-        with _grouped(machine, limits) as group:
-            steps = () if group is None else group.steps(forks=False)
-            launcher = (launcher_build.program(), "status", STATUS, *steps, "--") if steps else ()
-            yield BuildSandbox(Sandbox(launcher, layers, group))
-        return
-    inside = machine.namespaces is not None
-    uid = str(account.draw()) if inside and machine.has("account") and _is_open(files) else None
-    layers = layers | {"account": NONE if uid is None else layers["account"]}
-    require(isolation, layers)
-    with _scratch_folder(inside) as scratch, _grouped(machine, limits) as group, _given(files, uid):
-        shown = _shown(isolation, files, machine, scratch, group, uid, limits, network)
-        command = sandbox_command(
-            machine.namespaces,
-            shown,
-            [] if group is None else group.steps(forks=machine.namespaces in ("own", "user")),
-            _inner_steps(machine, files, shown, limits.processes),
-        )
-        yield BuildSandbox(Sandbox((*command, "--"), layers, group), _variables(files, scratch, inside))
-
-
-@contextmanager
-def _grouped(machine: Machine, limits: GroupLimits) -> Iterator[Group | None]:
-    group = machine.groups.make(limits)
-    try:
-        yield group
-    finally:
-        if group is not None:
-            group.remove()
+    has_own_files = layers["files"] != NONE
+    with _scratch_folder(inside) if has_own_files else nullcontext(SCRATCH) as scratch:
+        sandbox = _plan(isolation, layers, files, scratch, limits, network).make(Path(scratch), lambda _: None)
+        try:
+            with _given(files, sandbox.owner) if has_own_files else nullcontext():
+                yield BuildSandbox(sandbox, _variables(files, scratch, inside) if has_own_files else ())
+        finally:
+            sandbox.remove()
 
 
 @contextmanager
@@ -127,6 +100,23 @@ def _scratch_folder(inside: bool) -> Iterator[str]:
         remove(folder)
 
 
+def _plan(
+    isolation: Isolation, layers: dict[str, str], files: BuildFiles, scratch: str, limits: GroupLimits, network: bool
+) -> SandboxPlan:
+    is_owned = layers["account"] != NONE and probe().namespaces is not None and _is_open(files)
+    if not is_owned:
+        layers["account"] = NONE
+    plan.require(isolation, layers)
+    if isolation.mode == "off" or not (machine := probe()).has(LAUNCHER):
+        return SandboxPlan(Path(scratch), limits, layers)
+    if layers["files"] != NONE:
+        shown = _shown(isolation, files, machine, scratch, is_owned, limits, network)
+        steps = plan.program_steps(machine, shown, files.cwd, limits.processes)
+    else:
+        shown, steps = SandboxFiles(VisiblePaths(()), (), (), scratch, None), []
+    return plan.planned(machine, limits, layers, shown, steps)
+
+
 def _is_open(files: BuildFiles) -> bool:
     return all(account.is_open(path) for path in (files.program, *files.toolchains, *files.needed))
 
@@ -136,20 +126,17 @@ def _shown(
     files: BuildFiles,
     machine: Machine,
     scratch: str,
-    group: Group | None,
-    uid: str | None,
+    is_owned: bool,
     limits: GroupLimits,
     network: bool,
 ) -> SandboxFiles:
     resolver = (os.path.realpath(RESOLVER),) if network else ()
-    caches = tuple(folder for folder, _, _ in files.caches)
-    named = (*files.toolchains, *files.readable, *isolation.readable, *resolver, files.changed)
-    named += () if machine.namespaces else caches
+    caches = () if machine.namespaces else tuple(folder for folder, _, _ in files.caches)
+    named = (*files.toolchains, *files.readable, *isolation.readable, *resolver, files.changed, *caches)
     cwd = files.changed if visible_paths.is_inside(files.cwd, [files.changed]) else files.cwd
     paths = visible_paths.required_paths((files.program,), Path(cwd), files.path, named)
-    closed = _closed_files() if uid is None and os.geteuid() == 0 else ()
+    closed = _closed_files() if not is_owned and os.geteuid() == 0 else ()
     hidden = HiddenFiles().extended(closed, (*files.private, REPLAYS, TOURNAMENTS))
-    folders = [] if group is None else zip(group.paths(), cgroups.mount_places(machine.groups.hierarchies), strict=True)
     return SandboxFiles(
         visible=select_visible(paths, isolation.writable, hidden, can_empty=machine.namespaces is not None),
         link_paths=(*visible_paths.SYSTEM_FOLDERS, files.program, *files.path.split(os.pathsep), *named),
@@ -157,11 +144,12 @@ def _shown(
         scratch=scratch,
         scratch_bytes=limits.memory_bytes,
         scratch_files=MOST_FILES,
-        owner=uid,
-        group_folders=[*folders, *cgroups.processor_folders()] if group is not None else (),
+        owner=account.ACCOUNT if is_owned else None,
+        group_folders=plan.group_folders(machine),
         private=files.private,
         layered=files.caches,
         network=network,
+        is_build=True,
     )
 
 
@@ -172,23 +160,6 @@ def _closed_files() -> Iterator[str]:
             with suppress(OSError):
                 if not os.lstat(path).st_mode & stat.S_IROTH:
                     yield path
-
-
-def _inner_steps(machine: Machine, files: BuildFiles, shown: SandboxFiles, processes: int | None) -> list[str]:
-    """Returns the last steps of the sandbox launcher, which the process of the build takes itself."""
-    inside, uid = machine.namespaces is not None, shown.owner
-    steps = account.entry_steps(uid, files.cwd, processes, machine.namespaces == "user")
-    if machine.landlock:
-        # In namespaces the mounts decide. The kernel shows no process outside of Landlock's domain but its command.
-        visible = [path for path in shown.visible.paths if not os.path.islink(path)]  # a link needs no right
-        read = ["/"] if inside else [*visible, "/proc"]
-        write = ["/"] if inside else [shown.scratch, *shown.writable]
-        devices = (*namespaces.DEVICES, *namespaces.TERMINALS)
-        listed = () if inside else shown.visible.partial_folders
-        steps += landlock.steps(read, write, devices, machine.landlock, listed, network=True)
-    if machine.has("seccomp"):
-        steps += seccomp.steps(False, not inside, True, network_allowed=True)
-    return [*steps, *account.name_steps(uid)]
 
 
 def _variables(files: BuildFiles, scratch: str, inside: bool) -> tuple[tuple[str, str], ...]:
@@ -205,7 +176,7 @@ def _variables(files: BuildFiles, scratch: str, inside: bool) -> tuple[tuple[str
 
 
 @contextmanager
-def _given(files: BuildFiles, uid: str | None) -> Iterator[None]:
+def _given(files: BuildFiles, uid: int | None) -> Iterator[None]:
     """Gives the folders that the build may change to its account for the block."""
     folders = [files.changed]
     for _, layer, _ in files.caches:
@@ -215,7 +186,7 @@ def _given(files: BuildFiles, uid: str | None) -> Iterator[None]:
     if uid is None:
         yield
         return
-    _give(folders, int(uid))
+    _give(folders, uid)
     try:
         yield
     finally:

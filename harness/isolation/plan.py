@@ -1,4 +1,4 @@
-"""Plans isolation: the guarantees, the layer that keeps each on this machine, and the sandbox of one bot.
+"""Plans isolation: the guarantees, the layer that keeps each on this machine, and the sandbox of a bot or a build.
 
 A *guarantee* is a promise (`GUARANTEES`). A *layer* keeps it, and differs between machines; "none" = nothing keeps it.
 """
@@ -155,13 +155,15 @@ def why_lost(layer: str) -> str:
 
 
 class Sandbox(Struct, frozen=True):
-    """The sandbox of one bot."""
+    """The sandbox of one bot or build."""
 
     launcher: tuple[str, ...] = ()
     """The command line before the program: the sandbox launcher with its steps; () = nothing."""
     layers: Mapping[str, str] = {}
-    """By guarantee, the layer that keeps it for this bot."""
+    """By guarantee, the layer that keeps it here."""
     group: Group | None = None
+    owner: int | None = None
+    """The account of its own; None = ours."""
 
     def remove(self) -> None:
         """Removes the control group once its processes have ended."""
@@ -213,12 +215,14 @@ NO_FOLDER = "/sys/fs/cgroup/none"
 
 
 class SandboxPlan(Struct, frozen=True):
-    """All that the sandboxes of one program have in common. Made by `plan_sandbox`."""
+    """All that the sandboxes of one program have in common. Made by `planned`."""
 
-    spec: SandboxSpec
+    scratch: Path
+    """As in `SandboxSpec`."""
+    limits: GroupLimits
     layers: Mapping[str, str]
     launcher: tuple[str, ...] = ()
-    """The command line, with `GROUP`, `GROUP_FOLDER`, `account.ACCOUNT` and the scratch folder of `spec` in it."""
+    """The command line, with `GROUP`, `GROUP_FOLDER`, `account.ACCOUNT` and the scratch folder in it."""
     places: tuple[int, ...] = ()
     """Where these are in the command line."""
     groups: Groups = Groups(())
@@ -230,13 +234,12 @@ class SandboxPlan(Struct, frozen=True):
     """Whether it names the entries of a folder, so that files made later are missing."""
 
     def make(self, scratch: Path, kept_group: Callable[[GroupLimits], Group | None]) -> Sandbox:
-        """Makes the sandbox of one bot. OSError if it gets no kept control group and a new one cannot be made."""
-        uid = str(account.draw()) if self.accounts else ""
-        if uid and not shares_scratch(self.layers):
-            os.chown(scratch, int(uid), int(uid))
+        """Makes one sandbox. OSError if it gets no kept control group and a new one cannot be made."""
+        uid = account.draw() if self.accounts else None
+        if uid is not None and not shares_scratch(self.layers):
+            os.chown(scratch, uid, uid)
             os.chmod(scratch.parent, 0o711)
-        limits = GroupLimits(self.spec.memory_bytes, self.spec.processes)
-        group = kept_group(limits) or self.groups.make(limits)
+        group = kept_group(self.limits) or self.groups.make(self.limits)
         paths = [] if group is None else group.paths()
         words = [*self.launcher]
         for place in reversed(self.places):
@@ -246,9 +249,9 @@ class SandboxPlan(Struct, frozen=True):
                 number = int(words[place].removeprefix(GROUP_FOLDER))
                 words[place] = paths[number] if number < len(paths) else NO_FOLDER
             else:
-                word = words[place].replace(account.ACCOUNT, uid)
-                words[place] = str(scratch) if word == str(self.spec.scratch) else word
-        return Sandbox(tuple(words), self.layers, group)
+                word = words[place].replace(account.ACCOUNT, str(uid))
+                words[place] = str(scratch) if word == str(self.scratch) else word
+        return Sandbox(tuple(words), self.layers, group, uid)
 
 
 def vacate_cgroup(isolation: Isolation) -> AbstractContextManager[None]:
@@ -262,13 +265,13 @@ def shares_scratch(layers: Mapping[str, str]) -> bool:
 
 
 def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
-    """Plans the sandboxes of a program. NotIsolated if a requirement is not met, OSError if files cannot be listed."""
-    layers = layer_by_guarantee(isolation)
+    """Plans the sandboxes of a bot. NotIsolated if a requirement is not met, OSError if files cannot be listed."""
+    layers, limits = layer_by_guarantee(isolation), GroupLimits(spec.memory_bytes, spec.processes)
     if spec.image is not None and (obstacle := obstacle_to_images(isolation)) is not None:
         raise RunError(f"an image runs in namespaces only; {obstacle}")
     if isolation.mode == "off" or not (machine := probe()).has(LAUNCHER):
         require(isolation, layers)
-        return SandboxPlan(spec, layers)
+        return SandboxPlan(spec.scratch, limits, layers)
     files = _image_files(spec, machine) if spec.image is not None else _files(isolation, spec, machine)
     accounts, visible = files.owner is not None, files.visible
     if not accounts:
@@ -276,12 +279,29 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     require(isolation, layers)
     if spec.submitted is not None and accounts:
         _check_open(spec, visible)
+    steps = program_steps(machine, files, str(spec.cwd) if spec.image is None else spec.image.workdir, spec.processes)
+    for name, value in () if spec.image is None else spec.image.variables:
+        steps += ["setenv", name, value]
+    return planned(machine, limits, layers, files, steps)
+
+
+def planned(
+    machine: Machine, limits: GroupLimits, layers: Mapping[str, str], files: SandboxFiles, steps: Sequence[str]
+) -> SandboxPlan:
+    """Returns the plan of the sandboxes with these files; `steps`: the last ones, which the program itself takes."""
     group = [GROUP] if machine.groups.hierarchies else []
-    command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
+    command = sandbox_command(machine.namespaces, files, group, steps)
     places = [place for place, word in enumerate(command) if word == files.scratch or "\0" in word]
-    forks = machine.namespaces in ("own", "user")
     return SandboxPlan(
-        spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts, bool(visible.partial_folders)
+        Path(files.scratch),
+        limits,
+        layers,
+        (*command, "--"),
+        tuple(places),
+        machine.groups,
+        forks=machine.namespaces in ("own", "user"),
+        accounts=files.owner is not None,
+        lists_entries=bool(files.visible.partial_folders),
     )
 
 
@@ -295,12 +315,12 @@ def _files(isolation: Isolation, spec: SandboxSpec, machine: Machine) -> Sandbox
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
         owner=account.ACCOUNT if _accounts(isolation, spec, machine, visible) else None,
-        group_folders=_group_folders(machine),
+        group_folders=group_folders(machine),
     )
 
 
-def _group_folders(machine: Machine) -> list[tuple[str, str]]:
-    """Returns placeholders for the folders of a bot's control group, and where they are shown."""
+def group_folders(machine: Machine) -> list[tuple[str, str]]:
+    """Returns placeholders for the folders of a program's control group, and where they are shown."""
     hierarchies = machine.groups.hierarchies
     places = enumerate(cgroups.mount_places(hierarchies))
     folders = [(f"{GROUP_FOLDER}{number}", place) for number, place in places]
@@ -317,7 +337,7 @@ def _image_files(spec: SandboxSpec, machine: Machine) -> SandboxFiles:
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
         owner=owner,
-        group_folders=_group_folders(machine),
+        group_folders=group_folders(machine),
         root=str(spec.cwd),
     )
 
@@ -375,28 +395,26 @@ def _check_open(spec: SandboxSpec, visible: VisiblePaths) -> None:
             raise RunError(f"{path} is closed to the bot's own account; open it by chmod -R a+rX {folder}")
 
 
-def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> list[str]:
-    """Returns the last steps, which the bot's own process takes."""
-    inside, uid = machine.namespaces is not None, files.owner
-    workdir = str(spec.cwd) if spec.image is None else spec.image.workdir
-    steps = account.entry_steps(uid, workdir, spec.processes, machine.namespaces == "user")
+def program_steps(machine: Machine, files: SandboxFiles, folder: str, processes: int | None) -> list[str]:
+    """Returns the last steps, by which the program's own process enters its folder and gives up its rights."""
+    inside, is_build = machine.namespaces is not None, files.is_build
+    steps = account.entry_steps(files.owner, folder, processes, machine.namespaces == "user")
     if machine.landlock:
-        visible = files.visible
-        readable = [path for path in visible.paths if not os.path.islink(path)]  # a link needs no right
-        read = (
-            ["/"]
-            if inside
-            else [*readable, *(folder for folder, _ in files.group_folders), *(f"/proc/{name}" for name in PROC)]
+        shown = [path for path in files.visible.paths if not os.path.islink(path)]  # a link needs no right
+        shown += [folder for folder, _ in files.group_folders]
+        # The kernel shows no process outside of Landlock's domain but its command.
+        shown += ["/proc"] if is_build else [f"/proc/{name}" for name in PROC]
+        in_memory = ["/tmp"] if inside else []
+        in_memory += [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
+        steps += landlock.steps(
+            read=["/"] if inside else shown,
+            write=["/"] if inside and is_build else [files.scratch, *files.writable, *in_memory],  # mounts decide
+            devices=(*namespaces.DEVICES, *(namespaces.TERMINALS if inside or is_build else ())),
+            version=machine.landlock,
+            listed=() if inside else files.visible.partial_folders,
+            network=is_build,
         )
-        listed = () if inside else visible.partial_folders
-        shared_memory = [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
-        write = [files.scratch, *files.writable, *(["/tmp"] if inside else []), *shared_memory]
-        devices = (*namespaces.DEVICES, *(namespaces.TERMINALS if inside else ()))
-        steps += landlock.steps(read, write, devices, machine.landlock, listed)
     if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI
-        steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets)
-    steps += account.name_steps(uid)
-    for name, value in () if spec.image is None else spec.image.variables:
-        steps += ["setenv", name, value]
-    return steps
+        steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets, is_build)
+    return [*steps, *account.name_steps(files.owner)]

@@ -177,7 +177,7 @@ class Roster(Struct, eq=False):
         """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
         how = _start_of(entrant)
         sandboxes = self._plan(entrant)
-        shared = sandboxes.spec.scratch if plan.shares_scratch(sandboxes.layers) else None
+        shared = sandboxes.scratch if plan.shares_scratch(sandboxes.layers) else None
         try:
             scratch = shared or self._folders.take()
         except OSError as error:

@@ -68,6 +68,9 @@ class SandboxFiles(Struct, frozen=True):
     kind. Files that exist can be changed if that is `files`; it can be shown read-only if that is `folders`."""
     network: bool = False
     """Whether the machine's network is visible."""
+    is_build: bool = False
+    """Whether the program builds a bot: it may use the network as far as it is visible, and change all that is
+    writable."""
 
 
 def enter(user: bool, network: bool = False) -> list[str]:
