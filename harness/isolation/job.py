@@ -9,15 +9,15 @@ import select
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
-from referee.harness.isolation.self_protection import end_strays, guarded, known_children
+from referee.harness.isolation.self_protection import end_strays, guarded
 from referee.harness.isolation.spawner import end_spawner, start_spawner
-from referee.harness.isolation.supervisor import KILL
-from referee.harness.isolation.supervisor_messages import decode, make_request, send_request
+from referee.harness.isolation.supervisor_link import SupervisorLink
+from referee.harness.isolation.supervisor_messages import make_request, send_request
 
 LOOK_EVERY_S = 0.05
 KILL_S = 10.0
@@ -57,15 +57,18 @@ def run(
             reading, writing = os.pipe()
             read_end = open_files.enter_context(open(reading, "rb", 0))
             write_end = open_files.enter_context(open(writing, "wb", 0))
-            control, theirs = map(open_files.enter_context, socket.socketpair())
-            send_request(requests, request, [null.fileno(), write_end.fileno(), write_end.fileno(), theirs.fileno()])
+            control, theirs = socket.socketpair()
+            link = SupervisorLink(control)
+            open_files.callback(link.close)
+            with theirs:
+                output = write_end.fileno()
+                send_request(requests, request, [null.fileno(), output, output, theirs.fileno()])
             write_end.close()
-            theirs.close()
             os.set_blocking(read_end.fileno(), False)
             try:
-                return _wait(control, _Output(read_end.fileno(), on_output), look, open_files)
+                return _wait(link, _Output(read_end.fileno(), on_output), look)
             except BaseException:
-                _kill(control)
+                _kill(link)
                 raise
         finally:
             open_files.close()
@@ -74,63 +77,47 @@ def run(
                 end_strays()
 
 
-def _kill(control: socket.socket) -> None:
+def _kill(link: SupervisorLink) -> None:
     """Requests the end of everything and waits for it, at most `KILL_S`."""
-    with suppress(OSError):
-        control.send(KILL)
+    link.request_end()
     deadline = time.monotonic() + KILL_S
     poll = select.poll()
-    poll.register(control.fileno(), select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000) and _receive(control):
+    poll.register(link.control.fileno(), select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000) and link.receive():
         pass
 
 
-def _wait(control: socket.socket, output: "_Output", look: Callable[[int], None], at_end: ExitStack) -> Done:
-    """Waits for the exit of the program, then for the end of everything that it has started.
-
-    The supervisor counts as known until `at_end` is closed.
-    """
-    poll, read_end = select.poll(), output.read_end
-    for descriptor in (control.fileno(), read_end):
+def _wait(link: SupervisorLink, output: "_Output", look: Callable[[int], None]) -> Done:
+    """Waits for the exit of the program, then for the end of everything that it has started."""
+    poll, control, read_end = select.poll(), link.control.fileno(), output.read_end
+    for descriptor in (control, read_end):
         poll.register(descriptor, select.POLLIN)
-    unread, root, code, looked_at = b"", 0, None, 0.0
+    root, code, looked_at = 0, None, 0.0
     while True:
         ready = dict(poll.poll(LOOK_EVERY_S * 1000))
         if read_end in ready and not output.read():
             poll.unregister(read_end)
-        if control.fileno() in ready:
-            data = _receive(control)
-            if not data:
-                break
-            *lines, unread = (unread + data).split(b"\n")
-            for message in map(decode, lines):
-                if message is None:
-                    return Done(None, b"it wrote to the control socket of its supervisor")
-                if message.error is not None:
-                    return Done(None, message.error.encode())
-                if message.supervisor is not None:
-                    known_children.add(message.supervisor)
-                    at_end.callback(known_children.discard, message.supervisor)
-                root = message.root or root
-                if message.exit is not None:
-                    code = message.exit
-                    look(root)  # the last time that the kernel's counters exist
-                    with suppress(OSError):
-                        control.send(KILL)
+        if control in ready and not link.receive():
+            break
+        while link.has_message():
+            message = link.take()
+            if message is None:
+                return Done(None, b"it wrote to the control socket of its supervisor")
+            if message.error is not None:
+                return Done(None, message.error.encode())
+            if message.supervisor is not None:
+                link.has_started(message.supervisor)
+            root = message.root or root
+            if message.exit is not None:
+                code = message.exit
+                look(root)  # the last time that the kernel's counters exist
+                link.request_end()
         if time.monotonic() >= looked_at + LOOK_EVERY_S:
             look(root)
             looked_at = time.monotonic()
     while output.read():
         pass
     return Done(code, bytes(output.kept) if code is not None else b"it killed its supervisor")
-
-
-def _receive(control: socket.socket) -> bytes:
-    """Returns data from the supervisor; nothing if it has ended, even with data from us unread."""
-    try:
-        return control.recv(4096)
-    except ConnectionError:
-        return b""
 
 
 class _Output:

@@ -1,4 +1,4 @@
-"""Our end of the control socket of a supervisor, while the supervisor runs one bot."""
+"""Our end of the control socket of a supervisor, while the supervisor runs one bot or build."""
 
 import signal
 import socket
@@ -39,17 +39,29 @@ class SupervisorLink:
         """
         if self.idle or self.control.fileno() < 0:
             return None
-        while b"\n" not in self._unread:
+        while not self.has_message():
             await trio.lowlevel.wait_readable(self.control.fileno())
-            try:
-                data = self.control.recv(4096)
-            except BlockingIOError:
-                continue
-            except OSError:
-                data = b""
-            if not data:
+            if not self.receive():
                 return None
-            self._unread += data
+        return self.take()
+
+    def has_message(self) -> bool:
+        """Whether a whole message was received that is not taken yet."""
+        return b"\n" in self._unread
+
+    def receive(self) -> bool:
+        """Reads data from the readable socket. Returns False if the supervisor has ended, even with unread requests."""
+        try:
+            data = self.control.recv(4096)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._unread += data
+        return bool(data)
+
+    def take(self) -> Message | None:
+        """Returns the first message that was received; None for one that a bot must have sent: that ends everything."""
         line, _, self._unread = self._unread.partition(b"\n")
         message = decode(line)
         if message is None:
