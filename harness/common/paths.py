@@ -8,6 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from referee.games.game import Game
+from referee.harness.common.walk import entries_below
 
 HOME = Path(__file__).resolve().parents[2]
 """The checkout, or the installed package `referee`."""
@@ -104,12 +105,10 @@ def allowed(path: str | Path) -> int:
 def close_to_others(folder: Path) -> None:
     """Closes a folder and everything in it to other accounts. OSError if the folder belongs to another account."""
     folder.chmod(0o700)
-    for place, folders, files in os.walk(folder):
-        for path in (os.path.join(place, name) for name in (*folders, *files)):
-            with suppress(OSError):  # it is gone meanwhile, or another account has put it there
-                mode = os.lstat(path).st_mode
-                if mode & 0o077 and not stat.S_ISLNK(mode):
-                    os.chmod(path, mode & 0o700)
+    for path, status in entries_below(folder, skip_closed=True):
+        with suppress(OSError):  # it is gone meanwhile, or another account has put it there
+            if status.st_mode & 0o077 and not stat.S_ISLNK(status.st_mode):
+                os.chmod(path, status.st_mode & 0o700)
 
 
 def expanded(text: str) -> Path:

@@ -3,7 +3,6 @@
 A build runs code of the bot's author, as a match does. Unlike a bot, it may use the network and caches of downloads.
 """
 
-import errno
 import os
 import stat
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.common.paths import REPLAYS, TOURNAMENTS
+from referee.harness.common.walk import entries_below
 from referee.harness.isolation import plan, visible_paths
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import account
@@ -196,16 +196,5 @@ def _given(files: BuildFiles, uid: int | None) -> Iterator[None]:
 def _give(folders: Sequence[str], uid: int) -> None:
     for top in folders:
         os.lchown(top, uid, uid)
-    waiting = [*folders]
-    while waiting:  # not by recursion: a build may nest folders deeply
-        entries = list[os.DirEntry[str]]()
-        with suppress(OSError), os.scandir(waiting.pop()) as listed:
-            entries += listed
-        for entry in entries:
-            try:
-                os.lchown(entry.path, uid, uid)
-            except OSError as error:
-                if error.errno != errno.ENAMETOOLONG:  # so deep a build is refused
-                    raise
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
+        for path, _ in entries_below(top, skip_closed=True):  # too deep for a path: so deep a build is refused
+            os.lchown(path, uid, uid)

@@ -11,6 +11,7 @@ import trio
 from referee.games.contract import Fault, FaultKind
 from referee.harness.common import threads
 from referee.harness.common.threads import Steps
+from referee.harness.common.walk import entries_below
 from referee.harness.isolation.layers.namespaces import MOST_FILES
 from referee.protocol.text import mebibytes
 
@@ -43,21 +44,14 @@ async def watch(folder: Path, only_pid: int | None, limit_bytes: int | None, rep
 
 def count(folder: Path) -> Steps[tuple[int, int]]:
     """Returns the bytes of the files below a folder, and the number of files and folders, up to `MOST_FILES` + 1."""
-    waiting, used_bytes, files = [os.fspath(folder)], 0, 0
-    while waiting and files <= MOST_FILES:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    files += 1
-                    used_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    if files > MOST_FILES:
-                        break
-                    if files % ENTRIES_PER_STEP == 0:
-                        yield False
-        except OSError:
-            continue  # it was removed meanwhile, or is closed to us
+    used_bytes = files = 0
+    for _, status in entries_below(folder, skip_closed=True):
+        files += 1
+        used_bytes += status.st_blocks * 512
+        if files > MOST_FILES:
+            break
+        if files % ENTRIES_PER_STEP == 0:
+            yield False
     return used_bytes, files
 
 

@@ -1,10 +1,12 @@
 """Counts the space that a build has taken on the disk."""
 
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from referee.harness.common.walk import entries_below
 from referee.protocol.text import mebibytes
 
 MOST_FILES = 1 << 20
@@ -41,45 +43,23 @@ class Room:
         """Returns what the build did that it may not; empty if nothing."""
         used_bytes = files = 0
         try:
-            for size in self._sizes():
-                used_bytes += size
+            for is_deep, status in self._entries():
+                used_bytes += max(status.st_size, status.st_blocks * 512)
                 files += 1
                 if self._limit_bytes is not None and used_bytes > self._limit_bytes:
                     return f"took more than {mebibytes(self._limit_bytes)} on the disk; --build disk changes that limit"
                 if files > MOST_FILES:
                     return f"made more than {MOST_FILES:,} files and folders"
+                if is_deep and stat.S_ISDIR(status.st_mode):
+                    return f"made more than {MOST_DEPTH} folders inside of each other"
         except OSError as error:
             return f"made a folder that cannot be read ({error.strerror})"
-        except _TooDeep:
-            return f"made more than {MOST_DEPTH} folders inside of each other"
         return ""
 
-    def _sizes(self) -> Iterator[int]:
-        yield from _sizes(self._folder, is_all=True)
-        if self._caches is not None:
-            yield from _sizes(self._caches, is_all=False)  # the kernel keeps folders there that are closed to us
-
-
-class _TooDeep(Exception):
-    """Folders are nested too deeply."""
-
-
-def _sizes(folder: Path, is_all: bool) -> Iterator[int]:
-    """Yields the size of each file and folder in bytes. OSError for a closed folder if all of them have to be read."""
-    waiting = [(os.fspath(folder), 0)]
-    while waiting:
-        inside, depth = waiting.pop()
-        if depth > MOST_DEPTH:
-            raise _TooDeep
-        try:
-            with os.scandir(inside) as entries:
-                for entry in entries:
-                    status = entry.stat(follow_symlinks=False)
-                    yield max(status.st_size, status.st_blocks * 512)
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append((entry.path, depth + 1))
-        except (FileNotFoundError, NotADirectoryError):
-            continue  # it was removed meanwhile
-        except OSError:
-            if is_all:
-                raise
+    def _entries(self) -> Iterator[tuple[bool, os.stat_result]]:
+        """Yields everything that the build has made: whether it is deep in its folder, and its status."""
+        for folder in filter(None, (self._folder, self._caches)):
+            most = str(folder).count("/") + MOST_DEPTH
+            # The kernel keeps folders in the caches that are closed to us.
+            for path, status in entries_below(folder, skip_closed=folder == self._caches):
+                yield path.count("/") > most, status
