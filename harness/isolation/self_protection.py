@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from referee.harness.common.errors import NoRoom
+from referee.harness.isolation import proc
 from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.shared_block import shared
 from referee.harness.isolation.supervisor import (
@@ -238,9 +239,7 @@ def hide_option(name: str) -> None:
     Does nothing if the kernel does not say where the command line is.
     """
     try:
-        with open("/proc/self/stat", "rb") as stat:
-            # Fields 48 and 49. Field 2, the process name, may hold anything.
-            start, end = map(int, stat.read().rpartition(b")")[2].split()[45:47])
+        start, end = map(int, proc.stat("/proc/self")[45:47])  # fields 48 and 49
         with open("/proc/self/cmdline", "rb") as line:
             words = line.read().split(b"\0")
     except (OSError, ValueError):

@@ -10,6 +10,7 @@ from contextlib import suppress
 from glob import glob
 from typing import NamedTuple
 
+from referee.harness.isolation import proc
 from referee.harness.isolation.process_tree import walk
 from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.process.usage import cpu_clock, cpu_ns
@@ -251,34 +252,20 @@ class _Standing(NamedTuple):
 def _standing(folder: str) -> _Standing:
     """Reads the state of a thread, given its folder below /proc. Source: proc_pid_stat(5)."""
     try:
-        fields = _stat(folder)
+        fields = proc.stat(folder)
         return _Standing(fields[0] == b"R", int(fields[16]), int(fields[38]))
     except (OSError, ValueError, IndexError):
         return _Standing()
 
 
-def _stat(folder: str) -> list[bytes]:
-    """Returns the fields of a process or thread after its name, given its folder below /proc."""
-    with open(f"{folder}/stat", "rb") as stat:
-        return stat.read().rpartition(b") ")[2].split()
-
-
 def _sleeps(folder: str) -> int | None:
     """Returns how often a thread has given its core up by itself. Source: proc_pid_status(5)."""
-    try:
-        with open(f"{folder}/status", "rb") as status:
-            return int(status.read().rpartition(b"\nvoluntary_ctxt_switches:")[2].split(None, 1)[0])
-    except (OSError, ValueError, IndexError):
-        return None
+    return proc.number(folder, "status", b"\nvoluntary_ctxt_switches:")
 
 
 def _group_nice(pid: int | str) -> int:
     """Returns the priority of a process's session among others. Source: sched(7), the autogroup feature."""
-    try:
-        with open(f"/proc/{pid}/autogroup", "rb") as group:
-            return int(group.read().rpartition(b" ")[2])
-    except (OSError, ValueError):
-        return 0
+    return proc.number(f"/proc/{pid}", "autogroup", b" nice ") or 0
 
 
 def _cores(tid: int) -> set[int]:
@@ -292,7 +279,7 @@ def _cores(tid: int) -> set[int]:
 def _reaped_ns(pid: int) -> int:
     """Returns the CPU time of the ended children that a process has waited for, in ticks of 10 ms."""
     try:
-        fields = _stat(f"/proc/{pid}")
+        fields = proc.stat(f"/proc/{pid}")
         return (int(fields[13]) + int(fields[14])) * TICK_NS
     except (OSError, ValueError, IndexError):
         return 0

@@ -1,6 +1,5 @@
 """Usage of a bot's process tree, read while the bot plays, without making any call wait."""
 
-import re
 import time
 from collections import deque
 from math import ceil
@@ -13,6 +12,7 @@ from msgspec import Struct
 from referee.harness.common import threads
 from referee.harness.common.records import Moment
 from referee.harness.common.threads import Steps
+from referee.harness.isolation import proc
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.process_tree import walk
 from referee.harness.isolation.supervisor import PORTABLE
@@ -349,9 +349,4 @@ def _share_bytes(found: Reading) -> int:
 
 def _high_water_mark(pid: int) -> int:
     """Returns the most resident memory that a process ever held, in bytes; 0 if unknown. psutil lacks this."""
-    try:
-        with open(f"/proc/{pid}/status", "rb", 0) as status:
-            found = re.search(rb"^VmHWM:\s*(\d+)", status.read(), re.MULTILINE)
-    except OSError:
-        return 0
-    return 0 if found is None else int(found[1]) << 10
+    return (proc.number(f"/proc/{pid}", "status", b"\nVmHWM:") or 0) << 10
