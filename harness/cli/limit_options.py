@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from msgspec import Struct
 
 from referee.games.game import TimeControl
+from referee.harness.cli.screen import warn
 from referee.harness.cli.units import bank, count, fuel, seconds, size
 from referee.harness.common.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
@@ -171,10 +172,15 @@ class LimitOptions:
 
 
 def isolation(text: str, readable: Iterable[Path] = ()) -> Isolation:
-    """Returns what `--isolation` asks for; NotIsolated if this machine lacks a required layer."""
+    """Returns what `--isolation` asks for; NotIsolated if this machine lacks a required layer.
+
+    Warns if no layer keeps bots apart because the sandbox launcher is missing.
+    """
     demanded = plan.isolation(text)
     if lines := plan.unmet(demanded):
         raise NotIsolated("\n".join([f"--isolation {text}: see `referee doctor` for what to do", *lines]))
+    if warning := plan.warning(demanded):
+        warn(warning)
     return msgspec.structs.replace(demanded, readable=tuple(str(path.absolute()) for path in readable))
 
 

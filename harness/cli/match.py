@@ -37,7 +37,6 @@ from referee.harness.cli.signals import run
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.game_files import Book, Occasion, OpenedBook, Openings
 from referee.harness.common.nurseries import ungrouped
-from referee.harness.isolation import plan
 from referee.harness.match.match import Match
 from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series, side_by_side
@@ -243,8 +242,6 @@ def _stakes(series: Series) -> Stakes | None:
 def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Series], Awaitable[Outcome]]) -> Outcome:
     """Plays a series, and shows warnings before it; SoFar if it fails after a match."""
     warnings = tuple(first_position(series.match.game, series.match.setup).warnings)
-    if any(called(bot.kind).has_process for bot in series.match.entrants):
-        warnings += tuple(filter(None, [plan.warning(limits.isolation)]))
     for warning in warnings:
         warn(warning)
     try:

@@ -52,7 +52,7 @@ def test_the_verdict_names_the_layers_that_are_left_and_a_requirement_that_they_
     assert done.returncode == PLAYED, done.stdout
     outcome = json.loads(done.stdout)
     (verdict,) = outcome["matches"]
-    assert outcome["warnings"] == [WARNING]
+    assert done.stderr == f"warning: {WARNING}\n"
     assert verdict["lost_layers"] == {"launcher": WHY}
     left = {"kill": "subreaper", "memory": "poll+data", "processes": "poll", "cpu": "poll", "disk": "poll"}
     assert verdict["isolation"] == dict.fromkeys(GUARANTEES, NONE) | left
