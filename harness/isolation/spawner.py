@@ -74,8 +74,6 @@ class Started(Protocol):
 
 
 P = TypeVar("P", bound=Started)
-MakeProcess = Callable[[SupervisorLink, tuple[int, int, int]], P]
-"""Makes the object for a process from its link and our ends of its three pipes."""
 
 
 class IdleSupervisor:
@@ -130,12 +128,9 @@ class Spawner:
         of their names: `{"NOFILE": 1024}`. The end of the process removes the control group of the sandbox, and so does
         a failed start.
         """
-
-        def process(link: SupervisorLink, pipes: tuple[int, int, int]) -> P:
-            return make(Ends(link, *pipes, sandbox.layers, sandbox.group, self._keep_group))
-
         try:
-            return await self._start(make_request(argv, cwd, env, sandbox, rlimits, reusable=True), process)
+            request = make_request(argv, cwd, env, sandbox, rlimits, reusable=True)
+            return await self._start_by_idle(request, sandbox, make) or await self._start(request, sandbox, make)
         except BaseException:
             sandbox.remove()
             raise
@@ -162,16 +157,14 @@ class Spawner:
         while self._groups:
             self._groups.popleft().remove()
 
-    async def _start(self, request: Request, make: MakeProcess[P]) -> P:
-        if (process := await self._start_by_idle(request, make)) is not None:
-            return process
+    async def _start(self, request: Request, sandbox: Sandbox, make: Callable[[Ends], P]) -> P:
         reason, tried = "no answer", None
         for _ in range(2):
             if tried is self._process:  # otherwise the start of another bot has already replaced it
                 self._replace()
             tried = self._process
             try:
-                process = self._send(request, make)
+                process = self._send(request, sandbox, make)
             except OSError as error:
                 if error.errno in TOO_MANY:
                     raise no_room() from error
@@ -183,7 +176,7 @@ class Spawner:
                 return process
         raise RunError(f"the supervisor cannot be reached: {reason}")
 
-    async def _start_by_idle(self, request: Request, make: MakeProcess[P]) -> P | None:
+    async def _start_by_idle(self, request: Request, sandbox: Sandbox, make: Callable[[Ends], P]) -> P | None:
         """Starts a program by an idle supervisor, which saves a third of a start. None if there is none."""
         if self._process.poll() is not None:
             self._end_idle()
@@ -191,7 +184,7 @@ class Spawner:
         while idle := next((idle for idle in self._idle if idle.rlimits == rlimits), None):
             self._idle.remove(idle)
             try:
-                process = self._send(request, make, idle.control)
+                process = self._send(request, sandbox, make, idle.control)
             except OSError:  # a bot has killed it, or too many descriptors are open: the spawner reports that
                 idle.end()
                 continue
@@ -248,7 +241,9 @@ class Spawner:
     def _start_process(self) -> None:
         self._process, self._requests, self._mark = start_spawner(self._folder)
 
-    def _send(self, request: Request, make: MakeProcess[P], idle: socket.socket | None = None) -> P:
+    def _send(
+        self, request: Request, sandbox: Sandbox, make: Callable[[Ends], P], idle: socket.socket | None = None
+    ) -> P:
         """Sends a request to the spawner, or to an idle supervisor by its control socket."""
         with ExitStack() as theirs:
             pipes = [os.pipe() for _ in range(3)]
@@ -271,7 +266,7 @@ class Spawner:
                 del self._idle[MAX_IDLE:]
 
             link = SupervisorLink(control, on_idle)
-            process = make(link, ours)
+            process = make(Ends(link, *ours, sandbox.layers, sandbox.group, self._keep_group))
             try:
                 send_request(idle or self._requests, request, descriptors)
             except OSError:
