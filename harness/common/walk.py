@@ -8,7 +8,7 @@ from pathlib import Path
 def entries_below(folder: str | Path, skip_closed: bool) -> Iterator[tuple[str, os.stat_result]]:
     """Yields the path and the status of everything below a folder. Follows no link.
 
-    A folder is yielded before what is in it. What was removed meanwhile is left out. OSError for a folder that cannot
+    A folder comes before its content. Leaves out what is removed meanwhile. OSError for a folder that cannot
     be read, unless these are skipped (`skip_closed`).
     """
     waiting = [os.fspath(folder)]
