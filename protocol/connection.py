@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 from msgspec import Struct
 
-from referee.protocol.codec import JSON, MAX_DEPTH, Answer, codec
+from referee.protocol.codec import JSON, MAX_DEPTH, codec
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, stray_print
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
 from referee.protocol.text import quote
@@ -216,8 +216,13 @@ class Connection:
         next_state = TRANSITIONS[self._state].get("answer")
         if next_state is None:
             raise self._error or self._misuse("answer")
-        answer = self._short_answer()
-        if answer is None:
+        rest = self._splitter.rest
+        answer = self._codec.quick(rest) if 0 < len(rest) <= self._short_bytes else None
+        if answer is not None and answer.id == self._open:  # as usual: it is short, and all that has arrived
+            self._splitter.clear()
+            self._open = None
+            result = answer.result
+        else:
             message = self._next_answer()
             if message is None:
                 return NEED_DATA
@@ -229,8 +234,6 @@ class Connection:
                 self._state = next_state
                 return error_object
             result = message["result"]
-        else:
-            result = answer.result
         self._state = next_state
         return result if decoder.answer_type is Any else decoder.typed(result)
 
@@ -268,17 +271,6 @@ class Connection:
     def _misuse(self, action: str) -> LocalProtocolError:
         cause = "" if self._error is None else f": {self._error}"
         return LocalProtocolError(f"{action} {_WORDS[self._state]}{cause}")
-
-    def _short_answer(self) -> Answer | None:
-        """Takes the answer to the open call in the usual case: it is short, and all that has arrived."""
-        rest = self._splitter.rest
-        if 0 < len(rest) <= self._short_bytes and self._error is None:
-            answer = self._codec.quick(rest)
-            if answer is not None and answer.id == self._open:
-                self._splitter.clear()
-                self._open = None
-                return answer
-        return None
 
     def _next_answer(self) -> dict[str, Any] | None:
         """Takes the answer to the open call; None = need data."""

@@ -129,8 +129,10 @@ class ModelBot(Bot):
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         if self.fault is not None or self.check_unasked() is not None:
             return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
-        self._stderr_bytes, self._said = self.program.log.start_call(), b""
-        self._conversation = []
+        log = self.program.log
+        log.call_from = log.taken
+        self._stderr_bytes = min(log.taken, log.cap_bytes)
+        self._said, self._conversation = b"", []
         if self._context.several:
             await self._context.all_read()  # to list the legal answers may take long
         spent, calls = _Spent(limit_s), self.totals.calls

@@ -38,6 +38,8 @@ class State(IntEnum):
     """The supervisor has not said that the program runs."""
     RUNNING = auto()
     """It runs, and no call is open."""
+    PAUSED = auto()
+    """No call is open, and its processes are stopped."""
     CALLING = auto()
     """It runs, and a call is open."""
     LEAVING = auto()
@@ -52,60 +54,91 @@ class State(IntEnum):
     """Nothing of it is left, and every descriptor is given back."""
 
 
-TRANSITIONS: Final[Mapping[State, Mapping[str, State]]] = {
-    State.STARTING: {
-        "started": State.RUNNING,
-        "lost": State.GONE,
-        "exit": State.ENDED,
-        "kill": State.ENDED,
-        "end": State.ENDING,
-    },
-    State.RUNNING: {
-        "call": State.CALLING,
-        "leave": State.LEAVING,
-        "exit": State.ENDED,
-        "kill": State.ENDED,
-        "end": State.ENDING,
-    },
-    State.CALLING: {"answer": State.RUNNING, "exit": State.ENDED, "kill": State.ENDED, "end": State.ENDING},
-    State.LEAVING: {"leave": State.LEAVING, "exit": State.LEFT, "kill": State.ENDED, "end": State.ENDING},
-    State.LEFT: {"leave": State.LEFT, "kill": State.LEFT, "end": State.ENDING},
-    State.ENDED: {
-        "started": State.ENDED,
-        "call": State.ENDED,
-        "answer": State.ENDED,
-        "leave": State.ENDED,
-        "exit": State.ENDED,
-        "kill": State.ENDED,
-        "end": State.ENDING,
-    },
-    State.ENDING: {
-        "answer": State.ENDING,
-        "leave": State.ENDING,
-        "exit": State.ENDING,
-        "kill": State.ENDING,
-        "end": State.ENDING,
-        "gone": State.GONE,
-    },
-    State.GONE: {"answer": State.GONE, "leave": State.GONE, "kill": State.GONE, "end": State.GONE},
+IDLE = (State.RUNNING, State.PAUSED)
+"""The states in which it waits for a call."""
+
+
+class Row(dict[str, State]):
+    """What may happen in a state, and the state that follows. LocalProtocolError for anything else."""
+
+    def __init__(self, words: str, **events: State) -> None:
+        super().__init__(events)
+        self._words = words
+
+    def __missing__(self, event: str) -> State:
+        raise LocalProtocolError(f"{event!r} cannot happen to a bot that {self._words}")
+
+
+TRANSITIONS: Final[Mapping[State, Row]] = {
+    State.STARTING: Row(
+        "is being started",
+        started=State.RUNNING,
+        lost=State.GONE,
+        exit=State.ENDED,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.RUNNING: Row(
+        "runs and no call is open",
+        call=State.CALLING,
+        pause=State.PAUSED,
+        leave=State.LEAVING,
+        exit=State.ENDED,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.PAUSED: Row(
+        "is paused",
+        call=State.CALLING,
+        leave=State.LEAVING,
+        exit=State.ENDED,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.CALLING: Row(
+        "has an open call",
+        answer=State.RUNNING,
+        exit=State.ENDED,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.LEAVING: Row(
+        "was asked to exit",
+        leave=State.LEAVING,
+        exit=State.LEFT,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.LEFT: Row("has exited as asked", leave=State.LEFT, kill=State.LEFT, end=State.ENDING),
+    State.ENDED: Row(
+        "has ended",
+        started=State.ENDED,
+        call=State.ENDED,
+        answer=State.ENDED,
+        leave=State.ENDED,
+        exit=State.ENDED,
+        kill=State.ENDED,
+        end=State.ENDING,
+    ),
+    State.ENDING: Row(
+        "is being ended",
+        answer=State.ENDING,
+        leave=State.ENDING,
+        exit=State.ENDING,
+        kill=State.ENDING,
+        end=State.ENDING,
+        gone=State.GONE,
+    ),
+    State.GONE: Row("is gone", answer=State.GONE, leave=State.GONE, kill=State.GONE, end=State.GONE),
 }
-"""What may happen in each state, and the state that follows. Anything else is a bug of ours.
+"""What may happen in each state. Anything else is a bug of ours.
 
 The supervisor reports that the process has `started`, and its `exit`; `lost` means that no supervisor has taken the
-request. The seat opens a `call` and closes it, which is an `answer` also if none came. It may ask the process to
-`leave`, `kill` it for a fault, and `end` it, at any time and more than once. When nothing is left, the process is
-`gone`. A process may end before its seat has noticed, so a call to it is legal then.
+request. The seat opens a `call` and closes it, which is an `answer` also if none came; after that, the limits may ask
+for a `pause`. The seat may ask the process to `leave`, `kill` it for a fault, and `end` it, at any time and more than
+once. When nothing is left, the process is `gone`. A process may end before its seat has noticed, so a call to it is
+legal then.
 """
-_WORDS = {
-    State.STARTING: "is being started",
-    State.RUNNING: "runs and no call is open",
-    State.CALLING: "has an open call",
-    State.LEAVING: "was asked to exit",
-    State.LEFT: "has exited as asked",
-    State.ENDED: "has ended",
-    State.ENDING: "is being ended",
-    State.GONE: "is gone",
-}
 
 
 class Program:
@@ -120,10 +153,7 @@ class Program:
 
     def happens(self, event: str) -> None:
         """Takes the state that follows an event. LocalProtocolError if the event is illegal in this state."""
-        state = TRANSITIONS[self.state].get(event)
-        if state is None:
-            raise LocalProtocolError(f"{event!r} cannot happen to a bot that {_WORDS[self.state]}")
-        self.state = state
+        self.state = TRANSITIONS[self.state][event]
 
     def start_match(self, log: Callable[[], Path | None]) -> None:
         """Counts usage and standard error from here. `log` returns the file for the latter."""
@@ -131,11 +161,13 @@ class Program:
     def end_match(self) -> None:
         """Takes the last reading and the last standard error of a match."""
 
-    def resume(self) -> None:
-        """Lets a stopped bot run again."""
+    def call(self) -> None:
+        """Opens a call: the bot runs."""
+        self.happens("call")
 
-    def pause(self) -> None:
-        """Stops the bot until `resume`, if the limits ask for that."""
+    def answer(self) -> None:
+        """Closes the call, also if no answer came. The bot is stopped until the next if the limits ask for that."""
+        self.happens("answer")
 
     async def why_silent(self, stream: str) -> Fault:
         """Returns the fault of a bot that gave no answer and has closed its end of `stream`."""
@@ -211,7 +243,6 @@ class BotProcess(Program):
         self._keep_group = ends.keep_group
         self._peak_bytes, self._room_bytes = 0, -1  # as the supervisor has reported them
         self._started = time.monotonic()
-        self._paused = False
         self._has_namespace = False  # in which its processes are, and which ends with the first of them
         self._pidfd = -1  # of the bot or its namespace's first process; unlike a pid, it is never reused
         self._reading = trio.Lock()  # one task reads messages; a cancelled one may not have noticed yet
@@ -273,16 +304,21 @@ class BotProcess(Program):
         self.meter.end_match()
         self.log.catch_up(self.stderr)
 
-    def pause(self) -> None:
-        if self.limits.pause and self.state < State.ENDED:
-            stop_all(self.root)
-            self._paused = True
+    def call(self) -> None:
+        was_paused = self.state is State.PAUSED
+        self.state = TRANSITIONS[self.state]["call"]
+        if was_paused:
+            self._resume()
 
-    def resume(self) -> None:
-        if self._paused:
-            self._paused = False
-            for pid in descendants(self.root):
-                kill(pid, signal.SIGCONT)
+    def answer(self) -> None:
+        self.state = state = TRANSITIONS[self.state]["answer"]
+        if self.limits.pause and state is State.RUNNING:
+            stop_all(self.root)
+            self.happens("pause")
+
+    def _resume(self) -> None:
+        for pid in descendants(self.root):
+            kill(pid, signal.SIGCONT)
 
     async def why_silent(self, stream: str) -> Fault:
         with trio.move_on_after(END_S):
@@ -322,8 +358,10 @@ class BotProcess(Program):
             self._watched.set()
 
     def expect_exit(self) -> None:
+        was_paused = self.state is State.PAUSED
         super().expect_exit()
-        self.resume()
+        if was_paused:
+            self._resume()
 
     async def leave(self, patience_s: float) -> int | None:
         self.close_stdin()
@@ -388,13 +426,13 @@ class BotProcess(Program):
                 self.link.wake()
             else:  # another bot of the same account may keep stopping it
                 self.link.kill()
-        self._give_back()
-        if self.group is not None:
-            self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
-            (self._keep_group if self.link.idle and self._has_namespace else Group.remove)(self.group)
-            self.group = None  # its numbers may soon be those of another bot
-        self.meter.close(self.cpu_s, self._peak_bytes)
         self.happens("gone")
+        self._give_back()
+        group, self.group = self.group, None  # its numbers may soon be those of another bot
+        if group is not None:
+            self.cpu_s = max(filter(None, (self.cpu_s, group.cpu_s())), default=None)
+            (self._keep_group if self.link.idle and self._has_namespace else Group.remove)(group)
+        self.meter.close(self.cpu_s, self._peak_bytes)
 
     async def _tree_ended(self) -> bool:
         """Waits until the supervisor has ended or is idle, for `SUPERVISOR_S` at most."""

@@ -30,8 +30,10 @@ class StderrLog:
         self._file: BinaryIO | None = None
         self._room = 0
         self._tail = b""
-        self._taken = 0  # bytes in this match, also those beyond the cap
-        self._call_from = 0  # the same number when the last call began
+        self.taken = 0
+        """Bytes in this match, also those beyond the cap."""
+        self.call_from = 0
+        """`taken` when the last call began. The seat sets it."""
         self._early: bytes | None = b""  # what came before the first match; None from then on
 
     def start_match(self, path: Callable[[], Path | None]) -> None:
@@ -41,8 +43,8 @@ class StderrLog:
         """
         early, self._early = self._early, None
         if early is None:
-            self._tail, self._taken = b"", 0
-        self._call_from = 0
+            self._tail, self.taken = b"", 0
+        self.call_from = 0
         self.close()
         self.written, self._path, self._file, self._room = None, path, None, self.cap_bytes
         if early:
@@ -72,14 +74,9 @@ class StderrLog:
         while self._read(descriptor) != b"":
             await trio.lowlevel.wait_readable(descriptor)
 
-    def start_call(self) -> int:
-        """Starts the part of the next call. Returns its place in the file, in bytes."""
-        self._call_from = self._taken
-        return min(self._taken, self.cap_bytes)
-
     def of_call(self) -> bytes:
         """Returns what was taken since the last call began; of a long text, the end."""
-        return self._tail[-new:] if (new := self._taken - self._call_from) else b""
+        return self._tail[-new:] if (new := self.taken - self.call_from) else b""
 
     def end(self) -> bytes:
         """Returns the end of what was taken."""
@@ -91,7 +88,7 @@ class StderrLog:
             data = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
             return None
-        self._taken += len(data)
+        self.taken += len(data)
         self._tail = (self._tail + data)[-CALL_BYTES:]
         if self._early is not None:
             self._early += data[: self.cap_bytes - len(self._early)]

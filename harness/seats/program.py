@@ -12,7 +12,7 @@ import trio
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player
 from referee.games.game import Game
 from referee.harness.common.records import CallCost, Metering, Model
-from referee.harness.process.bot_process import Program, State
+from referee.harness.process.bot_process import IDLE, Program
 from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
@@ -31,7 +31,6 @@ from referee.protocol.errors import RemoteProtocolError
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello, Initialize
 from referee.protocol.text import printable, quote
 
-RUNNING, CALLING = State.RUNNING, State.CALLING  # looked up here, since each call needs them
 MOST_FORGIVEN = 10
 """Most core wait that a call is forgiven, as a multiple of its limit."""
 MOST_AWAITED = 3
@@ -113,7 +112,9 @@ class Bot(Seat):
             if decoder is None:
                 self._decoders[method.name] = decoder = AnswerDecoder(method.answer_type)
             frame = wire.call(method.name, wire.encode(params), clock)
-            self._stderr_bytes = self.program.log.start_call()
+            log = self.program.log
+            log.call_from = log.taken
+            self._stderr_bytes = min(log.taken, log.cap_bytes)
             reply = await self._exchange(frame, limit_s, decoder)
             answer = reply.value
             if type(answer) is ErrorObject:
@@ -174,7 +175,7 @@ class Bot(Seat):
         Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left.
         """
         with trio.CancelScope(shield=True):
-            if orderly and self.program.state is RUNNING and self.fault is None:
+            if orderly and self.program.state in IDLE and self.fault is None:
                 if self.wire.owes_answers:
                     self.check_unasked()
                 if self.fault is None and not self.wire.owes_answers:
@@ -196,17 +197,12 @@ class Bot(Seat):
     async def _exchange(self, frame: bytes, limit_s: float, decoder: AnswerDecoder | None) -> Reply:
         """Writes a frame and reads until the answer is whole, under one deadline. No decoder: the greeting."""
         transport, wire, context, program = self.transport, self.wire, self._context, self.program
-        if program.state is RUNNING:
-            program.state = CALLING
-        else:
-            program.happens("call")
+        program.call()
         self._request = transport.put(frame)
         self._sent.append(self._request)
         keep_piece = self._pieces.append
         if transport.writes_ahead:
             await transport.write_ahead()
-        if self.limits.pause:
-            program.resume()
         now, cpu_ns = transport.now, program.cpu_ns
         try:
             cpu_before = cpu_ns()
@@ -257,8 +253,6 @@ class Bot(Seat):
             answer = self.fault or await program.why_silent("input")
             if answer.kind is FaultKind.CRASH:
                 answer = self._printed(decoder) or answer
-        if program.state is CALLING:
-            program.state = RUNNING
         self._received = received
         wall_s = ended - started
         try:
@@ -275,8 +269,7 @@ class Bot(Seat):
         totals.calls += 1
         totals.wall_s += cost.wall_s
         totals.cpu_s += cpu_s
-        if self.limits.pause and self.fault is None:
-            program.pause()
+        program.answer()
         return Reply(answer, cost)
 
     def _printed(self, decoder: AnswerDecoder | None) -> Fault | None:

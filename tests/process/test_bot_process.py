@@ -52,11 +52,11 @@ Act = Callable[[BotProcess], Awaitable[object]]
 
 
 async def call(process: BotProcess) -> None:
-    process.happens("call")
+    process.call()
 
 
 async def answer(process: BotProcess) -> None:
-    process.happens("answer")
+    process.answer()
 
 
 async def leave(process: BotProcess) -> None:
@@ -95,8 +95,6 @@ async def look(process: BotProcess) -> None:
 async def play(process: BotProcess) -> None:
     process.end_match()
     process.start_match(lambda: None)
-    process.pause()
-    process.resume()
 
 
 def signalled(process: BotProcess, pid: int, number: int) -> None:
