@@ -1,40 +1,27 @@
 """The bots of a run: started when needed, kept for the next match if they allow it, ended with the run."""
 
-import os
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
-from msgspec import Struct, field
+from msgspec import Struct
 
-from referee.harness.common.errors import NotIsolated, RunError
+from referee.harness.common.errors import RunError
 from referee.harness.common.nurseries import ungrouped
-from referee.harness.common.paths import REPLAYS, TOURNAMENTS
 from referee.harness.isolation import plan
-from referee.harness.isolation.hidden_files import HiddenFiles
-from referee.harness.isolation.layers.namespaces import BASE
-from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
-from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
-from referee.harness.isolation.spawner import Spawner, open_spawner
-from referee.harness.process.limits import Limits, rlimits
+from referee.harness.isolation.spawner import open_spawner
+from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
-from referee.harness.programs import build_cache, kinds
+from referee.harness.programs import kinds
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.process_start import (
-    SETTINGS,
-    environment,
-    scratch_variables,
-)
-from referee.harness.programs.start_problem import start_hint
 from referee.harness.seats.program import Bot
-from referee.harness.seats.scratch_folders import ScratchFolders
+from referee.harness.seats.scratch_folders import scratch_folder
 from referee.harness.seats.seat import Seat
-from referee.harness.seats.start import MakePipes, Start
+from referee.harness.seats.start import MakePipes
+from referee.harness.seats.starter import Starter
 
 MakeSeat = Callable[[Entrant, Limits], Seat | None]
 """Makes the seat of an entrant, before its kind is asked; None = its kind makes it."""
@@ -49,37 +36,19 @@ class Roster(Struct, eq=False):
     """Provides the seats of matches. Made by `open_roster`."""
 
     limits: Limits
-    _spawner: Spawner
+    _starter: Starter
     _nursery: trio.Nursery
-    _folders: ScratchFolders
-    _rlimits: Mapping[str, int]
-    _make_pipes: MakePipes
     _make_seat: MakeSeat
     starts: list[float] = []
     """Seconds from the start of a match to the last greeting, for matches that had to start bots. The reader must
     clear it."""
     _idle: dict[Entrant, list[Seat]] = {}
     _expected: tuple[Entrant, ...] = ()
-    _shown: dict[Entrant, tuple[str, ...]] = {}
-    _plans: dict[Entrant, SandboxPlan] = {}
-    _hidden_by_plans: tuple[HiddenFiles, tuple[str, ...]] | None = None
-    _environment: dict[str, str] = field(default_factory=environment)
-    _scratches: dict[Seat, Path | None] = {}
-    """All bots, and the scratch folders that go with them."""
-    _not_hidden_yet: list[str] = []
-    """Replays in folders that are hidden already. The next start hides them: a series has one for every match."""
-    _hidden: HiddenFiles = field(default_factory=lambda: HiddenFiles().extended((), (REPLAYS, TOURNAMENTS)))
 
     async def hide(self, files: Iterable[Path] = (), folders: Sequence[Path] = ()) -> None:
         """Hides replays, and folders of replays, from bots that start from now on. Ends waiting bots that see more."""
-        elsewhere: list[str] = []
-        for file in map(os.path.abspath, files):
-            known = os.path.dirname(file) in self._hidden.places and not os.path.islink(file)
-            (self._not_hidden_yet if known else elsewhere).append(file)
-        if elsewhere or folders:
-            before, self._hidden = self._hidden, self._hidden.extended(elsewhere, folders)
-            if self._hidden.places != before.places:
-                await self.shrink(0)
+        if self._starter.hide(files, folders):
+            await self.shrink(0)
 
     async def take(self, entrant: Entrant) -> Seat:
         """Returns a seat for one match. RunError if its program cannot be started."""
@@ -152,10 +121,16 @@ class Roster(Struct, eq=False):
                 del self._idle[entrant]
         await self.end(ended)
 
+    async def start(self, entrant: Entrant) -> Bot:
+        """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
+        bot = await self._starter.start(entrant)
+        self._nursery.start_soon(bot.watch)
+        return bot
+
     async def end(self, seats: Iterable[Seat], orderly: bool = True) -> None:
         """Ends seats side by side, and removes their scratch folders."""
         seats = list(seats)
-        folders = [self._scratches.pop(seat) for seat in seats if seat in self._scratches]
+        folders = self._starter.forget(seats)
         try:
             async with trio.open_nursery() as nursery:
                 for seat in seats:
@@ -163,98 +138,12 @@ class Roster(Struct, eq=False):
                 for entrant in self._to_be_started():
                     nursery.start_soon(self._prepare, entrant)
         finally:
-            self._spawner.end_strays()
-            for folder in filter(None, folders):
-                self._folders.give_back(folder)
+            self._starter.clear(folders)
 
     async def close(self, orderly: bool) -> None:
         """Ends all bots that were started, also those in a match."""
         self._expected = ()
-        await self.end(list(self._scratches), orderly)
-        self._spawner.remove_groups()
-
-    async def start(self, entrant: Entrant) -> Bot:
-        """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
-        how = _start_of(entrant)
-        sandboxes = self._plan(entrant)
-        shared = sandboxes.scratch if plan.shares_scratch(sandboxes.layers) else None
-        try:
-            scratch = shared or self._folders.take()
-        except OSError as error:
-            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        env = (self._environment if entrant.image is None else SETTINGS) | dict(entrant.variables)
-        env |= scratch_variables(scratch)
-        try:
-            sandbox = sandboxes.make(scratch, self._spawner.kept_group)
-            argv = how.command(entrant.argv, self.limits.memory_bytes)
-            make = partial(how.process, limits=how.limits(self.limits), scratch=scratch)
-            process = await self._spawner.start(argv, entrant.cwd, env, make, self._rlimits, sandbox)
-        except BaseException as error:
-            if not shared:
-                self._folders.give_back(scratch)
-            if isinstance(error, (OSError, RunError)):
-                raise _not_started(entrant, error) from error
-            raise
-        bot = how.seat(process, self._make_pipes, self.limits, entrant)
-        self._scratches[bot] = None if shared else scratch
-        self._nursery.start_soon(bot.watch)
-        return bot
-
-    def _plan(self, entrant: Entrant) -> SandboxPlan:
-        """Returns the plan for the sandboxes of a program. It is made again only if it may show or hide other files."""
-        if self._not_hidden_yet:
-            self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
-        hidden = self._hidden, self._hidden.existing_places()
-        if hidden != self._hidden_by_plans:
-            self._hidden_by_plans = hidden
-            self._plans.clear()
-        if (made := self._plans.get(entrant)) is None:
-            try:
-                made = self._new_plan(entrant)
-                if plan.shares_scratch(made.layers):
-                    self._folders.make_shared()
-            except NotIsolated as error:
-                raise NotIsolated(f"{entrant.name} is not started: {error}") from error
-            except (OSError, RunError) as error:
-                raise _not_started(entrant, error) from error
-            if not made.lists_entries:
-                self._plans[entrant] = made
-        return made
-
-    def _new_plan(self, entrant: Entrant) -> SandboxPlan:
-        how = _start_of(entrant)
-        limits = how.limits(self.limits)
-        if entrant not in self._shown:  # looked up once, because it searches folders
-            self._shown[entrant] = () if entrant.image is not None else _shown(entrant)
-        spec = SandboxSpec(
-            named=how.command(entrant.named_words, self.limits.memory_bytes),
-            cwd=entrant.cwd,
-            path=self._environment.get("PATH", ""),
-            scratch=self._folders.shared if entrant.image is None else Path(BASE),
-            whole=(*self._shown[entrant], *how.folders()),
-            memory_bytes=limits.memory_bytes,
-            processes=limits.processes,
-            scratch_bytes=limits.scratch_bytes,
-            hidden=self._hidden,
-            submitted=None if entrant.named is None else entrant.argv,
-            image=entrant.image,
-        )
-        return plan.plan_sandbox(limits.isolation, spec)
-
-
-def _shown(entrant: Entrant) -> tuple[str, ...]:
-    """Returns what an entrant may read besides its own folder: the builds that its command names, and its kind's."""
-    words = entrant.named_words
-    return (*build_cache.builds_in((*words, str(entrant.cwd))), *kinds.shown(words))
-
-
-def _start_of(entrant: Entrant) -> Start:
-    return kinds.called(entrant.kind).start() or Start()
-
-
-def _not_started(entrant: Entrant, error: Exception) -> RunError:
-    hint = start_hint(entrant.argv[0]) if entrant.image is None else ""
-    return RunError(f"{entrant.name} cannot be started: {error}{hint}")
+        await self.end(self._starter.started, orderly)
 
 
 @asynccontextmanager
@@ -263,11 +152,10 @@ async def open_roster(
 ) -> AsyncIterator[Roster]:
     """Opens the roster of a run. When the block ends, in whatever way, nothing that it started is alive."""
     need_descriptors()
-    with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch, ungrouped():
+    with plan.vacate_cgroup(limits.isolation), scratch_folder() as scratch, ungrouped():
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(stall_clock().beat)
-            folders = ScratchFolders(scratch)
-            roster = Roster(limits, spawner, nursery, folders, rlimits(limits), make_pipes, make_seat)
+            roster = Roster(limits, Starter(limits, spawner, scratch, make_pipes), nursery, make_seat)
             done = False
             try:
                 yield roster
@@ -276,16 +164,3 @@ async def open_roster(
                 with trio.CancelScope(shield=True):
                     await roster.close(orderly=done)
                 nursery.cancel_scope.cancel()
-
-
-@contextmanager
-def _scratch_folder() -> Iterator[Path]:
-    """Makes a temporary folder, and removes it with everything that bots have put there."""
-    try:
-        folder = tempfile.mkdtemp(prefix="referee-")
-    except OSError as error:
-        raise RunError(f"no temporary folder can be made: {error.strerror or error}; set TMPDIR to one") from error
-    try:
-        yield Path(folder)
-    finally:
-        remove(folder)

@@ -4,8 +4,12 @@ Making and removing a folder costs 0.15 ms of CPU time, and up to milliseconds o
 """
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from referee.harness.common.errors import RunError
 from referee.harness.isolation.removal import remove
 
 MAX_KEPT = 8
@@ -66,3 +70,16 @@ def _state(folder: Path) -> tuple[int, ...]:
     """
     found = os.lstat(folder)
     return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_ctime_ns
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Makes the temporary folder of a run, and removes it with everything that bots have put there. RunError."""
+    try:
+        folder = tempfile.mkdtemp(prefix="referee-")
+    except OSError as error:
+        raise RunError(f"no temporary folder can be made: {error.strerror or error}; set TMPDIR to one") from error
+    try:
+        yield Path(folder)
+    finally:
+        remove(folder)
