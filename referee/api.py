@@ -15,7 +15,7 @@ from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game, TimeControl
 from referee.harness.common import maps
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import FOR_USERS, RunError, UsageError, first_of, leaves
 from referee.harness.common.known_games import typed_game
 from referee.harness.common.type_errors import in_words
 from referee.harness.match import rule_options
@@ -294,21 +294,6 @@ def _unwrapped() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        raise (_ours(group) or _single(group)) from None  # the group says nothing more, in many lines
-
-
-def _single(error: BaseException) -> BaseException:
-    """Returns the only exception in nested groups, but for cancelled tasks."""
-    while isinstance(error, BaseExceptionGroup):
-        others = error.split(trio.Cancelled)[1] or error
-        if len(others.exceptions) > 1:
-            return error
-        error = others.exceptions[0]
-    return error
-
-
-def _ours(error: BaseException) -> BaseException | None:
-    """Returns the first of our errors in nested groups."""
-    if isinstance(error, BaseExceptionGroup):
-        return next(filter(None, map(_ours, error.exceptions)), None)
-    return error if isinstance(error, RunError | UsageError) else None
+        alone = [leaf for leaf in leaves(group) if not isinstance(leaf, trio.Cancelled)] or [*leaves(group)]
+        # A group says nothing more, in many lines.
+        raise (first_of(group, *FOR_USERS) or (alone[0] if len(alone) == 1 else group)) from None

@@ -17,7 +17,7 @@ from pathlib import Path
 import trio
 
 from referee.addons.rules.messages import MEMORY_BYTES, STARTUP_S
-from referee.harness.common.errors import FOR_USERS, RunError
+from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
@@ -198,7 +198,7 @@ class Host:
         try:
             trio.run(self._live)
         except BaseException as error:
-            first = _first(error)
+            first = first_of(error, *FOR_USERS) or next(leaves(error))
             if not self._ready.done():
                 self._ready.set_exception(first)
             elif isinstance(first, RunError):
@@ -262,11 +262,3 @@ def close_all() -> None:
     """Ends every rules program of this process."""
     for host in list(_open):
         host.close()
-
-
-def _first(error: BaseException) -> BaseException:
-    """Returns the first error of a group that is meant for the user, or the error itself."""
-    while isinstance(error, BaseExceptionGroup):
-        told = error.split(FOR_USERS)[0]
-        error = (told or error).exceptions[0]
-    return error

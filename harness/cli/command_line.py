@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from cyclopts import (
     App,
@@ -44,7 +44,7 @@ from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
-from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError
+from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError, first_of
 from referee.harness.common.installed import version
 from referee.harness.common.paths import expanded
 from referee.harness.isolation.self_protection import (
@@ -62,7 +62,6 @@ from referee.harness.programs.entrant import check_utf8
 MOST_OF_A_PATH = 200
 DEEPEST = 2
 """The most words of a command's name, as of `replay show`."""
-E = TypeVar("E", bound=BaseException)
 
 
 class Failure(Struct, frozen=True):
@@ -201,9 +200,9 @@ def _commands(words: Sequence[str]) -> tuple[str, ...]:
 
 def _ended_by(error: BaseException, words: Sequence[str]) -> int:
     """Prints why a command failed, and returns the exit code. A bug of ours is raised with its trace."""
-    so_far = _inside(error, SoFar)
+    so_far = first_of(error, SoFar)
     cause = so_far.cause if so_far else error
-    if _inside(cause, BrokenPipeError):
+    if first_of(cause, BrokenPipeError):
         discard()  # as `head` closes the pipe
         return PLAYED
     failure = _message(cause, words)
@@ -226,21 +225,21 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     """Returns message and exit code of an error; None if it is a bug of ours."""
     if isinstance(error, CycloptsError):
         return _other_command(words) or _wrong_words(error) or " ".join(str(error).split()), USAGE
-    if _inside(error, FileNotFoundError) and not _folder():
+    if first_of(error, FileNotFoundError) and not _folder():
         return "the current folder was removed; change to another one, and repeat the command", USAGE
-    if wrong := _inside(error, UsageError):
+    if wrong := first_of(error, UsageError):
         return _other_command(words) or str(wrong), USAGE
-    if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
+    if (failed := first_of(error, OSError)) and failed.errno in TOO_MANY:
         return str(no_room()), NO_ROOM
     if failed and (failed.errno == errno.EFBIG or is_file_size_too_small()):
         return str(no_file_size()), NO_ROOM
-    if ended := _inside(error, Ended):
+    if ended := first_of(error, Ended):
         return str(ended), BY_SIGNAL + ended.number
-    if _inside(error, KeyboardInterrupt):
+    if first_of(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
     kinds = ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM), (NotTested, NOT_TESTED), (RunError, FAILED))
     for kind, code in kinds:
-        if failure := _inside(error, kind):
+        if failure := first_of(error, kind):
             return str(failure) + _other_place(str(failure), words), code
     if failed and (path := _typed_path(failed.filename, words)):
         return f"{short([path], MOST_OF_A_PATH)[0]}: {failed.strerror}", USAGE
@@ -343,10 +342,3 @@ def _unknown(error: UnknownOptionError, command: str) -> str:
             return f"there is no option {typed}; use {flag} {name.removeprefix('build_')}=VALUE"
     near = get_close_matches(typed, sorted(flags), 1)
     return f"there is no option {typed}; " + (f"did you mean {near[0]}?" if near else f"see `{command} --help --all`")
-
-
-def _inside(error: BaseException, kind: type[E]) -> E | None:
-    """Returns the first exception of this kind, also inside of groups."""
-    if isinstance(error, BaseExceptionGroup):
-        return next(filter(None, (_inside(inner, kind) for inner in error.exceptions)), None)
-    return error if isinstance(error, kind) else None

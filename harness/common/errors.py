@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+Kind = TypeVar("Kind", bound=BaseException)
 
 
 class UsageError(Exception):
@@ -26,6 +29,20 @@ class NotTested(RunError):
 
 FOR_USERS = (UsageError, NoRoom, RunError)
 """All of them, with those that are derived from these."""
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yields the exceptions in nested groups; an exception that is no group alone."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def first_of(error: BaseException, *kinds: type[Kind]) -> Kind | None:
+    """Returns the first exception of these kinds, also inside of groups."""
+    return next((leaf for leaf in leaves(error) if isinstance(leaf, kinds)), None)
 
 
 def reason(error: Exception) -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import trio
 
-from referee.harness.common.errors import FOR_USERS
+from referee.harness.common.errors import FOR_USERS, leaves
 
 
 @contextmanager
@@ -17,10 +17,7 @@ def ungrouped() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        failures, others = group.split(FOR_USERS)
-        if failures is None or (others is not None and others.split(trio.Cancelled)[1] is not None):
+        failures = [leaf for leaf in leaves(group) if not isinstance(leaf, trio.Cancelled)]
+        if not failures or not all(isinstance(failure, FOR_USERS) for failure in failures):
             raise
-        failure: BaseException = failures
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise failure from None
+        raise failures[0] from None

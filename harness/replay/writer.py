@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.common.errors import FOR_USERS, RunError
+from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves
 from referee.harness.common.paths import REPLAYS
 from referee.harness.common.records import CallCost
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
@@ -293,9 +293,7 @@ def _await_reader(file: int) -> None:
 
 def _why(error: BaseException) -> str:
     """Returns, in a few words, what ended a match early."""
-    while isinstance(error, BaseExceptionGroup):
-        known = error.subgroup((*FOR_USERS, KeyboardInterrupt))
-        error = (known or error).exceptions[0]
+    error = first_of(error, *FOR_USERS, KeyboardInterrupt) or next(leaves(error))
     if isinstance(error, FOR_USERS):
         return str(error).partition("\n")[0]
     if isinstance(error, KeyboardInterrupt):
