@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from referee.harness.check.findings import Added, GameCheck
     from referee.harness.cli.doctor import Tool
     from referee.harness.common.kept_rules import KeptRules
+    from referee.harness.common.measures import Measure
     from referee.harness.match.series import PlaySeries
     from referee.harness.programs.kinds import Kind
     from referee.harness.programs.targets import Target
@@ -56,6 +57,10 @@ class Hooks(Protocol):
     @_spec
     def commands(self) -> list[Iterable[Command]]:
         """Returns the commands that an add-on adds."""
+
+    @_spec
+    def measures(self) -> "list[Iterable[Measure]]":
+        """Returns what a call may cost beside time and CPU."""
 
     @_spec
     def findings(self) -> "list[Iterable[Added]]":

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.relay import BYTES_A_TOKEN
+from referee.addons.llm.settings import ModelSettings
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError
-from referee.harness.common.records import ModelSettings
 from referee.tools import generated
 from referee.tools.prompted import turns
 

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from referee.addons.web.server.link import WebLink
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.contract import Call, Fault, FaultKind, Notice
-from referee.harness.common.records import CallCost
+from referee.harness.common.records import Cost
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Clock, Initialize
 
@@ -135,7 +135,7 @@ class AibgSeat(Seat):
         self.totals.wall_s += elapsed
         in_time = self._action is not None and elapsed <= limit_s
         late = Fault(FaultKind.TIMEOUT, f"no action within {limit_s:g} s")
-        return Reply({"action": text} if in_time else late, CallCost(elapsed))
+        return Reply({"action": text} if in_time else late, Cost(elapsed))
 
     async def _happens_by(self, moment: float, event: trio.Event) -> bool:
         """Waits for an event. False if it has not come although the web process has said what came until `moment`."""

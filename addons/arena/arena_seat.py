@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
-from referee.harness.common.records import CallCost
+from referee.harness.common.records import Cost
 from referee.harness.match.bell import Bell
 from referee.harness.match.pause import PauseControl
 from referee.harness.process import stall_clock
@@ -198,7 +198,7 @@ class ArenaSeat(OutOfTurnSeat):
         self.totals.wall_s += elapsed
         move.acknowledge(self.clock_ms)
         value = self._checked(move.action) if in_time else self._overdue(move.action, limit_s)
-        return Reply(value, CallCost(elapsed))
+        return Reply(value, Cost(elapsed))
 
     def _checked(self, action: dict[str, Any]) -> dict[str, Any] | Fault:
         """Returns the move, or the fault of a flip without a cause."""
@@ -388,7 +388,7 @@ class ArenaSeat(OutOfTurnSeat):
     def _no_move(self, limit_s: float) -> Reply:
         if self._swept == self.terms.not_started or (not self._moves and (self._is_free() or not self.events.started)):
             return Reply(Fault(FaultKind.TIMEOUT, self.terms.not_started))
-        return Reply(no_answer(limit_s), CallCost(limit_s))
+        return Reply(no_answer(limit_s), Cost(limit_s))
 
     def _overdue(self, action: dict[str, Any], limit_s: float) -> Fault:
         """Shows a move that came too late, and returns the fault."""

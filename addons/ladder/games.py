@@ -17,6 +17,7 @@ from referee.addons.tournament.execution.worker_messages import Assignment, Cont
 from referee.addons.tournament.execution.worker_pool import WorkerPool
 from referee.games.game import Game
 from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.measures import measured
 from referee.harness.replay.lines import Ending
 from referee.protocol.messages import Encoding
 
@@ -79,7 +80,7 @@ def line_of_game(replay: Sequence[bytes], game: Game, claim: str, is_module: Seq
     ending = msgspec.json.decode(replay[-1], type=Ending)
     assert ending.result is not None
     costs = [
-        (seat.fuel or 0) if module else round(seat.wall_s * 1e6) // US_PER_MS
+        (measured(seat, "fuel") or 0) if module else round(seat.wall_s * 1e6) // US_PER_MS
         for seat, module in zip(ending.seats, is_module, strict=True)
     ]
     return GameLine(

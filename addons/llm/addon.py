@@ -1,10 +1,14 @@
 """Language models."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from referee.addons.llm.kind import MODEL
 from referee.harness.addons import hook
 from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.common.measures import Measure
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -15,3 +19,10 @@ WORDS = ("model", "token", "prompt")
 @hook
 def kinds() -> Iterable[Kind]:
     return (MODEL,)
+
+
+@hook
+def measures() -> "Iterable[Measure]":
+    from referee.addons.llm.measure import TOKENS
+
+    return (TOKENS,)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from referee.addons.llm.settings import ModelSettings
 from referee.games.contract import Player
-from referee.harness.common.records import ModelSettings
+from referee.harness.common.measures import measured
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
 
@@ -46,7 +47,7 @@ class Model(Kind):
     def from_transcript(self, replay: "Replay", player: Player) -> Entrant | None:
         from referee.addons.llm.transcripts import model_of
 
-        return model_of(replay, player) if player in replay.header.models else None
+        return model_of(replay, player) if player in measured(replay.header, "models") else None
 
 
 MODEL = Model()

@@ -4,7 +4,7 @@ The program runs in a sandbox without network. The seat judges each answer befor
 may answer again after an illegal one.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from math import inf
 from types import NoneType
@@ -17,15 +17,18 @@ from msgspec import UNSET, Struct
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.functions import PREPARE, QUESTION, READ, RETHINK
+from referee.addons.llm.measure import TOKENS
 from referee.addons.llm.questions import answer_schema, match_variables, turn_variables
 from referee.addons.llm.relay import Received, Relay, Trouble
+from referee.addons.llm.settings import ModelSettings
 from referee.addons.llm.transcripts import FromTranscript, TranscriptRelay
+from referee.addons.llm.use import Exchange, ModelUse
 from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.dice import Dice, derive_seed
 from referee.games.game import Game
 from referee.harness.common.errors import RunError
-from referee.harness.common.records import CallCost, Exchange, Model, ModelSettings, ModelUse
+from referee.harness.common.records import Cost
 from referee.harness.process.bot_process import BotProcess, Program
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Transport
@@ -120,15 +123,15 @@ class ModelBot(Bot):
         except _Failed as failed:
             return Reply(self._finish(Fault(failed.fault.kind, f"initialize: {failed.fault.detail}")), reply.cost)
         self._system = {"role": "system", "content": text}
-        self.totals = CallTotals(model=ModelUse())
+        self.totals = CallTotals(measured={TOKENS.name: ModelUse(), "model_clock": self.limits.model_clock})
         return reply
 
-    def record(self, game: Game, seed: int, player: Player) -> Model:
-        return llm_spec.record_of(self.settings, game, derive_seed(seed, "seat", player))
+    def record(self, game: Game, seed: int, player: Player) -> Mapping[str, Any]:
+        return {"models": llm_spec.record_of(self.settings, game, derive_seed(seed, "seat", player))}
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         if self.fault is not None or self.check_unasked() is not None:
-            return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
+            return Reply(self.fault, Cost(stderr_bytes=self._stderr_bytes))
         log = self.program.log
         log.call_from = log.taken
         self._stderr_bytes = min(log.taken, log.cap_bytes)
@@ -143,17 +146,9 @@ class ModelBot(Bot):
             if value.fatal:
                 self._finish(value)
         self.totals.calls = calls + 1
-        assert self.totals.model is not None
-        self.totals.model += spent.use
-        cost = CallCost(
-            spent.wall_s,
-            spent.cpu_s,
-            spent.waited_s,
-            spent.slowed,
-            self._stderr_bytes,
-            model=spent.use,
-            transcript=tuple(spent.exchanges),
-        )
+        self.totals.measured[TOKENS.name] += spent.use
+        measured = {TOKENS.name: spent.use, "transcript": tuple(spent.exchanges)}
+        cost = Cost(spent.wall_s, spent.cpu_s, spent.waited_s, spent.slowed, self._stderr_bytes, measured)
         return Reply(value, cost)
 
     async def _answer(self, call: Call, spent: _Spent) -> Any:
@@ -277,7 +272,8 @@ class ModelBot(Bot):
 
     def _tokens(self, spent: _Spent) -> int:
         """Returns the tokens of this match so far."""
-        return (self.totals.model or ModelUse()).tokens + spent.use.tokens
+        used: ModelUse = self.totals.measured.get(TOKENS.name, ModelUse())
+        return used.tokens + spent.use.tokens
 
     def _over_budget(self, spent: _Spent) -> Fault:
         return Fault(

@@ -20,10 +20,10 @@ from jinja2 import Environment, TemplateSyntaxError
 from msgspec import Struct
 
 from referee.addons.llm.kind import MODEL
+from referee.addons.llm.settings import Model, ModelSettings
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import HOME, expanded, game_file, read_limited
-from referee.harness.common.records import Model, ModelSettings
 from referee.harness.programs import adapter_options
 from referee.harness.programs.entrant import Entrant, Parsed
 

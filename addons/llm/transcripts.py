@@ -14,10 +14,12 @@ from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.completions import Completion
 from referee.addons.llm.kind import MODEL
 from referee.addons.llm.relay import Received, Trouble
+from referee.addons.llm.settings import ModelSettings
+from referee.addons.llm.use import Exchange, ModelUse
 from referee.games.contract import FaultKind, Player
 from referee.harness.common.errors import UsageError
+from referee.harness.common.measures import measured
 from referee.harness.common.paths import HOME
-from referee.harness.common.records import Exchange, ModelSettings, ModelUse
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
@@ -91,14 +93,14 @@ def _kept(exchange: Exchange) -> Kept:
 
 def model_of(replay: Replay, player: Player) -> Entrant:
     """Returns the model of a replay as its transcript has it. UsageError if no transcript was kept."""
-    model = replay.header.models.get(player)
+    model = measured(replay.header, "models").get(player)
     kept, troubles = list[tuple[Kept, ...]](), list[str]()
     for line in replay.lines[1:]:
         try:
             turn = msgspec.json.decode(line, type=Turn)
         except (msgspec.MsgspecError, RecursionError):
             continue  # no turn: what reads the replay says whether it is wrong
-        exchanges, fault = turn.transcript.get(player, ()), turn.faults.get(player)
+        exchanges, fault = measured(turn, "transcript").get(player, ()), turn.faults.get(player)
         failed = fault.detail if fault is not None and fault.kind is FaultKind.ERROR else ""
         if exchanges or failed:
             kept.append(tuple(map(_kept, exchanges)))

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from referee.addons.tournament.statistics.score import Sample, Strength, llr
 from referee.addons.tournament.statistics.score import strength as strength_of
+from referee.addons.tournament.store.ledger import Use
 from referee.harness.common.errors import UsageError
-from referee.harness.common.records import ModelUse
 
 LOOK_EVERY = 8
 """Seed groups between two looks at the likelihood ratio: every look is a chance to err."""
@@ -175,9 +175,9 @@ class Report(Struct, kw_only=True):
     """How many games that were played the machine may have decided, in words, as for a tournament."""
     varied: str = ""
     """How the beginnings of games vary, in words; empty = they do not."""
-    model_new: ModelUse | None = None
+    model_new: Use | None = None
     """The tokens and cost of the new bot in all games that were played; None if it is no language model."""
-    model_old: ModelUse | None = None
+    model_old: Use | None = None
     duration_s: float = 0.0
     ledger: str = ""
     """The folder with all games."""

@@ -12,6 +12,7 @@ from referee.harness.programs.targets import Target
 if TYPE_CHECKING:
     from referee.harness.check.findings import Added
     from referee.harness.cli.doctor import Tool
+    from referee.harness.common.measures import Measure
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -22,6 +23,13 @@ WORDS = ("wasm", "fuel")
 @hook
 def kinds() -> Iterable[Kind]:
     return (MODULE,)
+
+
+@hook
+def measures() -> "Iterable[Measure]":
+    from referee.addons.wasm.measure import FUEL
+
+    return (FUEL,)
 
 
 @hook

@@ -8,6 +8,7 @@ from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
 from referee.games.contract import Player
 from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.measures import measured
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -21,7 +22,7 @@ def kept_module(replay: Path, player: Player) -> Path:
 
 def keep_modules(replay: Replay) -> None:
     """Copies the modules of the metered bots next to the replay. RunError if that fails."""
-    for player in replay.header.metered:
+    for player in measured(replay.header, "metered"):
         module, kept = runner.module_of(replay.header.commands[player]), kept_module(replay.path, player)
         try:
             kept.write_bytes(module.read_bytes())
@@ -34,10 +35,10 @@ def found_modules(replay: Replay) -> dict[Player, Path]:
 
     UsageError if one is missing, or if no bot was metered.
     """
-    if not replay.header.metered:
+    if not measured(replay.header, "metered"):
         raise UsageError(f"{replay.path}: no bot was metered, so no other run must give the same match")
     modules = {}
-    for player in sorted(replay.header.metered):
+    for player in sorted(measured(replay.header, "metered")):
         kept, command = kept_module(replay.path, player), replay.header.commands[player]
         in_cache = runner.module_of(command) if runner.in_cache(command) else None
         found = kept if kept.is_file() else in_cache
@@ -56,7 +57,7 @@ def module_entrant(replay: Replay, player: Player, module: Path, context: BuildC
     header = replay.header
     name, command = header.setup.names[player], header.commands[player]
     arguments = runner.arguments_of(command)  # the rest could start any program
-    argv = runner.command(module.resolve(), context, arguments, target, header.metered[player].prices)
+    argv = runner.command(module.resolve(), context, arguments, target, measured(header, "metered")[player].prices)
     return Entrant(name, argv, module.resolve().parent, MODULE.name)
 
 
@@ -64,7 +65,7 @@ def recorded_entrant(
     replay: Replay, player: Player, command: Sequence[str], folder: str, context: BuildContext
 ) -> Entrant | None:
     """Returns a metered bot of a replay, compiled here; None if no module with the recorded hash is left."""
-    recorded = replay.header.metered.get(player)
+    recorded = measured(replay.header, "metered").get(player)
     places = [kept_module(replay.path, player)]
     if runner.in_cache(command):
         places.append(runner.module_of(command))

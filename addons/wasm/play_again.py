@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 
 from referee.addons.wasm import runner
+from referee.addons.wasm.measure import FUEL
 from referee.addons.wasm.transport import GUARD
 from referee.games.contract import Call, Fault, Player
 from referee.harness.common.errors import UsageError
+from referee.harness.common.measures import measured
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match.match import Match, play
 from referee.harness.match.replay_prefix import ReplayPrefix
@@ -78,7 +80,7 @@ async def play_again(replay: Replay, bots: Mapping[Player, Entrant], wide_limits
 
 def _check_modules(replay: Replay, bots: Mapping[Player, Entrant]) -> None:
     """Difference if a program is not the one that played."""
-    for player, recorded in replay.header.metered.items():
+    for player, recorded in measured(replay.header, "metered").items():
         name, now = replay.header.setup.names[player], runner.metering(bots[player].argv)
         if now.sha256 != recorded.sha256:
             raise Difference(
@@ -154,14 +156,16 @@ def _parts(line: bytes, metered: tuple[Player, ...]) -> dict[str, Any]:
         turn = msgspec.json.decode(line, type=Turn)
         for player in metered:
             parts[f"answer of seat {player}"] = turn.answers.get(player, turn.faults.get(player))
-            parts[f"fuel of seat {player}"] = turn.fuel.get(player)
+            parts[f"fuel of seat {player}"] = measured(turn, FUEL.name).get(player)
             parts[f"time of seat {player} in µs"] = turn.wall_us.get(player)
         return {**parts, "events": turn.events, "hash": turn.hash}
     if line.startswith(b'{"result":'):
         ending = msgspec.json.decode(line, type=Ending)
         for player in metered:
-            parts[f"fuel of seat {player}"] = ending.seats[player].fuel
-            faults = [(each.kind, each.detail, each.fuel) for each in ending.faults if each.player == player]
+            parts[f"fuel of seat {player}"] = measured(ending.seats[player], FUEL.name)
+            faults = [
+                (each.kind, each.detail, measured(each, FUEL.name)) for each in ending.faults if each.player == player
+            ]
             parts[f"faults of seat {player}"] = faults
         return {**parts, "result": ending.result}
     return {"line": line}

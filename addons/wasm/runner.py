@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 
 from referee.addons.wasm.frames import USES_EVERY
+from referee.addons.wasm.measure import Metering
 from referee.addons.wasm.options import MEMORY, PRICED, PULLEY, TARGET
 from referee.addons.wasm.prices import GROWN_BYTE, HOST_BYTE, HOST_CALL, PRICES, UNITS_PER_MS, UNITS_PER_NS, VERSIONS
 from referee.harness.common import installed
 from referee.harness.common.errors import RunError
 from referee.harness.common.paths import HOME
-from referee.harness.common.records import Metering
 from referee.harness.isolation import c_programs
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.build import build_source

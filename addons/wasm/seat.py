@@ -1,16 +1,18 @@
 """A metered bot at a seat: a module of WebAssembly, whose limits of time hold in fuel."""
 
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from referee.addons.wasm import runner
+from referee.addons.wasm.measure import FUEL
 from referee.addons.wasm.prices import UNITS_PER_MS, UNITS_PER_S
 from referee.addons.wasm.transport import Metered, MeteredProcess
 from referee.games.contract import Call, Fault, FaultKind, Player
 from referee.games.game import Game
-from referee.harness.common.records import Metering
 from referee.harness.isolation.spawner import Ends
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
@@ -57,8 +59,8 @@ class MeteredBot(Bot):
         super().__init__(transport, program, limits)
         self._command = command
 
-    def record(self, game: Game, seed: int, player: Player) -> Metering:
-        return runner.metering(self._command)
+    def record(self, game: Game, seed: int, player: Player) -> Mapping[str, Any]:
+        return {"metered": runner.metering(self._command)}
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self.wire = Connection(self.limits.frame_bytes)
@@ -66,7 +68,7 @@ class MeteredBot(Bot):
         limits = msgspec.structs.replace(match.limits, fuel_per_ms=UNITS_PER_MS, call_ms=fuel_ms)
         reply = await super().greet(msgspec.structs.replace(match, limits=limits), context)
         self.handshake = msgspec.structs.replace(self.handshake, reuse=True)
-        self.totals.fuel = 0
+        self.totals.measured[FUEL.name] = 0
         return reply
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
@@ -84,17 +86,22 @@ class MeteredBot(Bot):
         fuel_ms = self.limits.fuel // UNITS_PER_MS
         return fuel_ms if call_ms is None else min(call_ms, fuel_ms)
 
+    def _used(self) -> int:
+        """Returns the units of this match so far."""
+        used: int = self.totals.measured.get(FUEL.name, 0)
+        return used
+
     def _cpu_left_s(self) -> float:
         limit_s = self.limits.cpu_s
-        return inf if limit_s is None else max(0.0, limit_s - (self.totals.fuel or 0) / UNITS_PER_S)
+        return inf if limit_s is None else max(0.0, limit_s - self._used() / UNITS_PER_S)
 
     async def _exchange(self, frame: bytes, limit_s: float, decoder: AnswerDecoder | None) -> Reply:
         reply = await super()._exchange(frame, limit_s, decoder)
         fuel = self.transport.used
-        self.totals.fuel = (self.totals.fuel or 0) + fuel
+        self.totals.measured[FUEL.name] = self._used() + fuel
         if self.transport.spent and isinstance(reply.value, Fault):
             self._finish(reply.value)
-        return Reply(reply.value, msgspec.structs.replace(reply.cost, fuel=fuel))
+        return Reply(reply.value, msgspec.structs.replace(reply.cost, measured={FUEL.name: fuel}))
 
     def _late(self, limit_s: float) -> Fault:
         transport = self.transport

@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup
@@ -12,11 +12,15 @@ from markupsafe import Markup
 from referee.games.contract import Call, Player
 from referee.games.ending import headline
 from referee.harness.common.errors import UsageError
-from referee.harness.common.records import Exchange, Model, ModelUse
+from referee.harness.common.measures import measured
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.protocol.text import printable
+
+if TYPE_CHECKING:
+    from referee.addons.llm.settings import Model
+    from referee.addons.llm.use import Exchange, ModelUse
 
 CHARACTERS = 200_000
 """A longer text is cut."""
@@ -35,7 +39,9 @@ h3 { margin: 0.75rem 0 0.25rem; }
 
 def transcript_page(replay: Replay) -> bytes:
     """Returns the page. UsageError if the replay has no transcript."""
-    models = {player: _Model(replay, player, model) for player, model in replay.header.models.items()}
+    models = {
+        player: _Model(replay, player, model) for player, model in (measured(replay.header, "models") or {}).items()
+    }
     state = replay.new()
     calls, ending = state.calls(), "The replay ends here: the match has no result."
     try:
@@ -72,14 +78,14 @@ def _template() -> jinja2.Template:
 class _Model:
     """What one model was asked and said."""
 
-    def __init__(self, replay: Replay, player: Player, model: Model) -> None:
+    def __init__(self, replay: Replay, player: Player, model: "Model") -> None:
         self._replay, self._player, self._settings = replay, player, model
         self._first: list[str] = []
         self.calls: list[Mapping[str, Any]] = []
 
     def take(self, turn: Turn, call: Call | None) -> None:
         """Adds a turn, if it has completions of this model."""
-        exchanges = turn.transcript.get(self._player, ())
+        exchanges = measured(turn, "transcript").get(self._player, ())
         if not exchanges:
             return
         fault = turn.faults.get(self._player)
@@ -99,7 +105,7 @@ class _Model:
             }
         )
 
-    def _exchange(self, exchange: Exchange) -> Mapping[str, Any]:
+    def _exchange(self, exchange: "Exchange") -> Mapping[str, Any]:
         messages = [(str(each.get("role", "")), str(each.get("content", ""))) for each in exchange.messages]
         self._first += [_clean(text) for role, text in messages if role == "system"]
         return {
@@ -130,7 +136,7 @@ class _Model:
         }
 
 
-def _use(use: ModelUse) -> str:
+def _use(use: "ModelUse") -> str:
     parts = [f"{use.prompt_tokens:,} tokens in", f"{use.completion_tokens:,} out"]
     return ", ".join([*parts, *([] if use.cost is None else [f"${use.cost:.4f}"]), f"{use.service_s:.1f} s"])
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player, Setup
 from referee.games.dice import derive_seed
 from referee.harness.check.request import Check
-from referee.harness.common.records import CallCost
+from referee.harness.common.records import Cost
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import core_wait_words
@@ -134,7 +134,7 @@ class EngineGame(Struct):
     delay: Delay | None = None
     """If the fault is a time-out that the machine may have caused."""
 
-    def is_late(self, cost: CallCost) -> None:
+    def is_late(self, cost: Cost) -> None:
         """Notes what the machine had to do with a fault in the last call."""
         if self.fault is not None and self.fault.kind is FaultKind.TIMEOUT and cost.slowed:
             self.delay = Delay(cost.wall_s, cost.waited_s)

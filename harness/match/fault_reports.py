@@ -9,7 +9,8 @@ import msgspec
 
 from referee.games.contract import FaultKind, Player, Ruling
 from referee.games.game import Game
-from referee.harness.common.records import CallCost
+from referee.harness.common.measures import Record, of_members
+from referee.harness.common.records import Cost
 from referee.harness.match.listener import Listener
 from referee.harness.match.turn import Driver
 from referee.harness.process.core_wait import lacked_time
@@ -72,7 +73,7 @@ class FaultReports(Listener):
                 self.evidence.append(self._evidence_of(report, status))
             self.reports.append(report)
 
-    def _is_slowed(self, ruling: Ruling, cost: CallCost) -> bool:
+    def _is_slowed(self, ruling: Ruling, cost: Cost) -> bool:
         """Returns whether the machine may be the cause of a fault. It may have emptied a bank in earlier calls."""
         if ruling.fault.kind is not FaultKind.TIMEOUT:
             return False
@@ -81,7 +82,7 @@ class FaultReports(Listener):
         totals = self.driver.seats[ruling.player].totals
         return self.header.limits["on_noise"] != OnNoise.FORGIVE and lacked_time(totals.wall_s, totals.waited_s)
 
-    def _report(self, ruling: Ruling, method: str, cost: CallCost, slowed: bool, status: SeatStatus) -> FaultReport:
+    def _report(self, ruling: Ruling, method: str, cost: Cost, slowed: bool, status: SeatStatus) -> FaultReport:
         driver, process = self.driver, status.process
         return FaultReport(
             player=ruling.player,
@@ -104,7 +105,7 @@ class FaultReports(Listener):
             position=self.position,
             rules=rules_of(ruling.fault.kind, driver.game, method),
             said=last_lines(process.stderr_of_call),
-            fuel=cost.fuel,
+            **of_members(Record.FAULT, cost.measured),
         )
 
     def _evidence_of(self, report: FaultReport, status: SeatStatus) -> Evidence:

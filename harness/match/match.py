@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
 from referee.games.game import Game, TimeControl
+from referee.harness.common.measures import Record, member_names
 from referee.harness.common.nurseries import ungrouped
-from referee.harness.common.records import Metering, Model
 from referee.harness.isolation.plan import common_layers, lost_layers
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock
@@ -73,7 +73,7 @@ class Match(Struct, frozen=True):
     fault_reports: bool = False
     """Write a folder for every fault, next to the replay, with all that is known of it."""
     transcripts: bool = False
-    """Keep the prompts and completions of language models in the replay."""
+    """Keep the replay in full, with what players were asked and have said."""
     prefix: ReplayPrefix | None = None
     """The turns of another match, from which this one goes on."""
 
@@ -311,9 +311,7 @@ class _Referee(Listener):
             function=player in self.functions,
             faults=faults.counts[player],
             noisy_faults=faults.slowed[player],
-            fuel=totals.fuel,
-            model=totals.model,
-            model_clock=totals.model is not None and self.limits.model_clock,
+            **totals.measured,
         )
 
     def _header(self, limits: Limits) -> Header:
@@ -321,6 +319,9 @@ class _Referee(Listener):
         bots = [(player, seat) for player, seat in enumerate(self.seats) if isinstance(seat, Bot)]
         layers = [bot.program.isolation for _, bot in bots]
         records = [(player, bot.record(match.game, match.seed, player)) for player, bot in bots]
+        measured = {
+            name: {p: each[name] for p, each in records if name in each} for name in member_names(Record.HEADER)
+        }
         return Header(
             replay=REPLAY_VERSION,
             game=match.game.name,
@@ -337,9 +338,8 @@ class _Referee(Listener):
             tree_read_by=TREE_READ_BY,
             again=match.again,
             encodings=match.encodings,
-            metered={player: each for player, each in records if isinstance(each, Metering)},
-            models={player: each for player, each in records if isinstance(each, Model)},
             game_sha256=match.game.sha256 or msgspec.UNSET,
+            **measured,
         )
 
 

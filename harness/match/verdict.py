@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from referee.games.contract import Result
-from referee.harness.common.records import ModelUse, total
+from referee.harness.common.measures import Record, in_standings, measured, with_measures
 from referee.harness.replay.lines import FaultReport, SeatSummary
 
 
@@ -80,6 +81,7 @@ def noise_report(matches: Iterable[Verdict]) -> NoiseReport:
     )
 
 
+@with_measures(Record.STANDING)
 class Standing(Struct, frozen=True):
     """One entrant over a series of matches."""
 
@@ -90,8 +92,6 @@ class Standing(Struct, frozen=True):
     losses: int
     points: float
     faults: int
-    model: ModelUse | None = None
-    """The tokens and cost of a language model; None for any other."""
 
 
 def winner(entrants: tuple[int, ...], verdict: Verdict) -> int | None:
@@ -105,14 +105,15 @@ def standings(names: list[str], matches: list[tuple[tuple[int, ...], Verdict]]) 
 
     A win is a best rank that nobody shares, a draw one that somebody does.
     """
-    table = []
+    table, measure = [], in_standings()
     for index, name in enumerate(names):
         played = [(verdict, entrants.index(index)) for entrants, verdict in matches]
         ranks = [verdict.result.ranks for verdict, player in played if verdict.result.ranks[player] == 1]
         wins = sum(best.count(1) == 1 for best in ranks)
         points = sum((verdict.result.scores[player] for verdict, player in played), 0.0)
         faults = sum(verdict.seats[player].faults or 0 for verdict, player in played)
-        model = total(verdict.seats[player].model for verdict, player in played)
+        cost = measure.total(measured(verdict.seats[player], measure.name) for verdict, player in played)
         losses = len(played) - len(ranks)
-        table.append(Standing(name, len(played), wins, len(ranks) - wins, losses, points, faults, model))
+        row = Standing(name, len(played), wins, len(ranks) - wins, losses, points, faults)
+        table.append(msgspec.structs.replace(row, **{measure.name: cost}) if measure.name else row)
     return tuple(table)

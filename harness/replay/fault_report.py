@@ -25,6 +25,7 @@ from referee.games.contract import FaultKind
 from referee.harness.common import rules
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.installed import version
+from referee.harness.common.measures import measures
 from referee.harness.common.paths import read_limited
 from referee.harness.common.records import Moment
 from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
@@ -313,7 +314,7 @@ def _text(data: bytes) -> str:
 def _usage(details: FaultDetails) -> str:
     fault, curve = details.fault, details.curve
     lines = [
-        ("" if fault.fuel is None else f"fuel of the call: {fault.fuel:,} units; ")
+        "".join(measure.of_call(fault) for measure in measures())
         + f"the call: {fault.wall_s * 1000:.1f} ms, of which {fault.cpu_s * 1000:.1f} ms CPU and "
         f"{fault.waited_s * 1000:.1f} ms waiting for a core",
         f"memory at most {mebibytes(fault.peak_memory_bytes)}",

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
-from referee.harness.common.records import Exchange, Metering, Model, ModelUse
+from referee.harness.common.measures import Record, with_measures
 from referee.protocol.messages import Encoding
 from referee.protocol.text import printable
 
@@ -37,8 +37,9 @@ class Origin(Struct, frozen=True):
     """The seats that were given to other bots."""
 
 
-class Header(Struct, frozen=True):
-    """The first line: what determines the match, and the conditions under which it was played."""
+@with_measures(Record.HEADER)
+class Conditions(Struct, frozen=True):
+    """What determines a match, and the conditions under which it was played."""
 
     replay: int
     game: str
@@ -64,10 +65,11 @@ class Header(Struct, frozen=True):
     """The command line that plays the match again, with paths as they were given; empty = there is none."""
     encodings: tuple[Encoding, ...] = ()
     """What the bots could choose from; empty = the replay's version does not say."""
-    metered: Mapping[Player, Metering] = {}
-    """The metered bots, by seat. Their times are fuel."""
-    models: Mapping[Player, Model] = {}
-    """The language models, by seat. `limits.model_clock` says whether the time of their services is charged."""
+
+
+class Header(Conditions, frozen=True):
+    """The first line: the conditions of the match."""
+
     game_sha256: str | UnsetType = UNSET
     """The hash of the files with the rules, if they are a program."""
 
@@ -79,6 +81,7 @@ class Opening(Struct, frozen=True):
     hash: str
 
 
+@with_measures(Record.TURN)
 class Turn(Struct, frozen=True, omit_defaults=True):
     """One `State.apply`. Keys of the maps are seats. Only the times, in microseconds, cannot be simulated."""
 
@@ -96,12 +99,6 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     stderr: dict[Player, int] = {}
     """Where the stderr of this call begins in a seat's stderr file, in bytes. It ends where the seat's next call
     begins. Seats that had written nothing by then are left out."""
-    fuel: dict[Player, int] = {}
-    """What metered bots used, in units."""
-    model: dict[Player, ModelUse] = {}
-    """The tokens and cost of language models in this turn."""
-    transcript: dict[Player, tuple[Exchange, ...]] = {}
-    """The prompts and completions of language models, if they are kept."""
 
 
 class Injection(Struct, frozen=True, omit_defaults=True):
@@ -132,6 +129,7 @@ class Stop(Struct, frozen=True):
     hash: str
 
 
+@with_measures(Record.SEAT)
 class SeatSummary(Struct, frozen=True):
     """One seat's part in a match."""
 
@@ -164,12 +162,6 @@ class SeatSummary(Struct, frozen=True):
     """The number of faults, with or without a `FaultReport`. None = the replay's version does not say."""
     noisy_faults: int = 0
     """The number of faults in calls that were late because no core was free."""
-    fuel: int | None = None
-    """Units that a metered bot used, from its greeting on; None for any other."""
-    model: ModelUse | None = None
-    """The tokens and cost of a language model; None for any other."""
-    model_clock: bool = False
-    """The time of the model's service was charged."""
 
 
 ANSWER_CHARACTERS = 2000
@@ -180,6 +172,7 @@ GAME_OVER = "none: the game was over"
 """The penalty of a fault after the last answer."""
 
 
+@with_measures(Record.FAULT)
 class FaultReport(Struct, frozen=True):
     """A fault, for the author of the bot."""
 
@@ -216,8 +209,6 @@ class FaultReport(Struct, frozen=True):
     """The last lines of its standard error in that call."""
     bundle: str | None = None
     """The fault report's folder, for `referee repro`; None = none was written."""
-    fuel: int | None = None
-    """Units that a metered bot used in the call; None for any other."""
 
 
 class Ending(Struct, frozen=True):

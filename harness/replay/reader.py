@@ -3,6 +3,7 @@
 import gzip
 import io
 import zlib
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +14,7 @@ from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError
 from referee.harness.common.known_games import find_game, not_here
+from referee.harness.common.measures import Record, measured, member_names
 from referee.harness.common.paths import open_file
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
 from referee.protocol.errors import UNDECODABLE
@@ -153,8 +155,11 @@ class Replay:
 def _problem_of_seats(header: Header) -> str:
     """Returns what is wrong with the seats that a header names; empty if nothing is."""
     seats = range(len(header.setup.names))
-    for player in (*header.people, *header.functions, *header.metered, *header.models):
+    by_seat = {name: measured(header, name) for name in member_names(Record.HEADER)}
+    for player in (*header.people, *header.functions, *chain.from_iterable(by_seat.values())):
         if player not in seats:
             return f"names seat {player}; the seats are 0 to {seats[-1]}"
-    without = next((player for player in header.metered if player >= len(header.commands)), None)
-    return "" if without is None else f"has no command of seat {without}, which is metered"
+    for name, players in by_seat.items():
+        if (without := next((player for player in players if player >= len(header.commands)), None)) is not None:
+            return f"has no command of seat {without}, which `{name}` names"
+    return ""

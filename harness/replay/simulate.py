@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from referee.games.contract import Result, Ruling, State
+from referee.harness.common.measures import Record, measured, member_names
 from referee.harness.replay.lines import (
     FULL_REPORTS,
     GAME_OVER,
@@ -154,9 +155,9 @@ class Simulation:
 
 def _check_seats(number: int, step: Turn) -> None:
     """Checks that a turn's measurements are about seats that were asked. Raises Difference."""
-    measured = step.wall_us.keys() | step.cpu_us.keys() | step.waited_us.keys() | step.stderr.keys() | step.fuel.keys()
-    measured |= step.model.keys() | step.transcript.keys()
-    if others := measured - step.answers.keys() - step.faults.keys():
+    by_seat = [step.wall_us, step.cpu_us, step.waited_us, step.stderr]
+    by_seat += [measured(step, name) for name in member_names(Record.TURN)]
+    if others := set().union(*by_seat) - step.answers.keys() - step.faults.keys():
         raise Difference(number, f"it measures seat {min(others)}, which was not asked")
 
 

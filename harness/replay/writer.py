@@ -5,7 +5,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from errno import EAGAIN, ENXIO
 from itertools import count
@@ -17,8 +17,9 @@ import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
 from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves
+from referee.harness.common.measures import names_in_full
 from referee.harness.common.paths import REPLAYS
-from referee.harness.common.records import CallCost
+from referee.harness.common.records import Cost
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 from referee.protocol.text import escaped_json
 
@@ -32,7 +33,7 @@ READER_S = 10.0
 """How long a pipe may take no more."""
 LONG_LINE_BYTES = 1 << 16
 """A line of this length is written at once: a bot may answer 1 MiB at every call."""
-_NOTHING: dict[Player, Any] = {}
+_NOTHING: dict[Any, Any] = {}
 _open: set["ReplayWriter"] = set()
 """Recorders of this process that have a file open."""
 
@@ -118,15 +119,15 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         self,
         answers: dict[Player, Any],
         events: Sequence[Event],
-        costs: Sequence[CallCost],
+        costs: Sequence[Cost],
         state: State,
         paused_ms: int = 0,
         transcripts: bool = True,
     ) -> None:
         """Writes the line of one `apply`.
 
-        `costs`: what the last call of each seat cost, by seat. `transcripts`: also writes what language models were
-        asked and have said.
+        `costs`: what the last call of each seat cost, by seat. `transcripts`: also writes what players were asked and
+        have said.
         """
         self.turns += 1
         if not self.keeps:
@@ -139,7 +140,7 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
                 break
         wall_us: dict[Player, int] = {}
         cpu_us: dict[Player, int] = {}
-        waited_us = stderr = fuel = model = transcript = _NOTHING
+        waited_us = stderr = measured = _NOTHING
         for player in answers:
             cost = costs[player]
             wall_us[player] = round(cost.wall_s * 1e6)
@@ -148,26 +149,11 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
                 waited_us = waited_us | {player: round(cost.waited_s * 1e6)}
             if cost.stderr_bytes:
                 stderr = stderr | {player: cost.stderr_bytes}
-            if cost.fuel is not None:
-                fuel = fuel | {player: cost.fuel}
-            if cost.model is not None:
-                model = model | {player: cost.model}
-                transcript = transcript | {player: cost.transcript} if transcripts else _NOTHING
+            if cost.measured:
+                measured = _added(measured, player, cost.measured, transcripts)
         now = state_hash(state)
         line = Turn(
-            self.turns,
-            accepted,
-            faults,
-            events,
-            wall_us,
-            cpu_us,
-            waited_us,
-            paused_ms,
-            now,
-            stderr,
-            fuel,
-            model,
-            transcript,
+            self.turns, accepted, faults, events, wall_us, cpu_us, waited_us, paused_ms, now, stderr, **measured
         )
         self._lines.append(self._encode(line))  # like `write`, without its call
         if self._file is not None:
@@ -219,6 +205,14 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             raise _unwritable(self.path, error) from error
         finally:
             self._flushing = False
+
+
+def _added(
+    columns: Mapping[str, Mapping[Player, Any]], player: Player, measured: Mapping[str, Any], in_full: bool
+) -> dict[str, Mapping[Player, Any]]:
+    """Returns the columns of measures with what a call of one more seat has cost."""
+    kept = {name: value for name, value in measured.items() if in_full or name not in names_in_full()}
+    return {**columns, **{name: {**columns.get(name, {}), player: value} for name, value in kept.items()}}
 
 
 def end_all_writers(why: str) -> None:

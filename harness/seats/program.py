@@ -3,7 +3,7 @@
 import os
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ import trio
 
 from referee.games.contract import Call, Fault, FaultKind, Notice, Player
 from referee.games.game import Game
-from referee.harness.common.records import CallCost, Metering, Model
+from referee.harness.common.records import Cost
 from referee.harness.process.bot_process import IDLE, Program
 from referee.harness.process.core_wait import QUICK_S, is_uneven, lacked_time
 from referee.harness.process.limits import Limits, OnNoise
@@ -72,12 +72,12 @@ class Bot(Seat):
         self._received = 0  # bytes that came in the last call
         self._stderr_bytes = 0  # size of the file with standard error when the last call began
 
-    def record(self, game: Game, seed: int, player: Player) -> Metering | Model | None:
-        """Returns what the header of a replay says of the program besides its command. `seed`: the match's.
+    def record(self, game: Game, seed: int, player: Player) -> Mapping[str, Any]:
+        """Returns what the header of a replay says of the program besides its command, by members of the header.
 
-        RunError if a file that it needs for that is gone.
+        `seed`: the match's. RunError if a file that it needs for that is gone.
         """
-        return None
+        return {}
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         """Opens a match, in a new process or in one that is used again."""
@@ -122,7 +122,7 @@ class Bot(Seat):
             if type(answer) is Fault and answer.fatal:
                 self._finish(answer)
             return reply
-        return Reply(self.fault, CallCost(stderr_bytes=self._stderr_bytes))
+        return Reply(self.fault, Cost(stderr_bytes=self._stderr_bytes))
 
     def notify(self, notice: Notice) -> None:
         if self.fault is None:
@@ -262,7 +262,7 @@ class Bot(Seat):
         if wall_s > QUICK_S:
             cost = self._corrected(wall_s, cpu_s, limit_s, answer)
         else:
-            cost = CallCost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
+            cost = Cost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
         if cost.wall_s > limit_s and not isinstance(answer, Fault):
             answer = no_answer(limit_s)
         totals = self.totals
@@ -320,13 +320,13 @@ class Bot(Seat):
                 return until
         raise Late
 
-    def _corrected(self, wall_s: float, cpu_s: float, limit_s: float, answer: Any) -> CallCost:
+    def _corrected(self, wall_s: float, cpu_s: float, limit_s: float, answer: Any) -> Cost:
         """Returns the cost of a call of more than `QUICK_S`, less the core wait that was given back."""
         answered = not isinstance(answer, Fault)
         wait = self.transport.core_wait.read(answered)
         self.transport.core_wait.stop()
         if wait is None:
-            return CallCost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
+            return Cost(wall_s, cpu_s, 0.0, False, self._stderr_bytes)
         busy_s = max(cpu_s, wait.ran_s)
         waited_s = min(wait.waited_s, max(0.0, wall_s - busy_s))
         slowed = False
@@ -342,7 +342,7 @@ class Bot(Seat):
             wall_s -= forgiven_s
         self.totals.waited_s += waited_s
         self.totals.slowed += slowed
-        return CallCost(wall_s, cpu_s, waited_s, slowed, self._stderr_bytes)
+        return Cost(wall_s, cpu_s, waited_s, slowed, self._stderr_bytes)
 
     def _limit_exceeded(self, fault: Fault) -> None:
         """Ends the program for a fault that was found outside of a call. Only the first fault counts."""

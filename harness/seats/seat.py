@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.harness.common.nurseries import ungrouped
-from referee.harness.common.records import NO_COST, CallCost, ModelUse
+from referee.harness.common.records import NO_COST, Cost
 from referee.harness.process.transport import ProcessStatus
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
@@ -26,7 +26,7 @@ class Reply(Struct, frozen=True):
 
     value: Any
     """The answer, a Fault, or Withdrawn."""
-    cost: CallCost = NO_COST
+    cost: Cost = NO_COST
 
 
 class CallTotals(Struct):
@@ -37,10 +37,8 @@ class CallTotals(Struct):
     cpu_s: float = 0.0
     waited_s: float = 0.0
     slowed: int = 0
-    fuel: int | None = None
-    """None unless the bot is metered."""
-    model: ModelUse | None = None
-    """None unless it is a language model."""
+    measured: dict[str, Any] = {}
+    """What else the match has cost the seat, by the members of its summary that an add-on's measure has."""
 
 
 class SeatStatus(Struct, frozen=True):

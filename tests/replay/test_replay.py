@@ -21,7 +21,7 @@ from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.common.errors import UsageError
-from referee.harness.common.records import CallCost
+from referee.harness.common.records import Cost
 from referee.harness.isolation.process_tree import READ_BY
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
@@ -127,9 +127,9 @@ def test_a_long_answer_is_not_kept_in_memory(tmp_path: Path) -> None:
     game, path = registry.game("tictactoe"), tmp_path / "match.jsonl"
     state = game.new(Setup(1, ("a", "b"), game.options()))
     with ReplayWriter(path) as writer:
-        writer.turn({0: "short"}, [], [CallCost(1e-6, 1e-6)], state)
+        writer.turn({0: "short"}, [], [Cost(1e-6, 1e-6)], state)
         assert path.stat().st_size == 0
-        writer.turn({1: "x" * (1 << 20)}, [], [CallCost(1e-6, 1e-6)] * 2, state)
+        writer.turn({1: "x" * (1 << 20)}, [], [Cost(1e-6, 1e-6)] * 2, state)
         assert path.stat().st_size > 1 << 20
 
 

@@ -50,7 +50,7 @@ from referee.harness.cli.screen import err, out, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
 from referee.harness.common.errors import FOR_USERS, RunError, UsageError
 from referee.harness.common.known_games import typed_game
-from referee.harness.common.records import total
+from referee.harness.common.measures import in_standings
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 
@@ -245,7 +245,9 @@ def decided(
         new = used.pop(0, None)
         kinds = ((kind, times) for _, kind, times in endings(games.plan, book))
         by_machine = fairness(kinds, book).text
-        return msgspec.structs.replace(report, model_new=new, model_old=total(used.values()), fairness=by_machine)
+        return msgspec.structs.replace(
+            report, model_new=new, model_old=in_standings().total(used.values()), fairness=by_machine
+        )
 
     try:
         run(_play, games, opening, deciding, RunningLine(every, games.book.count))

@@ -30,7 +30,6 @@ from referee.harness.common import threads
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.game_files import BOOK, opened
 from referee.harness.common.known_games import find_game
-from referee.harness.common.records import ModelSettings
 from referee.harness.programs.entrant import Entrant
 from referee.protocol.messages import Encoding
 
@@ -344,9 +343,7 @@ def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:
 
 def check_prices(bots: dict[str, Entrant], max_cost: float | None) -> None:
     """Raises UsageError if `--max-cost` is given and a model's price is not known."""
-    unknown = [
-        bot.name for bot in bots.values() if isinstance(bot.settings, ModelSettings) and bot.settings.price is None
-    ]
+    unknown = [bot.name for bot in bots.values() if getattr(bot.settings, "price", 0) is None]
     if max_cost is not None and unknown:
         raise UsageError(f"--max-cost {max_cost:g} needs the price of {', '.join(unknown)}: llm:--price IN/OUT …")
 

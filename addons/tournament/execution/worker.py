@@ -40,6 +40,7 @@ from referee.games.contract import FaultKind
 from referee.games.game import Game
 from referee.harness.check.author_report import author_text
 from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.measures import costs_no_time, in_standings, measured
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
@@ -161,10 +162,9 @@ class Player:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
         more = more_faults(verdict.seats, verdict.faults)
         delays = tuple(
-            _percent(seat.waited_s + stolen_s, seat.wall_s) if seat.fuel is None and seat.model is None else 0
-            for seat in verdict.seats
+            0 if costs_no_time(seat) else _percent(seat.waited_s + stolen_s, seat.wall_s) for seat in verdict.seats
         )
-        models = tuple(seat.model for seat in verdict.seats)
+        models = tuple(measured(seat, in_standings().name) for seat in verdict.seats)
         machine, self._effects = self._effects, None
         bank = self.contest.time.initial_s is not None and self.contest.limits.on_noise is not OnNoise.FORGIVE
         line = ledger.Line(
@@ -222,7 +222,7 @@ def _percent(part_s: float, whole_s: float) -> int:
 def _fault(fault: FaultReport, seat: SeatSummary, stolen_s: float, bank: bool) -> ledger.Fault:
     """Returns the fault as the ledger has it. With a `bank`, core wait of earlier calls counts too."""
     took_s = wait_s = ran_s = 0.0
-    if fault.kind == FaultKind.TIMEOUT and fault.fuel is None:  # no machine slows a metered bot
+    if fault.kind == FaultKind.TIMEOUT and not costs_no_time(fault):
         of = seat if bank else fault
         took_s, wait_s, ran_s = of.wall_s, of.waited_s, of.cpu_s
         wait_s += stolen_s

@@ -12,8 +12,9 @@ from referee.addons.tournament.formats.schedules import BY_RESULTS
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.statistics import rating
+from referee.addons.tournament.store.ledger import Use
 from referee.addons.tournament.store.reader import Book, Game, Kind, LedgerResults
-from referee.harness.common.records import ModelUse
+from referee.harness.common.measures import in_standings
 
 SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""
@@ -102,15 +103,15 @@ def line_ups_of(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]],
         yield [tuple(places[ident] for ident in order) for order in permutations(bots_of(line_up))], games
 
 
-def models_used(plan: Plan, book: Book) -> dict[int, ModelUse]:
+def models_used(plan: Plan, book: Book) -> dict[int, Use]:
     """Returns the tokens and cost of language models in these games, by the place of the bot."""
-    places, uses = plan.places, dict[int, ModelUse]()
+    places, uses = plan.places, dict[int, Use]()
     for (line_up, number), used in book.models.items():
         if number in book.line_ups.get(line_up, ()):
             order = next(islice(permutations(bots_of(line_up)), number % Book.ROWS, None))
             for ident, use in zip(order, used, strict=True):
                 if use is not None:
-                    uses[places[ident]] = uses.get(places[ident], ModelUse()) + use
+                    uses[places[ident]] = in_standings().total([uses.get(places[ident]), use])
     return uses
 
 

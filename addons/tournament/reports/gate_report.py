@@ -7,8 +7,9 @@ from referee.addons.tournament.gate import MACHINE_SHARE, Decision, FaultGroup, 
 from referee.addons.tournament.reports.figures import REPEATS, los
 from referee.addons.tournament.reports.running_line import rate, running_line
 from referee.addons.tournament.statistics.score import Strength
-from referee.harness.cli.reports.figures import interval, model_use, number
+from referee.harness.cli.reports.figures import interval, number
 from referee.harness.common.markdown import escaped
+from referee.harness.common.measures import in_standings
 from referee.harness.match.verdict import machine_share
 from referee.protocol.text import counted, printable
 
@@ -34,7 +35,7 @@ def lines(run: Report) -> list[str]:
     results = compared(run)
     for who, use in (("new", run.model_new), ("old", run.model_old)):
         if use is not None:
-            texts.append(f"Model | {who}: {model_use(use)}")
+            texts.append(f"Model | {who}: {in_standings().words(use)}")
     if run.seats == 2:
         texts += [f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
     else:

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.reports.bracket import Drawn
 from referee.addons.tournament.reports.fairness import Fairness
-from referee.harness.common.records import ModelUse
+from referee.addons.tournament.store.ledger import Use
 from referee.harness.match.interval import Interval
 
 COPIES, NO_INFORMATION = "copies", "no information"
@@ -46,7 +46,7 @@ class Row(Struct):
     """Relative to the average of the bots that games connect, fitted to all games at once; see `rating`."""
     p_first: float | None = None
     """The chance that it is the best; None if nothing is known about it."""
-    model: ModelUse | None = None
+    model: Use | None = None
     """The tokens and cost of a language model; None for any other bot."""
     ties: dict[str, float] = {}
     """The tie-breaks that have a value of their own, in the order of the plan."""

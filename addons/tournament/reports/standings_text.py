@@ -8,10 +8,11 @@ from referee.addons.tournament.reports.bracket import as_text
 from referee.addons.tournament.reports.class_list import BOM, CLASS, ClassList, HandedIn, table, with_class
 from referee.addons.tournament.reports.figures import rating
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Row, Standings
+from referee.addons.tournament.store.ledger import FIGURES
 from referee.addons.tournament.ties import Tie
-from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells
+from referee.harness.cli.reports.figures import interval
 from referee.harness.common.markdown import escaped
-from referee.harness.common.records import FIGURES
+from referee.harness.common.measures import Record, in_standings
 from referee.protocol.text import counted
 
 HEADERS = ("#", "bot", "faults", "points", "games", "W", "D", "L", "Elo [low, high]", "P(#1)", "different")
@@ -35,7 +36,7 @@ FIRST_IN_CSV = ("rank", "name", "file", "points", "games", "faults")
 
 def headers(standings: Standings) -> tuple[str, ...]:
     """Returns the columns."""
-    models = MODEL_COLUMNS if any(row.model for row in standings.rows) else ()
+    models = in_standings().columns(Record.STANDING) if any(row.model for row in standings.rows) else ()
     rare = tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
     means = (MEAN,) if any(row.mean for row in standings.rows) else ()
     ties = tuple(HEADERS_OF_TIES[name] for name in (standings.rows[0].ties if standings.rows else ()))
@@ -59,7 +60,7 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
         str(row.different),
         *(str(getattr(row, name)) for name in columns if name in RARE),
         *(f"{value:g}" for value in row.ties.values()),
-        *(model_cells(row.model) if MODEL_COLUMNS[0] in columns else ()),
+        *(in_standings().cells(row.model) if {*in_standings().columns(Record.STANDING)} & {*columns} else ()),
     )
 
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.measures import in_standings
 from referee.harness.common.paths import make_folder, opener, replace_file
-from referee.harness.common.records import ModelUse
 from referee.harness.process.machine_effects import MachineEffects
 
 PLAN, LINES, PACKS, BOTS, RULES = "tournament.toml", "ledger", "replays", "bots", "rules"
@@ -28,6 +28,13 @@ PLAN, LINES, PACKS, BOTS, RULES = "tournament.toml", "ledger", "replays", "bots"
 LOCK = ".lock"
 READ_BYTES = 1 << 20
 PACK_BYTES = 1 << 30
+FIGURES = ("prompt_tokens", "completion_tokens", "cost", "completions", "illegal")
+"""The members of a `Use` that tables and databases have as columns."""
+if TYPE_CHECKING:
+    Use = Any
+else:
+    Use = in_standings().value
+    """What a language model has used, if the add-on for these is there."""
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
@@ -94,7 +101,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     """The worker's machine: only in its first line."""
     i: tuple[str, ...] = ()
     """Isolation layers that the worker's machine may have and that no bot got: their trial failed."""
-    u: tuple[ModelUse | None, ...] = ()
+    u: tuple[Use | None, ...] = ()
     """By seat, the tokens and cost of a language model; empty = none took part."""
     j: int | None = None
     """What the case of a test run paid."""

@@ -15,9 +15,8 @@ from msgspec import Struct
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame, expelled
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan, read_plan
-from referee.addons.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
+from referee.addons.tournament.store.ledger import PLAN, READ_BYTES, Line, Use, files, lines, pack_path
 from referee.harness.common.errors import RunError, UsageError
-from referee.harness.common.records import ModelUse
 from referee.harness.process.core_wait import lacked_time
 from referee.harness.process.machine_effects import MachineEffects
 from referee.harness.replay.reader import MAX_BYTES, unpacked
@@ -128,7 +127,7 @@ class _Brief(Struct, gc=False):
     d: tuple[int, ...] = ()
     o: MachineEffects | None = None
     i: tuple[str, ...] = ()
-    u: tuple[ModelUse | None, ...] = ()
+    u: tuple[Use | None, ...] = ()
     j: int = -1
     void: bool = False
     forfeit: bool = False
@@ -158,7 +157,7 @@ class Book:
         self.count = 0
         self.doubles = 0
         self.voids = 0
-        self.models: dict[tuple[str, int], tuple[ModelUse | None, ...]] = {}
+        self.models: dict[tuple[str, int], tuple[Use | None, ...]] = {}
         """By line-up and number of a game with language models: their tokens and cost, in seat order."""
         self.machines: set[MachineEffects] = set()
         """Those of the workers."""

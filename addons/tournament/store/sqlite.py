@@ -6,10 +6,9 @@ from pathlib import Path
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store import reader
-from referee.addons.tournament.store.ledger import Line
+from referee.addons.tournament.store.ledger import FIGURES, Line
 from referee.harness.common.errors import RunError, writing
 from referee.harness.common.output import whole_file
-from referee.harness.common.records import FIGURES
 
 SCHEMA = """
 CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER, void INTEGER);

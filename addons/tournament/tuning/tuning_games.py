@@ -14,6 +14,7 @@ from referee.addons.tournament.statistics.spsa import Spsa, Step
 from referee.addons.tournament.tuning.parameters import Parameter, Values, values
 from referee.games.dice import Dice, derive_seed
 from referee.harness.common.game_files import OpenedBook
+from referee.harness.common.measures import in_standings, measured
 from referee.harness.match.verdict import Verdict
 from referee.harness.programs.entrant import Entrant
 
@@ -107,7 +108,8 @@ class TuningGames(Runner):
                 continue
             step, played = found
             played[int(seat)] = verdict = _verdict(game.line)
-            self.cost += sum(each.model.cost or 0.0 for each in verdict.seats if each.model is not None)
+            uses = (measured(seat, in_standings().name) for seat in verdict.seats)
+            self.cost += sum(use.cost or 0.0 for use in uses if use is not None)
             if self.cost >= self._max_cost:
                 self._costly.set()
             if len(played) == self.seats:

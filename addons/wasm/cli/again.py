@@ -21,6 +21,7 @@ from referee.harness.cli.reports.text import counted, printable
 from referee.harness.cli.screen import building, out
 from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
+from referee.harness.common.measures import measured
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.harness.programs.entrant import Entrant
@@ -50,7 +51,7 @@ class AgainOptions(VerifyOptions):
         return {key: bot for key, bot in programs.items() if MODULE.plays(bot)}
 
     def again(self, replay: Replay, programs: Mapping[Player, Entrant], limits: Limits) -> None:
-        metered, target = replay.header.metered, PULLEY if self.engine == "pulley" else ""
+        metered, target = measured(replay.header, "metered"), PULLEY if self.engine == "pulley" else ""
         prices = {player: metered[player].prices if player in metered else PRICES for player in programs}
         again = {player: _compiled(bot, limits, target, prices[player]) for player, bot in programs.items()}
         run(play_again, replay, again, self.recorded_limits)
@@ -63,7 +64,7 @@ def _compiled(bot: Entrant, limits: Limits, target: str, prices: int) -> Entrant
 
 def _play_again(replay: Replay, given: Sequence[Path], engine: Engine, wide_limits: bool) -> int:
     """Lets the metered bots of a replay play it again."""
-    seats = sorted(replay.header.metered)
+    seats = sorted(measured(replay.header, "metered"))
     if given and len(given) != len(seats):
         named = f"{counted(len(given), 'module')} {'is' if len(given) == 1 else 'are'}"
         raise UsageError(f"{named} named for {counted(len(seats), 'metered seat')}")

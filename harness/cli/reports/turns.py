@@ -12,12 +12,10 @@ from rich.text import Text
 from referee.games.contract import Call, Fault, State
 from referee.games.ending import headline
 from referee.games.game import Game, TimeControl
-from referee.harness.cli.reports.figures import model_use
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.common.errors import UsageError
-from referee.harness.common.records import Exchange
+from referee.harness.common.measures import measures
 from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.process.limits import recorded_limits
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
@@ -211,9 +209,7 @@ class _Calls:
         self._time, self._numbers = header.time, [0] * len(header.setup.names)
         untimed = {*header.people, *header.functions}
         self._clocks = [Clock(TimeControl() if p in untimed else header.time) for p in range(len(self._numbers))]
-        fuel = recorded_limits(header.limits).fuel
-        metered = header.metered.items()
-        self._fuel_ms = {} if fuel is None else {player: fuel // each.fuel_per_ms for player, each in metered}
+        self._header = header
 
     def frames(self, calls: Sequence[Call], line: Any, in_opening: bool) -> list[str]:
         """Returns the frames of a turn as JSON.
@@ -227,7 +223,7 @@ class _Calls:
             number = self._numbers[player]
             params = {**plain(call.params), "clock": self._clock(call, line, in_opening)}
             shown.append(f"seat {player} -> {_frame(id=number, method=method, params=params)}")
-            shown += [f"       {each}" for exchange in line.transcript.get(player, ()) for each in _exchanged(exchange)]
+            shown += [f"       {each}" for measure in measures() for each in measure.asked_and_said(line, player)]
             if player in line.answers:
                 shown.append(f"seat {player} <- {_frame(id=number, result=line.answers[player])}")
             else:
@@ -242,22 +238,11 @@ class _Calls:
         """Returns the clock that a bot was shown, and charges the call."""
         clock, own_s = self._clocks[call.player], self._time.own_s(call.method)
         call_ms = milliseconds(own_s if own_s is not None else clock.per_call_s(in_opening))
-        if (fuel_ms := self._fuel_ms.get(call.player)) is not None:
-            call_ms = fuel_ms if call_ms is None else min(call_ms, fuel_ms)
+        for measure in measures():
+            call_ms = measure.shown_call_ms(self._header, call.player, call_ms)
         shown = clock.shown(call_ms)
         clock.charge(line.wall_us.get(call.player, 0) / 1e6, own_s, in_opening)
         return shown
-
-
-def _exchanged(exchange: Exchange) -> Iterator[str]:
-    """Yields the lines of a prompt and its completion."""
-    for message in exchange.messages:
-        yield f"{message['role']}:"
-        yield from message["content"].splitlines()
-    yield f"completion ({model_use(exchange.use)}):"
-    yield from exchange.completion.splitlines()
-    if exchange.problem:
-        yield f"refused: {exchange.problem}"
 
 
 def _frame(**members: Any) -> str:

@@ -10,10 +10,11 @@ from referee.games.contract import Player
 from referee.games.ending import reason_in_words, winners
 from referee.games.game import Game, Stakes
 from referee.harness.cli.reports.advice import advice
-from referee.harness.cli.reports.figures import MODEL_COLUMNS, interval, model_cells, model_use
+from referee.harness.cli.reports.figures import interval
 from referee.harness.cli.reports.losers import losers
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
+from referee.harness.common.measures import Record, in_standings, measured, measures
 from referee.harness.isolation.plan import why_lost
 from referee.harness.match.interval import mean_interval
 from referee.harness.match.series import Outcome, drawn_order
@@ -34,7 +35,8 @@ NOTABLE_AWAY_S = 1.0
 def verdict(match: Verdict, game: Game) -> RenderableType:
     """Returns who won and why, why the others lost, what each bot used, the faults, and the paths of files."""
     parts: list[RenderableType] = [headline(match, game), *losers(match, game), _seats(match.seats)]
-    parts += [_model(seat) for seat in match.seats if seat.model is not None]
+    remarks = [measure.remark(seat) for seat in match.seats for measure in measures()]
+    parts += [Text(remark) for remark in remarks if remark]
     for fault in match.faults:
         parts += [_fault(fault, game), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
@@ -84,8 +86,9 @@ def headline(match: Verdict, game: Game, seated: bool = False) -> Text:
 
 
 def _seats(seats: Sequence[SeatSummary]) -> Sheet:
-    fuel = ("fuel",) if any(seat.fuel is not None for seat in seats) else ()
-    sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", *fuel, "CPU", "memory"))
+    shown = [each for each in measures() if any(measured(seat, each.name) is not None for seat in seats)]
+    columns = [column for measure in shown for column in measure.columns(Record.SEAT)]
+    sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", *columns, "CPU", "memory"))
     for player, seat in enumerate(seats):
         sheet.add(
             str(player),
@@ -95,18 +98,11 @@ def _seats(seats: Sequence[SeatSummary]) -> Sheet:
             f"{seat.score:g}",
             str(seat.calls),
             f"{seat.wall_s:.3f} s",
-            *(["" if seat.fuel is None else f"{seat.fuel:,}"] if fuel else []),
+            *[cell for each in shown if each.columns(Record.SEAT) for cell in each.cells(measured(seat, each.name))],
             f"{seat.cpu_s:.2f} s",
             mebibytes(seat.peak_memory_bytes),
         )
     return sheet
-
-
-def _model(seat: SeatSummary) -> Text:
-    assert seat.model is not None
-    charged = "charged" if seat.model_clock else "not charged"
-    text = f"model   {printable(seat.name)}: {model_use(seat.model)}; "
-    return Text(f"{text}its service took {seat.model.service_s:.1f} s, which was {charged}")
 
 
 def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
@@ -174,12 +170,13 @@ def outcome(series: Outcome, title: str, of: int | None = None, stakes: Stakes |
         played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
     paid = {} if stakes is None else _scores(series, stakes)
     counts = ("played", "wins", "draws", "losses", "points", *(["score a game"] if paid else []), "faults")
-    models = MODEL_COLUMNS if any(line.model for line in series.standings) else ()
-    sheet = Sheet(("bot",), (*counts, *models), title=f"{title}: {played}, seed {series.seed}")
+    measure = in_standings()
+    costs = measure.columns(Record.STANDING) if any(measured(line, measure.name) for line in series.standings) else ()
+    sheet = Sheet(("bot",), (*counts, *costs), title=f"{title}: {played}, seed {series.seed}")
     for line in sorted(series.standings, key=lambda line: -line.points):
         row: tuple[object, ...] = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}")
         row += (*([interval(mean_interval(paid[line.name]), ".3f")] if paid else []), line.faults)
-        row += model_cells(line.model) if models else ()
+        row += measure.cells(measured(line, measure.name)) if costs else ()
         sheet.add(Text(printable(line.name)), *map(str, row))
     return Group(sheet, *noise(series.matches))
 

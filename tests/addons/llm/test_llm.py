@@ -26,13 +26,13 @@ from referee.addons.llm import relay, transcripts
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.functions import PREPARE, QUESTION
 from referee.addons.llm.run import Prompter
+from referee.addons.llm.settings import ModelSettings
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.recorded_bots import recorded_entrant
 from referee.harness.cli.reports.figures import model_use
 from referee.harness.common.errors import RunError, UsageError
-from referee.harness.common.records import ModelSettings
 from referee.harness.isolation.plan import Isolation, isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.match.match import play

@@ -92,7 +92,7 @@ def test_a_replay_gives_a_module_no_more_memory_than_the_user_accepts(
         (lambda line: line["metered"].update({"-1": line["metered"]["0"]}), "names seat -1; the seats are 0 to 1"),
         (lambda line: line.update(people=[2]), "names seat 2; the seats are 0 to 1"),
         (lambda line: line.update(functions=[2]), "names seat 2; the seats are 0 to 1"),
-        (lambda line: line.update(commands=[]), "has no command of seat 0, which is metered"),
+        (lambda line: line.update(commands=[]), "has no command of seat 0, which `metered` names"),
         (lambda line: line.update(encodings=["morse"]), "Invalid enum value 'morse'"),
     ],
 )
