@@ -72,7 +72,7 @@ class Hooks(Protocol):
 
     @_spec
     def shelves(self) -> "list[Iterable[Any]]":
-        """Returns what an add-on's folders show in `referee view` (`referee.addons.web.shelf.Shelf`)."""
+        """Returns what an add-on's folders show on pages (`Shelf` of the add-on `web`)."""
 
     @_spec(firstresult=True)
     def drawing(self) -> "Drawing | None":
@@ -80,7 +80,7 @@ class Hooks(Protocol):
 
     @_spec
     def contests(self) -> "list[Iterable[Any]]":
-        """Returns what an add-on keeps in tournaments' folders (`referee.addons.tournament.contests.Contest`)."""
+        """Returns what an add-on keeps in folders of contests."""
 
     @_spec
     def targets(self) -> "list[Iterable[Target]]":
@@ -96,7 +96,7 @@ class Hooks(Protocol):
 
     @_spec
     def test_runs(self) -> list[Mapping[str, Any]]:
-        """Returns test runs by the names of games (`referee.addons.tournament.test_runs.TestRun`)."""
+        """Returns test runs by the names of games."""
 
     @_spec
     def kept_rules(self) -> "list[Iterable[KeptRules]]":

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -108,6 +109,100 @@ def test_a_broken_add_on_is_named_in_a_line_and_left_out(stranger: Path, name: s
     assert done.returncode == 0, done.stderr
     (line,) = [each for each in done.stderr.splitlines() if "strange" in each]
     assert line.startswith("referee: the add-on strange is left out: ") and why in line
+
+
+WORDS = {word: folder for folder in FOLDERS for word in import_module(f"referee.addons.{folder}.addon").WORDS}
+"""By word, the add-on that it belongs to."""
+ALLOWED = {
+    ("games/*", "AIBG"): "a game's name",
+    ("games/*", "Arena"): "a game's name, and the family of games with its flipped table",
+    ("games/*", "HTTP"): "the documents say what the original server refuses",
+    ("games/aiarena21/*", "team"): "the documents call the players so",
+    ("games/cardgame/*", "token"): "the documents call summoned cards so",
+    ("games/connectfour.py", "token"): "the documents call the pieces so",
+    ("games/contract.py", "token"): "a kind of fault on the wire",
+    ("games/ending.py", "token"): "a kind of fault on the wire",
+    ("games/game.py", "model"): "what a package of a game may bring",
+    ("games/game.py", "prompt"): "what a package of a game may bring",
+    ("protocol/*", "AIBG"): "a game's name",
+    ("protocol/*", "Arena"): "a game's name",
+    ("protocol/*", "fuel"): "the wire",
+    ("protocol/*", "game.toml"): "the second part of the specification is about rules that are programs",
+    ("protocol/*", "model"): "the wire",
+    ("protocol/*", "prompt"): "what a package of a game may bring",
+    ("protocol/*", "token"): "the wire, and a game's pieces",
+    ("protocol/*", "tournament"): "the folder that does not belong to a game",
+    ("harness/opponents/*", "AIBG"): "a game's name",
+    ("harness/opponents/*", "Arena"): "a game's name",
+    ("harness/opponents/*", "token"): "a game's pieces",
+    ("harness/replay/*", "Arena"): "a game's name",
+    ("harness/replay/*", "original competition"): "the file format of a game",
+    ("harness/replay/formats/*", "OpenSpiel"): "the game that a format is for",
+    ("harness/replay/formats/*", "team"): "a member of a game's file format",
+    ("harness/replay/fault_report.py", "model"): "a kind of fault on the wire",
+    ("harness/replay/fault_report.py", "prompt"): "a kind of fault on the wire",
+    ("harness/replay/fault_report.py", "token"): "a kind of fault on the wire",
+    ("harness/common/git.py", "HTTP"): "git's own settings",
+    ("harness/common/git.py", "prompt"): "git's own settings",
+    ("harness/common/output.py", "token"): "a function of Python's",
+    ("harness/check/attacks.py", "token"): "a function of Python's",
+    ("harness/cli/command_line.py", "token"): "a class of cyclopts",
+    ("harness/cli/help.py", "token"): "a class of cyclopts",
+    ("harness/cli/person.py", "prompt"): "that of a terminal",
+    ("harness/cli/signals.py", "token"): "a class of trio",
+    ("harness/languages/toolchains.py", "HTTP"): "variables of the system",
+    ("harness/languages/toolchains.py", "token"): "variables of the system",
+    ("harness/cli/doctor.py", "OCI"): "what the layers of this machine are good for",
+    ("harness/cli/doctor.py", "docker"): "advice on where to get a Python",
+    ("harness/new/write.py", "HTTP"): "an address for pip",
+    ("harness/isolation/self_protection.py", "browser"): "a program of the user",
+    ("harness/common/paths.py", "tournament"): "a folder that no bot may see",
+    ("harness/isolation/build_plan.py", "tournament"): "a folder that no bot may see",
+    ("harness/seats/starter.py", "tournament"): "a folder that no bot may see",
+    # What is left of add-ons.
+    ("harness/isolation/hidden_files.py", "wasm"): "a file next to a replay that no bot may see",
+    ("harness/cli/limit_options.py", "fuel"): "a limit in the header of every replay",
+    ("harness/cli/units.py", "fuel"): "a limit in the header of every replay",
+    ("harness/process/limits.py", "fuel"): "a limit in the header of every replay",
+    ("harness/cli/limit_options.py", "model"): "a limit in the header of every replay",
+    ("harness/process/limits.py", "model"): "a limit in the header of every replay",
+    ("harness/cli/match.py", "model"): "the help of --transcripts",
+    ("harness/cli/match.py", "prompt"): "the help of --transcripts",
+    ("harness/cli/reports/turns.py", "prompt"): "the help of --calls",
+    ("harness/cli/repro.py", "model"): "the help of `referee repro`",
+    ("harness/cli/repro.py", "tournament"): "the help of `referee repro`",
+    ("harness/cli/games.py", "OpenSpiel"): "the help of `referee games`",
+    ("harness/cli/replay.py", "Arena"): "the help of `referee replay`",
+    ("harness/cli/replay.py", "OpenSpiel"): "the help of `referee replay`",
+    ("harness/cli/replay.py", "original competition"): "the file format of a game",
+    ("harness/common/game_files.py", "OpenSpiel"): "games with books",
+    ("harness/common/game_files.py", "tournament"): "a message about books",
+    ("harness/common/known_games.py", "tournament"): "a message about rules",
+    ("harness/new/write.py", "game.toml"): "the file that kits write",
+    ("harness/programs/folder_toml.py", "game.toml"): "one reader for both files",
+    ("harness/programs/bot_file.py", "ladder"): "members of a bot.toml",
+    ("harness/programs/bot_file.py", "original competition"): "a member of a bot.toml",
+    ("harness/programs/kinds.py", "team"): "an example in the documentation",
+    ("harness/programs/kinds.py", "tournament"): "an example in the documentation",
+}
+"""Where a word may stand, and why."""
+
+
+def words_of_add_ons() -> set[tuple[str, str]]:
+    """Returns each file below the add-ons with each of their words that it has, in whatever case."""
+    command = ["git", "ls-files", "games", "harness", "protocol"]
+    files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    texts = {file: (ROOT / file).read_text("utf-8", "replace") for file in files}
+    patterns = {word: re.compile(rf"(?<![a-z]){re.escape(word)}(?!s?://|[a-rt-z])s?(?![a-z])", re.I) for word in WORDS}
+    return {(file, word) for word, each in patterns.items() for file, text in texts.items() if each.search(text)}
+
+
+def test_the_harness_has_no_word_of_an_add_on() -> None:
+    found = words_of_add_ons()
+    used = {(where, word) for where, word in ALLOWED for file, each in found if each == word and fnmatch(file, where)}
+    wrong = {(file, word) for file, word in found if not any(fnmatch(file, each) for each, of in ALLOWED if of == word)}
+    assert not wrong, f"these words belong to add-ons: {sorted(wrong)}"
+    assert used == ALLOWED.keys(), f"no longer needed: {sorted(ALLOWED.keys() - used)}"
 
 
 def test_hooks_are_found_once() -> None:

@@ -14,12 +14,13 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
+from referee.addons.wasm.languages import BY_KIT
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.packages import ITEMS
 
 TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
-    **{f"{kit}-wasm": toolchain for kit, toolchain in packages.WASM.items()},
+    **{f"{kit}-wasm": recipe.toolchain for kit, recipe in BY_KIT.items()},
     "tmux": Toolchain("terminal tests", ("tmux",)),
     "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
     "openssl": Toolchain("tests of clusters", ("openssl",)),

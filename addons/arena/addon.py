@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NEEDS = ("web",)
 """The add-ons that it imports."""
-WORDS = ("Arena", "judge")
+WORDS = ("Arena", "referee judge")
 """What no sentence of the harness may say."""
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 NEEDS = ("tournament", "web")
 """The add-ons that it imports."""
-WORDS = ("team", "sign in")
+WORDS = ("team", "sign-in")
 """What no sentence of the harness may say."""
 
 

@@ -8,7 +8,7 @@ from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
-WORDS = ("original",)
+WORDS = ("original competition",)
 """What no sentence of the harness may say."""
 
 

@@ -44,7 +44,7 @@ def _files(name: str, lang: str, kit: Kit, rules: RulesKit) -> Iterator[tuple[Pa
         yield path, with_origin(kit, source)
     for source, path in find_files(lang, rules.verbatim, name):
         yield path, source.read_bytes()
-    toolchain = packages.toolchain(lang, False)
+    toolchain = packages.toolchain(lang)
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": name,

@@ -7,6 +7,8 @@ import msgspec
 
 from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
+from referee.addons.wasm.languages import BY_KIT
+from referee.addons.wasm.target import WASM
 from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import expanded
 from referee.harness.languages.registry import BY_SUFFIX
@@ -26,25 +28,26 @@ def build_module(spec: str, context: BuildContext) -> Path:
         path = path.resolve()
         bot = read_bot_file(path, spec)
         if not _names_module(bot.run):
-            if bot.wasm is None:
+            table = bot.table(WASM.name)
+            if table is None:
                 raise UsageError(
                     f"{spec}/{BOT_FILE} has no [wasm], which says how to build a module: a build and a run such as "
                     '["build/bot.wasm"]; `referee new` writes it for C, C++, Go, JavaScript and Rust'
                 )
-            if not _names_module(bot.wasm.run):
+            if not _names_module(table.run):
                 raise UsageError(
-                    f"{spec}/{BOT_FILE}: run of [wasm] is {bot.wasm.run}; expected the module and its arguments, such "
+                    f"{spec}/{BOT_FILE}: run of [wasm] is {table.run}; expected the module and its arguments, such "
                     'as ["build/bot.wasm"]'
                 )
-            bot = msgspec.structs.replace(bot, build=bot.wasm.build, run=bot.wasm.run)
+            bot = msgspec.structs.replace(bot, build=table.build, run=table.run)
         return runner.module_of(build_bot(bot, path, spec, context).argv)
     if not path.is_file():
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
     language = BY_SUFFIX.get(path.suffix)
-    if language is None or language.wasm is None:
-        known = " ".join(sorted(suffix for suffix, each in BY_SUFFIX.items() if each.wasm))
+    if language is None or language.kit not in BY_KIT:
+        known = " ".join(sorted(suffix for suffix, each in BY_SUFFIX.items() if each.kit in BY_KIT))
         raise UsageError(f"{spec}: expected a folder with bot.toml, or a source file with one of the suffixes {known}")
-    module = language.wasm(CachedSourceBuild(path.resolve(), language, context))
+    module = BY_KIT[language.kit].build(CachedSourceBuild(path.resolve(), language, context))
     runner.command(module, context)
     return module
 

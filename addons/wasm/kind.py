@@ -19,7 +19,7 @@ class Module(Kind):
 
     name, plural, place = "module", "modules of WebAssembly", 10
     rows = (("a [module of WebAssembly](../explanation/metered.md)", "`./mybot.wasm`"),)
-    suffix = ".wasm"
+    suffix = kept_suffix = ".wasm"
     takes_variables = False
 
     def command(self, file: Path, context: "BuildContext") -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Toolchain
 from referee.harness.process.limits import Limits
 from referee.harness.process.machine_effects import machine_effects
+from referee.harness.programs.targets import targets
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes COMMAND"
 USER_NAMESPACES = (
@@ -238,7 +239,8 @@ def _kernel_tasks() -> list[TaskLimit]:
 def _tools() -> list[Tool]:
     """Asks all programs for their versions at the same time: some take half a second."""
     users: dict[str, list[Toolchain]] = {}
-    for toolchain in (*packages.KITS.values(), *packages.WASM.values()):
+    of_targets = chain.from_iterable(target.toolchains() for target in targets().values())
+    for toolchain in (*packages.KITS.values(), *of_targets):
         for name in toolchain.items + toolchain.test_items:
             users.setdefault(name, []).append(toolchain)
     compilers = {name: kits[0].items[0] for name, kits in users.items()}

@@ -110,7 +110,7 @@ def files_of(game: Game) -> GameFiles | None:
 
 
 BOOK = "openings.book"
-"""The copy of the book in the folder of a tournament or gate."""
+"""The copy of the book in the folder of a run."""
 SEQUENTIAL, RANDOM = "sequential", "random"
 """The order of openings; the seed decides the second one."""
 

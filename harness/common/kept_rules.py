@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from referee.harness.programs.archive import BotArchive
 
 RULES = "rules"
-"""The folder of the copies, in the folder of a tournament, a contest or a ladder."""
+"""The folder of the copies, in a folder that is to keep them."""
 
 
 class KeptRules(Protocol):

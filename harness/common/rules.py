@@ -14,7 +14,7 @@ _HEADING = re.compile(r"(?P<level>#{1,3}) (?:Part )?(?:(?P<number>\d+(?:\.\d+)*|
 
 
 _SKIP, _READ_ON = "<!-- players skip this -->", "<!-- players read on -->"
-"""Lines around what concerns judging, originals and cheats, but not how one plays: a prompt leaves it out."""
+"""Lines around what concerns judging, originals and cheats, but not how one plays: a text for players leaves it out."""
 
 
 class Section(Struct, frozen=True):

@@ -1,10 +1,8 @@
 """C."""
 
-from pathlib import Path
-
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.language import Argv, Language, SourceBuild
-from referee.harness.languages.native import CLANG, CLANG_ITEMS, NATIVE, compiled, compiled_to_wasm
+from referee.harness.languages.native import NATIVE, compiled
 
 
 def _run(build: SourceBuild) -> Argv:
@@ -18,16 +16,11 @@ def _run(build: SourceBuild) -> Argv:
     return compiled([gcc, "-std=c11", "-O2", "-g", "-I", str(kit / "include")], build, *libraries)
 
 
-def _wasm(build: SourceBuild) -> Path:
-    return compiled_to_wasm(build, "clang-19", ("-std=c11",), ("-lm",))
-
-
 C = Language(
     name="C",
     suffixes=(".c",),
     run=_run,
     debugger=NATIVE,
-    wasm=_wasm,
     kit="c",
     builders=("gcc", "cc", "make"),
     items=(
@@ -46,10 +39,8 @@ C = Language(
         ),
         Item("cmocka.h", "libcmocka-dev", "libcmocka-devel", "cmocka", ask="", other_names=("cmocka", "-lcmocka")),
         Item("valgrind", "valgrind", "valgrind", "valgrind"),
-        *CLANG_ITEMS,
     ),
     toolchain=Toolchain(
         "C", ("gcc", "make", "stdlib.h", "json-c/json.h", "msgpack.h"), ("valgrind", "cmocka.h"), ("cmocka.h",)
     ),
-    wasm_toolchain=Toolchain("C to wasm", ("clang-19", *CLANG, "msgpack.h", "curl")),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.language import Argv, Language, SourceBuild
-from referee.harness.languages.native import CLANG, NATIVE, compiled, compiled_to_wasm
+from referee.harness.languages.native import NATIVE, compiled
 
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 NLOHMANN = "NLOHMANN_JSON_VERSION_MAJOR . NLOHMANN_JSON_VERSION_MINOR . NLOHMANN_JSON_VERSION_PATCH"
@@ -38,16 +38,11 @@ def _kit_headers(path: Path, include: Path) -> set[str]:
     return {file.stem for file in seen if file.is_relative_to(include)}
 
 
-def _wasm(build: SourceBuild) -> Path:
-    return compiled_to_wasm(build, "clang++-19", ("-std=c++17", "-DNDEBUG", "-fignore-exceptions"))
-
-
 CPP = Language(
     name="C++",
     suffixes=(".cpp", ".cc"),
     run=_run,
     debugger=NATIVE,
-    wasm=_wasm,
     kit="cpp",
     aliases=("c++",),
     builders=("g++", "c++", "cmake", "make"),
@@ -60,9 +55,6 @@ CPP = Language(
             other_names=("nlohmann_json",),
         ),
         Item("gtest/gtest.h", "libgtest-dev", "gtest-devel", "googletest", ask="", other_names=("GTest", "-lgtest")),
-        Item("libc++", "libc++-19-dev-wasm32", "wasi-libc-devel", wasi=True),
-        Item("libc++abi", "libc++abi-19-dev-wasm32", "wasi-libc-devel", wasi=True),
     ),
     toolchain=Toolchain("C++", ("g++", "cmake", "make", "nlohmann/json.hpp"), ("gtest/gtest.h",)),
-    wasm_toolchain=Toolchain("C++ to wasm", ("clang++-19", *CLANG, "libc++", "libc++abi", "nlohmann/json.hpp")),
 )

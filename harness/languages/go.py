@@ -7,7 +7,7 @@ from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.language import Argv, Debugger, Language, SourceBuild
 
 
-def _compiled(build: SourceBuild, program: str, *environment: str) -> Path:
+def compiled(build: SourceBuild, program: str, *environment: str) -> Path:
     """Compiles the file as a part of the kit's module."""
     command = (*environment, build.need("go"), "build", "-C", str(build.kit_sources), "-buildvcs=false", "-o")
     made = build.compile(
@@ -17,19 +17,13 @@ def _compiled(build: SourceBuild, program: str, *environment: str) -> Path:
 
 
 def _run(build: SourceBuild) -> Argv:
-    return (str(_compiled(build, "bot")),)
-
-
-def _wasm(build: SourceBuild) -> Path:
-    build.need_wasm_toolchain()
-    return _compiled(build, "bot.wasm", "/usr/bin/env", "GOOS=wasip1", "GOARCH=wasm")
+    return (str(compiled(build, "bot")),)
 
 
 GO = Language(
     name="Go",
     suffixes=(".go",),
     run=_run,
-    wasm=_wasm,
     debugger=Debugger(
         attach="dlv attach {pid}",
         crash="start it as `cmd:'env GOTRACEBACK=all ./bot'`, and standard error shows every goroutine",
@@ -45,5 +39,4 @@ GO = Language(
     builders=("go",),
     items=(Item("go", "golang-go", "golang", "go", (1, 23), "version", download="https://go.dev/dl"),),
     toolchain=Toolchain("Go", ("go",)),
-    wasm_toolchain=Toolchain("Go to wasm", ("go",)),
 )

@@ -21,18 +21,15 @@ class Item:
     """What compilers and build tools call it when they do not find it."""
     download: str = ""
     """The address of newer versions than a system's packages have."""
-    wasi: bool = False
-    """Whether a compiler must find it for WebAssembly, not for this machine."""
+    platform: str = ""
+    """The platform for which clang must find it, as clang names it; empty = this machine's."""
+    is_rust_target: bool = False
+    """Whether it is a part of Rust, which rustup installs."""
 
     @property
     def is_header(self) -> bool:
         """Whether a compiler looks for it."""
         return self.name.endswith((".h", ".hpp"))
-
-    @property
-    def is_rust_target(self) -> bool:
-        """Whether it is a part of Rust, which rustup installs."""
-        return self.name.startswith("wasm32-")
 
 
 @dataclass(frozen=True)

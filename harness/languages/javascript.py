@@ -1,10 +1,7 @@
 """JavaScript, and TypeScript, which its kit compiles."""
 
-from pathlib import Path
-
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.language import Argv, Debugger, Language, SourceBuild
-from referee.harness.languages.native import CLANG
 
 KIT_MARK = b"referee-kit"
 """The name of the kit, which a file contains that imports it."""
@@ -28,19 +25,6 @@ def _run_typescript(build: SourceBuild) -> Argv:
     return (node, "--enable-source-maps", str(made / f"{build.source.stem}.js"))
 
 
-def _wasm(build: SourceBuild) -> Path:
-    """Puts the program into QuickJS, which the kit compiles once."""
-    build.need("npm")
-    build.need("clang-19")
-    kit = build.kit(f"{LIBRARY} && sh wasm/build.sh")
-    script = str(kit / "wasm" / "build.sh")
-
-    def command(out: Path) -> Argv:
-        return ("/bin/sh", script, str(build.source), str(out / "bot.wasm"))
-
-    return build.compile(command, ("node", "clang-19"), str(kit)) / "bot.wasm"
-
-
 NODE = Debugger(
     attach="kill -USR1 {pid} && node inspect -p {pid}",
     crash="read standard error: Node aborts if its heap is full, and `--max-old-space-size` sets the size in MiB",
@@ -50,7 +34,6 @@ JAVASCRIPT = Language(
     name="JavaScript",
     suffixes=(".js", ".mjs"),
     run=_run,
-    wasm=_wasm,
     debugger=NODE,
     kit="javascript",
     kit_mark=KIT_MARK,
@@ -61,13 +44,11 @@ JAVASCRIPT = Language(
         Item("npm", "npm", "nodejs-npm", "node"),
     ),
     toolchain=Toolchain("JavaScript", BUILDERS),
-    wasm_toolchain=Toolchain("JavaScript to wasm", ("clang-19", *CLANG, *BUILDERS, "curl")),
 )
 TYPESCRIPT = Language(
     name="TypeScript",
     suffixes=(".ts",),
     run=_run_typescript,
-    wasm=_wasm,
     debugger=NODE,
     kit="javascript",
     kit_mark=KIT_MARK,

@@ -27,8 +27,8 @@ class SourceBuild(Protocol):
     def need(self, program: str, must_work: bool = True) -> str:
         """Returns the first program of that name on PATH that works."""
 
-    def need_wasm_toolchain(self) -> None:
-        """Fails if something is missing here that builds modules of the kit's bots."""
+    def need_all(self, toolchain: Toolchain) -> None:
+        """Fails if something of a toolchain is missing here."""
 
     def kit(self, command: str) -> Path:
         """Returns a copy of the language's starter kit in which this shell command was run."""
@@ -74,8 +74,6 @@ class Language:
     """Builds a bot of one source file, and returns its command."""
     debugger: Debugger | None = None
     """None: its programs count as those of a compiler that is not known."""
-    wasm: Callable[[SourceBuild], Path] | None = None
-    """Builds a bot of one source file as a module of WebAssembly, and returns the module."""
     kit: str = ""
     """The folder of its starter kit. Builds of bots are named by the languages that have one."""
     aliases: tuple[str, ...] = ()
@@ -86,8 +84,6 @@ class Language:
     """The parts of its toolchains, unless another language lists them."""
     toolchain: Toolchain | None = None
     """The needs of its kit; None if another language with this kit lists them, or if the referee has everything."""
-    wasm_toolchain: Toolchain | None = None
-    """The needs of its kit for modules of WebAssembly."""
     kit_mark: bytes = b""
     """Text in a source file that imports the kit, if only the referee can show it the kit."""
     memory_options: Callable[[int], Argv] | None = None

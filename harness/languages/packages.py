@@ -28,11 +28,9 @@ OTHERS = (
 ITEMS: dict[str, Item] = {item.name: item for each in LANGUAGES for item in each.items} | {
     item.name: item for item in OTHERS
 }
-"""By name. On Fedora and macOS the names have not been tried by a test."""
+"""By name. An add-on adds its own. On Fedora and macOS the names have not been tried by a test."""
 KITS: dict[str, Toolchain] = {each.kit: each.toolchain for each in LANGUAGES if each.toolchain}
 """By the names of the kits' folders. The Python kit needs only Python."""
-WASM: dict[str, Toolchain] = {each.kit: each.wasm_toolchain for each in LANGUAGES if each.wasm_toolchain}
-"""The same for modules of WebAssembly."""
 
 
 def needs(toolchain: Toolchain) -> str:
@@ -49,7 +47,7 @@ def _with_minimum(item: Item) -> str:
 def libraries(toolchain: Toolchain) -> list[str]:
     """Returns the Debian packages that a new bot and its tests need, except those of most machines."""
     items = [ITEMS[name] for name in toolchain.items + toolchain.bot_test_items]
-    found = [item.debian for item in items if item.is_header or item.wasi or item.debian.endswith("-19")]
+    found = [item.debian for item in items if item.is_header or item.platform or item.debian.endswith("-19")]
     return list(dict.fromkeys(found))
 
 
@@ -58,12 +56,12 @@ def rust_target(toolchain: Toolchain) -> str | None:
     return next((name for name in toolchain.items if ITEMS[name].is_rust_target), None)
 
 
-def toolchain(lang: str, wasm: bool) -> Toolchain | None:
-    """Returns what a new bot of a kit and its tests need; None for Python. `wasm`: the bot is a module."""
+def toolchain(lang: str, more: Toolchain | None = None) -> Toolchain | None:
+    """Returns what a new bot of a kit and its tests need; None for Python. `more`: what its builds need besides."""
     native = KITS.get(lang)
-    if native is None or not wasm:
+    if native is None or more is None:
         return native
-    return replace(native, items=tuple(dict.fromkeys(native.items + WASM[lang].items)))
+    return replace(native, items=tuple(dict.fromkeys(native.items + more.items)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.language import Argv, Debugger, Language, SourceBuild
 
 RUSTUP = "https://rustup.rs"
-WASM_TARGET = "wasm32-wasip1"
 LIBRARY = "cargo build --quiet --release --lib --target-dir target"
 OPTIONS = ("--edition=2021", "--crate-name=bot", "-O")
 
@@ -18,21 +17,12 @@ def _run(build: SourceBuild) -> Argv:
     build.need("cargo")
     kit = build.kit(LIBRARY) / "target" / "release"
     options = (*OPTIONS, "--extern", f"referee_kit={kit}/libreferee_kit.rlib", "-L", f"dependency={kit / 'deps'}")
-    return (str(_compiled(build, rustc, options, "bot")),)
+    return (str(compiled(build, rustc, options, "bot")),)
 
 
-def _wasm(build: SourceBuild) -> Path:
-    build.need_wasm_toolchain()
-    rustc = build.need("rustc")
-    kit = build.kit(f"{LIBRARY} --target {WASM_TARGET}") / "target"
-    release = kit / WASM_TARGET / "release"
-    options = (*OPTIONS, "-C", "strip=debuginfo", "--target", WASM_TARGET)
-    libraries = ("--extern", f"referee_kit={release}/libreferee_kit.rlib")
-    search = ("-L", f"dependency={release / 'deps'}", "-L", f"dependency={kit / 'release' / 'deps'}")
-    return _compiled(build, rustc, (*options, *libraries, *search), "bot.wasm")
+def compiled(build: SourceBuild, rustc: str, options: Argv, program: str) -> Path:
+    """Compiles the file with these options, and returns the program."""
 
-
-def _compiled(build: SourceBuild, rustc: str, options: Argv, program: str) -> Path:
     def command(folder: Path) -> Argv:
         outputs = f"--emit=link={folder / program},dep-info={folder / 'inputs.d'}"
         return (rustc, *options, outputs, "--out-dir", str(folder), str(build.source))
@@ -44,7 +34,6 @@ RUST = Language(
     name="Rust",
     suffixes=(".rs",),
     run=_run,
-    wasm=_wasm,
     debugger=Debugger(
         attach="gdb -p {pid}",
         crash="build it without `--release`, and play again: a debug build has line numbers and finds overflows",
@@ -59,8 +48,6 @@ RUST = Language(
     items=(
         Item("cargo", "cargo", "cargo", "rust", (1, 63), download=RUSTUP),
         Item("rustc", "rustc", "rust", "rust", (1, 63), download=RUSTUP),
-        Item(WASM_TARGET, "libstd-rust-dev-wasm32", "rust-std-static-wasm32-wasip1", "rust", ask=""),
     ),
     toolchain=Toolchain("Rust", ("cargo", "rustc")),
-    wasm_toolchain=Toolchain("Rust to wasm", ("cargo", "rustc", WASM_TARGET)),
 )

@@ -43,8 +43,8 @@ SETTING_PREFIXES = (
 SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
 """A build never gets a variable with such a name: it runs code of the bot's author."""
 
-WASI_COMPILER = "clang-19"
-"""Finds the headers and libraries for WebAssembly."""
+CLANG = "clang-19"
+"""Finds the headers and libraries of other platforms."""
 
 VERSION_TIMEOUT_S = 60
 GAMES = ("/usr/games", "/usr/local/games")
@@ -123,8 +123,8 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
         version_here = _header_version(item, compiler)
         if version_here is None:
             return Found("", "is not installed")
-    elif item.wasi:
-        return Found("") if _has_wasi_library(item.name) else Found("", "is not installed")
+    elif item.platform:
+        return Found("") if _has_library(item) else Found("", "is not installed")
     elif item.is_rust_target:
         return Found("") if _has_rust_target(item.name) else Found("", "is not installed")
     else:
@@ -141,10 +141,10 @@ def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
     return Found(version_here)
 
 
-def _has_wasi_library(name: str) -> bool:
-    """Whether clang finds a library for WebAssembly: its own, or `NAME.a`."""
-    ask = "-print-libgcc-file-name" if name == "libclang_rt" else f"-print-file-name={name}.a"
-    command = [find(WASI_COMPILER) or WASI_COMPILER, "--target=wasm32-wasi", ask]
+def _has_library(item: Item) -> bool:
+    """Whether clang finds a library of another platform: its own, or `NAME.a`."""
+    ask = "-print-libgcc-file-name" if item.name == "libclang_rt" else f"-print-file-name={item.name}.a"
+    command = [find(CLANG) or CLANG, f"--target={item.platform}", ask]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -172,8 +172,8 @@ def _header_version(item: Item, compiler: str) -> str | None:
     """Returns a library's version according to its header; None if the compiler does not find the header."""
     language = "c++" if "++" in compiler else "c"
     target: list[str] = []
-    if item.wasi:
-        compiler, target = WASI_COMPILER, ["--target=wasm32-wasi"]
+    if item.platform:
+        compiler, target = CLANG, [f"--target={item.platform}"]
     command = [find(compiler) or compiler, *target, "-E", "-P", "-x", language, "-include", item.name, "-"]
     try:
         done = subprocess.run(command, input=item.ask.encode(), capture_output=True, timeout=VERSION_TIMEOUT_S)

@@ -30,7 +30,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.built_in import entrant_in_game
 from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.kinds import called
+from referee.harness.programs.kinds import called, kept_suffixes
 from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,
@@ -350,10 +350,11 @@ def _plain_limits(limits: Limits) -> Mapping[str, Any]:
 
 
 def _remove_files_of_seats(replay: Path, seats: int) -> None:
-    """Removes standard errors and modules of an earlier match whose replay had this name. This one may write none."""
-    names = [_rules_log(replay).name]
+    """Removes what an earlier match whose replay had this name has left for its seats. This one may write none."""
+    names, kept = [_rules_log(replay).name], kept_suffixes()
     for player in range(seats):
-        names += [f"{replay.stem}.seat{player}.stderr", f"{replay.name.split('.jsonl')[0]}.seat{player}.wasm"]
+        names.append(f"{replay.stem}.seat{player}.stderr")
+        names += [f"{replay.name.split('.jsonl')[0]}.seat{player}{suffix}" for suffix in kept]
     for name in names:
         with suppress(OSError):  # there is none
             os.unlink(f"{replay.parent}/{name}")

@@ -85,8 +85,8 @@ class Kit(Struct, forbid_unknown_fields=True):
     """Files of the kit that cannot have such a line."""
     also: dict[str, Places] = {}
     """Additional files of the kit for single games."""
-    no_wasm: str = ""
-    """Why its bots cannot be built as modules of WebAssembly; empty if `bot.toml` says how."""
+    no_target: dict[str, str] = {}
+    """By the name of a target, why its bots cannot be built as that; the `bot.toml` says how for any other."""
     rules: RulesKit | None = None
     """The files of a game whose rules are in this language; None = the kit has no rules half."""
 
@@ -142,8 +142,8 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None, targe
             f"the {kit.name} kit has no template for {game.name}; it has {', '.join(templates)}."
             " docs/tutorials/game-of-your-own.md says how a package brings one"
         )
-    if target is not None and kit.no_wasm:
-        raise UsageError(f"--target {target.name}: {kit.no_wasm}")
+    if target is not None and target.name in kit.no_target:
+        raise UsageError(f"--target {target.name}: {kit.no_target[target.name]}")
     refuse_used(folder)
     source = requirement(installed()) if referee is None else named_requirement("--referee", referee)
     files = dict(_files(game, lang, kit, source, target))
@@ -214,7 +214,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, target: Target | None)
         yield path, with_origin(kit, source)
     for source, path in (*sources, *find_files(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    main, toolchain = sources[0][1], packages.toolchain(lang, target is not None)
+    main, toolchain = sources[0][1], packages.toolchain(lang, target and target.toolchain(lang))
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,

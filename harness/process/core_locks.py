@@ -1,6 +1,6 @@
 """Locks on physical cores: each worker of a user holds one on its core until it ends.
 
-So the workers of two tournaments, or of a tournament and a cluster, never share a core, and no bot slows another.
+So the workers of two runs on a machine never share a core, and no bot slows another.
 """
 
 import fcntl

@@ -40,10 +40,7 @@ Processes = Annotated[int, Meta(ge=0, le=MOST_PROCESSES)]
 
 
 class Limits(Struct, frozen=True):
-    """The limits of a bot, except those of its calls (`TimeControl`). None = no limit.
-
-    For a metered bot, all times but `build_s` are fuel.
-    """
+    """The limits of a bot, except those of its calls (`TimeControl`). None = no limit."""
 
     startup_s: Seconds = 10.0
     memory_bytes: Amount | None = 256 << 20

@@ -9,9 +9,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.paths import KITS, forbids_programs
@@ -23,26 +23,36 @@ from referee.harness.programs.build import BOT_FILE, build_folder
 from referee.harness.programs.build_process import BuildContext, BuildError
 from referee.harness.programs.folder_toml import read_folder_toml
 from referee.harness.programs.kinds import PATH, kind_of_suffix
+from referee.harness.programs.targets import targets
 
 MAX_BYTES = 64 << 10
 """Limit of the size of a `bot.toml`."""
+B = TypeVar("B", bound=Struct)
 Word = Annotated[str, Meta(max_length=1000)]
 """A value that messages show."""
 
 
-class WasmTarget(Struct, forbid_unknown_fields=True):
-    """The table `[wasm]` of a `bot.toml`: how to build the bot as a module of WebAssembly."""
+class TargetTable(Struct, forbid_unknown_fields=True):
+    """A table of a `bot.toml` with the name of a target: how to build the bot as that."""
 
     run: list[str]
-    """The module and its arguments."""
+    """The file that the build makes, and its arguments."""
     build: str | None = None
 
 
+def _with_tables(kind: type[B]) -> type[B]:
+    """Adds a member for each target."""
+    members = [(name, TargetTable | None, None) for name in targets()]
+    made: type[B] = defstruct(kind.__name__, members, bases=(kind,), namespace={"__doc__": kind.__doc__})
+    return made
+
+
+@_with_tables
 class BotFile(Struct, forbid_unknown_fields=True):
     """The content of a `bot.toml`. Commands run in its folder."""
 
     run: list[str] = []
-    """The program and its arguments, or a module of WebAssembly and its."""
+    """The program and its arguments, or a file of another kind of player and its."""
     name: Word | None = None
     build: str | None = None
     """A shell command. It and the bot run in a copy of the folder, which is kept until something changes."""
@@ -58,8 +68,6 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """Instead of `run`: a bot of the game's original competition, as after `original:`."""
     game: Word | None = None
     """The game that it plays, so that `--game` is not needed."""
-    wasm: WasmTarget | None = None
-    """For `referee build --target wasm`."""
     owner: list[Word] = []
     """In a ladder: the logins of those who may change the bot."""
     deterministic: bool = False
@@ -67,6 +75,11 @@ class BotFile(Struct, forbid_unknown_fields=True):
     git: Word | None = None
     """In a ladder: the `https://` address of the repository with the bot's other files, and which commit of it."""
     commit: Word | None = None
+
+    def table(self, target: str) -> TargetTable | None:
+        """Returns how the bot is built as a target; None if the file does not say it."""
+        table: TargetTable | None = getattr(self, target)
+        return table
 
     def copied_folder(
         self, folder: Path, spec: str, readable: Sequence[str] = (), file: str = BOT_FILE, is_users: bool = False
@@ -126,7 +139,8 @@ def read_bot_file(folder: Path, spec: str) -> BotFile:
         'bot.toml with a line such as run = ["python3", "bot.py"]'
     )
     bot, place = read_folder_toml(folder, spec, BOT_FILE, missing, BotFile, MAX_BYTES), f"{spec}/{BOT_FILE}"
-    words = [*bot.run, bot.build or "", bot.bundle, bot.original or "", *(bot.wasm.run if bot.wasm else ())]
+    words = [*bot.run, bot.build or "", bot.bundle, bot.original or ""]
+    words += [word for name in targets() if (table := bot.table(name)) is not None for word in table.run]
     if any("\0" in word for word in words):
         raise UsageError(f"{place}: a value has a NUL, which no command and no path can hold")
     if bot.run and bot.original is not None:

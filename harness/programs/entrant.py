@@ -27,7 +27,7 @@ class Entrant(Struct, frozen=True, cache_hash=True):
     kind: str = "program"
     """The name of its kind (`referee.harness.programs.kinds`), which knows how it is seated."""
     settings: Any = None
-    """A value of its kind's own, such as how a language model is asked. Never taken from a replay or a submission: they
+    """A value of its kind's own, such as how a service is asked. Never taken from a replay or a submission: they
     could name a service and a variable of their own to get a secret."""
     image: Image | None = None
     """How its container image runs: then `argv` names a program in the image."""

@@ -45,15 +45,17 @@ class Kind:
     word = ""
     """Its whole bot spec, if it has no prefix."""
     names_file = False
-    """A file follows the prefix, which a team can hand in."""
+    """A file follows the prefix, which somebody can hand in."""
     help = ""
     """How it is named, in the help of BOTS. Empty: the user cannot name it."""
     rows: tuple[tuple[str, str], ...] = ()
     """Its rows in the docs' table: what it is, in Markdown, and an example."""
     suffix = ""
     """Files with this suffix are of this kind, also those that `run` of a `bot.toml` names."""
+    kept_suffix = ""
+    """Of what `keep` puts next to a replay for a seat, as in `match.seat0.SUFFIX`."""
     archives: tuple[str, ...] = ()
-    """Suffixes of archives that a team can hand in."""
+    """Suffixes of archives that somebody can hand in."""
 
     # How it plays.
     absent = ""
@@ -77,7 +79,7 @@ class Kind:
     in_series = True
     """It plays wherever a bot is named; otherwise single matches only."""
     for_clients = False
-    """A client may name it over MCP."""
+    """A program that plays for its user may name it."""
 
     def parse(self, spec: str, game: str | None) -> Parsed:
         """Returns the player that a bot spec without `NAME=` is. UsageError for a wrong spec."""
@@ -299,6 +301,11 @@ def keep(replay: "Replay") -> None:
     """Puts what played in a match next to its replay, as far as its kinds can. RunError if that fails."""
     for kind in all_kinds():
         kind.keep(replay)
+
+
+def kept_suffixes() -> tuple[str, ...]:
+    """Returns the suffixes of what `keep` puts next to a replay for each seat."""
+    return tuple([kind.kept_suffix for kind in all_kinds() if kind.kept_suffix])
 
 
 def kind_of_suffix(suffix: str) -> Kind | None:

@@ -11,6 +11,7 @@ from referee.harness.common.errors import RunError
 from referee.harness.common.paths import KITS
 from referee.harness.isolation.visible_paths import is_inside, required_paths
 from referee.harness.languages import packages, toolchains
+from referee.harness.languages.items import Toolchain
 from referee.harness.languages.language import Argv, Language
 from referee.harness.languages.registry import BY_SUFFIX
 from referee.harness.programs import archive
@@ -56,10 +57,9 @@ class CachedSourceBuild(Struct):
             raise RunError(f"{name} needs {program}, but {executable} does not work: it does not print its version")
         return executable
 
-    def need_wasm_toolchain(self) -> None:
-        """RunError if something is missing here that builds modules of the kit's bots."""
-        toolchain = self.language.wasm_toolchain
-        if lacking := toolchains.missing(toolchain) if toolchain else {}:
+    def need_all(self, toolchain: Toolchain) -> None:
+        """RunError if something of a toolchain is missing here."""
+        if lacking := toolchains.missing(toolchain):
             words = ", ".join(f"{name} {lack}" for name, lack in lacking.items())
             raise RunError(f"{self.source.name}: {words}{packages.how_to_install(lacking)}")
 

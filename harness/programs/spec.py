@@ -2,17 +2,11 @@
 
 A bot spec is one of:
 
-- `PATH`: an executable, a folder with `bot.toml`, a zip file of one, a source file, a module of WebAssembly (`.wasm`),
-  a bot of the game's original competition, or a Kaggle agent
+- `PATH`: an executable, a folder with `bot.toml`, a zip file of one, or a source file
 - `@NAME`: a built-in opponent
 - `cmd:COMMAND LINE`
-- `original:[OPTIONS] PATH`: a bot of the game's original competition
-- `kaggle:[OPTIONS] PATH`: a Kaggle agent
-- `uci:[OPTIONS] ENGINE`, and `ugi:`, `gtp:`, `cecp:`: an engine of one of these protocols
-- `llm:[OPTIONS] MODEL`: a language model, by its service
-- `oci:IMAGE.tar`: a container image, as `docker save` writes it
-- `http://ADDRESS`: a team's web service, for the Arena's games
 - `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
+- what a kind of player of an add-on takes: a prefix of its own, or a path that it recognises
 
 `NAME=` before any of these names the bot.
 """
@@ -44,7 +38,7 @@ def entrants(
 
     UsageError for a wrong spec, before anything is built. RunError for a failed build.
 
-    `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
+    `game`: what they play; without it, kinds that play one game only recognise no path. `limits`: those of the builds.
     `people`: allow `human` and `script:`, as in single matches, where a bot's `bundle` may lead to the current folder.
     `progress`: receives the progress of builds. `on_output`: receives what they print.
     """
@@ -68,7 +62,7 @@ def entrant(
 
 
 def name_of(spec: str, game: str | None = None) -> str:
-    """Returns a bot's name, the same in a match, a check, a gate and a tournament. UsageError for a wrong spec."""
+    """Returns a bot's name, the same wherever it plays. UsageError for a wrong spec."""
     return _parse(spec, game, people=False)[0]
 
 

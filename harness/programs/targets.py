@@ -1,5 +1,6 @@
 """What bots can be built as, beside native programs."""
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -9,6 +10,7 @@ from referee.harness.addons import hooks
 from referee.harness.common.errors import UsageError
 
 if TYPE_CHECKING:
+    from referee.harness.languages.items import Toolchain
     from referee.harness.programs.build_process import BuildContext
 
 NATIVE = "native"
@@ -22,6 +24,14 @@ class Target:
     help: ClassVar[str]
     suffix: ClassVar[str]
     """Of the file that a build makes."""
+
+    def toolchain(self, kit: str) -> "Toolchain | None":
+        """Returns what builds of a kit's bots need; None for a kit that has no such builds."""
+        return None
+
+    def toolchains(self) -> "Iterable[Toolchain]":
+        """Returns those of all kits."""
+        return ()
 
     def build(self, spec: str, context: "BuildContext") -> Path:
         """Builds a folder or a source file, and returns the file. UsageError for one that does not say how."""

@@ -1,4 +1,4 @@
-"""Zip files with a bot, which may be hostile: a submission, or a version that a tournament keeps."""
+"""Zip files with a bot, which may be hostile: a submission, or a version that a contest keeps."""
 
 import io
 import os

@@ -154,7 +154,7 @@ def read(folder: Path) -> FaultDetails:
 
 
 def read_any(path: Path, number: int = 1) -> tuple[FaultDetails, Replay]:
-    """Returns a fault and its replay, from a fault report's folder or from a replay, such as a tournament's.
+    """Returns a fault and its replay, from a fault report's folder or from a replay.
 
     `number` chooses the fault of a replay, from 1. A replay holds less than a folder. UsageError for anything else.
     """

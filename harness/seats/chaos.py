@@ -46,8 +46,7 @@ class Manner(Struct, frozen=True):
 
 
 PADDING_BYTES_PER_MS = 10_000
-"""Most padding, for each millisecond of the shortest limit: to read it takes less than a tenth of the time, or of the
-fuel."""
+"""Most padding, for each millisecond of the shortest limit: to read it takes less than a tenth of it."""
 CHAOS = Manner(members=True, reordered=True, padded=32, cuts=3, pause_s=0.0002)
 
 

@@ -1,4 +1,4 @@
-"""A seat of a match: a program, the engine, a person or a client over HTTP."""
+"""A seat of a match: a program, the engine, a person or a client on another machine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
@@ -211,7 +211,7 @@ class LocalSeat(Seat):
 
 
 class OutOfTurnSeat(Seat):
-    """A seat that may act although it is not asked, as clients over HTTP can."""
+    """A seat that may act although it is not asked, as clients on other machines can."""
 
     @property
     @abstractmethod

@@ -18,9 +18,9 @@ from needs import needs
 from referee.addons.tournament.store import reader
 from referee.addons.wasm import runner
 from referee.addons.wasm.build import build_module
+from referee.addons.wasm.languages import BY_KIT
 from referee.harness.cli.main import main
 from referee.harness.common.paths import KITS
-from referee.harness.languages import packages
 from referee.harness.process.limits import Limits
 from referee.harness.programs.build_process import BuildContext
 from referee.protocol.messages import Encoding
@@ -72,7 +72,7 @@ def played(replay: Path, *words: str) -> list[Any]:
 def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "mine"
     code = main(["new", "quoridor", str(folder), "--lang", kit, "--target", "wasm"])
-    assert (code == 0) is (kit in packages.WASM)
+    assert (code == 0) is (kit in BY_KIT)
     if code == 0:
         assert '.wasm"]' in (folder / "bot.toml").read_text()
     else:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 
+from referee.addons.wasm.languages import RUST_PLATFORM
 from referee.harness.common.errors import RunError
 from referee.harness.common.paths import KITS
 from referee.harness.languages import packages, toolchains
@@ -175,7 +176,7 @@ def test_a_rustup_without_a_toolchain_is_not_asked_for_a_target(tmp_path: Path) 
     (tmp_path / "rustup").chmod(0o755)
     done = listed(tmp_path, "rust-wasm", CI="true")
     assert "target add" not in (tmp_path / "asked").read_text()
-    assert f" {ITEMS['wasm32-wasip1'].debian}" in done.stdout
+    assert f" {ITEMS[RUST_PLATFORM].debian}" in done.stdout
 
 
 TESTS_THAT_SKIP = """

@@ -42,7 +42,7 @@ def _new_rules(name: str, lang: str | None, game: str | None) -> int:
         raise UsageError(f"new --rules {name}: choose a language with --lang: {', '.join(new_rules.languages())}")
     lang, folder = ALIASES.get(lang.lower(), lang.lower()), Path(name)
     new_rules.write(name, lang, folder)
-    toolchain = packages.toolchain(lang, False)
+    toolchain = packages.toolchain(lang)
     missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, f"referee --game ./{name} ./{name}/{new_rules.bot(lang)} @random", missing))
     return PLAYED

@@ -80,7 +80,7 @@ class Reproduced(Struct, frozen=True):
     """The frames of a crash by a signal, or of a time-out when the time is up, the innermost frame first;
     empty if nothing shows them, as without gdb."""
     note: str = ""
-    """How the prompts of a model that answers from a transcript differ from those of the match."""
+    """How what a player was asked that answers from a transcript differs from the match."""
 
 
 class _LastCall(Struct, frozen=True):
