@@ -29,7 +29,7 @@ GROUP = "referee"
 """The group of entry points of strangers' add-ons."""
 FOLDERS = "referee.addons"
 CORE = ("referee.harness.programs.kinds", "referee.harness.seats.kinds")
-"""The harness's own modules with hooks."""
+"""The modules with the harness's own kinds."""
 AT_ONCE = ("kinds", "commands")
 """The hooks that every command asks: an add-on whose own fail is left out."""
 hook = pluggy.HookimplMarker("referee")
@@ -107,12 +107,21 @@ class Hooks(Protocol):
         """Returns the programs and libraries of this machine of which `referee doctor` tells."""
 
 
+class _Core:
+    """The harness's own answers."""
+
+    @hook
+    def kinds(self) -> "list[Kind]":
+        return [kind for name in CORE for kind in import_module(name).KINDS]
+
+
 @cache
 def hooks() -> Hooks:
     """Finds all add-ons."""
     manager = pluggy.PluginManager("referee")
     manager.add_hookspecs(Hooks)
-    for name in (*CORE, *own()):
+    manager.register(_Core())
+    for name in own():
         manager.register(import_module(name), name)
     for entry in entry_points(group=GROUP):
         try:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from referee.addons.arena.kind import SERVICE
 from referee.harness.addons import Command, hook
-from referee.harness.programs.kinds import Kind
 
 if TYPE_CHECKING:
     from referee.addons.arena.judge import JudgePlan
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ("web",)
 """The add-ons that it imports."""
@@ -17,7 +16,9 @@ WORDS = ("Arena", "referee judge")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.arena.kind import SERVICE
+
     return (SERVICE,)
 
 

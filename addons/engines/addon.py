@@ -1,10 +1,12 @@
 """Engines of other protocols."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from referee.addons.engines.kind import ENGINE
 from referee.harness.addons import Command, hook
-from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -13,7 +15,9 @@ WORDS = ("UCI", "UGI", "GTP", "CECP")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.engines.kind import ENGINE
+
     return (ENGINE,)
 
 

@@ -1,10 +1,12 @@
 """Packages for other systems."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from referee.addons.export.kind import JUDGED
 from referee.harness.addons import Command, hook
-from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -13,7 +15,9 @@ WORDS = ("Kattis", "DOMjudge")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.export.kind import JUDGED
+
     return (JUDGED,)
 
 

@@ -1,10 +1,12 @@
 """Container images as bots."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from referee.addons.images.kind import IMAGE
 from referee.harness.addons import hook
-from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -13,5 +15,7 @@ WORDS = ("OCI", "docker")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.images.kind import IMAGE
+
     return (IMAGE,)

@@ -1,10 +1,12 @@
 """Kaggle's agents."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from referee.addons.kaggle.kind import AGENT
 from referee.harness.addons import hook
-from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ("originals",)
 """The add-ons that it imports."""
@@ -13,5 +15,7 @@ WORDS = ("Kaggle",)
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.kaggle.kind import AGENT
+
     return (AGENT,)

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from referee.addons.llm.kind import MODEL
 from referee.harness.addons import hook
-from referee.harness.programs.kinds import Kind
 
 if TYPE_CHECKING:
     from referee.harness.common.measures import Measure
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -17,7 +16,9 @@ WORDS = ("model", "token", "prompt")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.llm.kind import MODEL
+
     return (MODEL,)
 
 

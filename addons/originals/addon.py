@@ -1,10 +1,12 @@
 """Bots of the original competitions."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from referee.addons.originals.kind import ORIGINAL
 from referee.harness.addons import hook
-from referee.harness.programs.kinds import Kind
+
+if TYPE_CHECKING:
+    from referee.harness.programs.kinds import Kind
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -13,5 +15,7 @@ WORDS = ("original competition",)
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.originals.kind import ORIGINAL
+
     return (ORIGINAL,)

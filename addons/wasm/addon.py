@@ -3,16 +3,14 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from referee.addons.wasm.kind import MODULE
-from referee.addons.wasm.target import WASM
 from referee.harness.addons import hook
-from referee.harness.programs.kinds import Kind
-from referee.harness.programs.targets import Target
 
 if TYPE_CHECKING:
     from referee.harness.check.findings import Added
     from referee.harness.cli.doctor import Tool
     from referee.harness.common.measures import Measure
+    from referee.harness.programs.kinds import Kind
+    from referee.harness.programs.targets import Target
 
 NEEDS = ()
 """The add-ons that it imports."""
@@ -21,7 +19,9 @@ WORDS = ("wasm", "fuel")
 
 
 @hook
-def kinds() -> Iterable[Kind]:
+def kinds() -> "Iterable[Kind]":
+    from referee.addons.wasm.kind import MODULE
+
     return (MODULE,)
 
 
@@ -47,7 +47,9 @@ def findings() -> "Iterable[Added]":
 
 
 @hook
-def targets() -> Iterable[Target]:
+def targets() -> "Iterable[Target]":
+    from referee.addons.wasm.target import WASM
+
     return (WASM,)
 
 

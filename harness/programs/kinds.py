@@ -250,11 +250,7 @@ class CommandLine(Kind):
 
 
 PATH, CHEAT = Program(), Cheat()
-
-
-@addons.hook
-def kinds() -> Iterable[Kind]:
-    return PATH, BuiltIn(), CommandLine(), CHEAT
+KINDS = (PATH, BuiltIn(), CommandLine(), CHEAT)
 
 
 @cache

@@ -1,9 +1,7 @@
 """The kinds of players that need no program: a person, a script, a Python function, the random player."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from referee.harness import addons
 from referee.harness.programs.built_in import RANDOM
 from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.kinds import Kind
@@ -74,8 +72,4 @@ class Random(Kind):
 
 
 PERSON, SCRIPT, FUNCTION = InPerson(), Script(), Function()
-
-
-@addons.hook
-def kinds() -> Iterable[Kind]:
-    return PERSON, SCRIPT, FUNCTION, Random()
+KINDS = (PERSON, SCRIPT, FUNCTION, Random())
