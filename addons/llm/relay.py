@@ -21,7 +21,7 @@ import trio
 from msgspec import Raw, Struct
 
 from referee.addons.llm.completions import Completion
-from referee.harness.common.records import ModelSettings
+from referee.addons.llm.settings import ModelSettings
 from referee.protocol.errors import UNDECODABLE
 from referee.protocol.text import printable
 

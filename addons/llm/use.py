@@ -1,4 +1,4 @@
-"""What a language model has used, and the transcript of a match."""
+"""The use of a language model: tokens and money, and the transcript of a match."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a call may cost beside time and CPU. An add-on adds a measure by the hook `measures`.
+"""Measures: the costs of a call beside time and CPU. An add-on adds one by the hook `measures`.
 
 A seat puts what a call has cost into `Cost.measured`, and what a match has cost into `CallTotals.measured`. Replays,
 fault reports, standings and `--json` hold both, each under a member that the measure names. They are asked once, and
@@ -40,7 +40,7 @@ R = TypeVar("R", bound=Struct)
 
 
 class Measure:
-    """What a call may cost. Each is a subclass, of which the registry holds one instance."""
+    """A cost of calls. Each is a subclass, of which the registry holds one instance."""
 
     name: ClassVar[str]
     """The member of a summary, a fault and a standing."""

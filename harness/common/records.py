@@ -17,7 +17,7 @@ class Moment(Struct, frozen=True):
 
 
 class Cost(Struct, frozen=True):
-    """What one call has cost."""
+    """The cost of one call."""
 
     wall_s: float = 0.0
     """Charge to the seat's clock."""

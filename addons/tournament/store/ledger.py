@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Use = Any
 else:
     Use = in_standings().value
-    """What a language model has used, if the add-on for these is there."""
+    """The type of the costs that standings sum up, if an add-on has a measure for them."""
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
