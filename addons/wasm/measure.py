@@ -51,10 +51,13 @@ class Fuel(Measure):
         return "" if used is None else f"fuel of the call: {used:,} units; "
 
     def shown_call_ms(self, header: "Header", player: "Player", call_ms: int | None) -> int | None:
+        metering = measured(header, "metered").get(player)
+        if metering is None:
+            return call_ms
         from referee.harness.process.limits import recorded_limits
 
-        fuel, metering = recorded_limits(header.limits).fuel, measured(header, "metered").get(player)
-        if fuel is None or metering is None:
+        fuel = recorded_limits(header.limits).fuel
+        if fuel is None:
             return call_ms
         fuel_ms: int = fuel // metering.fuel_per_ms
         return fuel_ms if call_ms is None else min(call_ms, fuel_ms)
