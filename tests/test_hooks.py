@@ -205,6 +205,40 @@ def test_the_harness_has_no_word_of_an_add_on() -> None:
     assert used == ALLOWED.keys(), f"no longer needed: {sorted(ALLOWED.keys() - used)}"
 
 
+LAPS = """
+from referee.harness.addons import hook
+
+@hook
+def measures():
+    from referee.harness.common.measures import Measure, Record
+
+    class Laps(Measure):
+        name, place, value = "laps", 5, int
+
+        def members(self, record):
+            found = {Record.TURN: ("laps", dict[int, int], {}), Record.SEAT: ("laps", int | None, None)}
+            return [found[record]] if record in found else []
+
+    return [Laps()]
+"""
+COUNTED = """
+import msgspec
+from referee.harness.replay.lines import SeatSummary, Turn
+turn = msgspec.json.decode(b'{"turn":1,"answers":{},"laps":{"0":5},"fuel":{"1":2}}', type=Turn)
+print(turn.laps, turn.fuel, SeatSummary.__struct_fields__[-4:-1], msgspec.json.encode(turn))
+"""
+
+
+def test_a_measure_of_a_stranger_is_a_member_of_replays(stranger: Path) -> None:
+    (stranger / "strange.py").write_text(LAPS)
+    path = os.pathsep.join(filter(None, [str(stranger), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-c", COUNTED]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+    members = "('laps', 'fuel', 'model')"
+    line = """b'{"turn":1,"answers":{},"laps":{"0":5},"fuel":{"1":2}}'"""
+    assert done.stdout.split("\n")[0] == f"{{0: 5}} {{1: 2}} {members} {line}", done.stderr
+
+
 def test_hooks_are_found_once() -> None:
     assert hooks() is hooks()
     assert addons.own() == [f"referee.addons.{folder}.addon" for folder in FOLDERS]
