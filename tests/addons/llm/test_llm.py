@@ -25,13 +25,13 @@ import referee
 from referee.addons.llm import relay, transcripts
 from referee.addons.llm import spec as llm_spec
 from referee.addons.llm.functions import PREPARE, QUESTION
+from referee.addons.llm.measure import TOKENS
 from referee.addons.llm.run import Prompter
 from referee.addons.llm.settings import ModelSettings
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.recorded_bots import recorded_entrant
-from referee.harness.cli.reports.figures import model_use
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.isolation.plan import Isolation, isolation
 from referee.harness.isolation.probe import probe
@@ -473,7 +473,7 @@ async def test_a_replay_says_whether_the_service_got_the_schema(
         assert sent == [True, *[False] * (len(sent) - 1)]
         use = verdict.seats[0].model
         assert use.unstructured == use.completions > 0
-        assert f"{use.unstructured} without a schema" in model_use(use)
+        assert f"{use.unstructured} without a schema" in TOKENS.words(use)
 
 
 @pytest.mark.parametrize("name", ["connectfour", "tictactoe", "quoridor", "aibg5", "cardgame", "reantics", "aiarena21"])
