@@ -112,7 +112,7 @@ async def memory_bound(folder: Path, most_steps: int) -> float:
             driver.seats += [seat, RandomSeat()]
             started = time.perf_counter()
             await driver.greet(0, roster.limits, (Encoding.JSON,), 1)
-            costs.append((time.perf_counter() - started, driver.costs[0].measured.get("fuel", 0)))
+            costs.append((time.perf_counter() - started, int(driver.costs[0].measured["fuel"])))
     (short_s, short), (long_s, long) = costs
     return (long_s - short_s) / ((long - short) / UNITS_PER_S)
 

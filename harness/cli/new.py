@@ -60,7 +60,7 @@ def new_bot(
     lang = kit_of(lang)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
     has_workflow = new.write(played, lang, folder, referee, other)
-    toolchain = packages.toolchain(lang, other and other.toolchain(lang))
+    toolchain = packages.toolchain(lang, other.toolchain(lang) if other else None)
     missing = toolchains.missing(toolchain) if toolchain else {}
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
     if not has_workflow and _on_github(folder.resolve()):

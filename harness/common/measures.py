@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -127,10 +127,8 @@ def with_measures(record: Record) -> Callable[[type[R]], type[R]]:
     def extended(kind: type[R]) -> type[R]:
         members = [member for measure in measures() for member in measure.members(record)]
         namespace = {"__doc__": kind.__doc__}
-        made: type[R] = msgspec.defstruct(
-            kind.__name__, members, bases=(kind,), namespace=namespace, module=kind.__module__
-        )
-        return made
+        made = msgspec.defstruct(kind.__name__, members, bases=(kind,), namespace=namespace, module=kind.__module__)
+        return cast(type[R], made)
 
     return extended
 
@@ -145,6 +143,6 @@ def costs_no_time(record: Struct) -> bool:
     return any(measured(record, measure.name) is not None for measure in measures())
 
 
-def of_members(record: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def of_members(record: Record, values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns those of these values that a record has a member for."""
     return {name: values[name] for name in member_names(record) if name in values}

@@ -214,7 +214,7 @@ def _files(game: Game, lang: str, kit: Kit, referee: str, target: Target | None)
         yield path, with_origin(kit, source)
     for source, path in (*sources, *find_files(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    main, toolchain = sources[0][1], packages.toolchain(lang, target and target.toolchain(lang))
+    main, toolchain = sources[0][1], packages.toolchain(lang, target.toolchain(lang) if target else None)
     python = installed().metadata["Requires-Python"].removeprefix(">=")
     markers: dict[str, str | None] = {
         "game": game.name,

@@ -95,20 +95,8 @@ TRANSITIONS: Final[Mapping[State, Row]] = {
         kill=State.ENDED,
         end=State.ENDING,
     ),
-    State.CALLING: Row(
-        "has an open call",
-        answer=State.RUNNING,
-        exit=State.ENDED,
-        kill=State.ENDED,
-        end=State.ENDING,
-    ),
-    State.LEAVING: Row(
-        "was asked to exit",
-        leave=State.LEAVING,
-        exit=State.LEFT,
-        kill=State.ENDED,
-        end=State.ENDING,
-    ),
+    State.CALLING: Row("has an open call", answer=State.RUNNING, exit=State.ENDED, kill=State.ENDED, end=State.ENDING),
+    State.LEAVING: Row("was asked to exit", leave=State.LEAVING, exit=State.LEFT, kill=State.ENDED, end=State.ENDING),
     State.LEFT: Row("has exited as asked", leave=State.LEFT, kill=State.LEFT, end=State.ENDING),
     State.ENDED: Row(
         "has ended",

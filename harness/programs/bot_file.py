@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, cast
 
 from msgspec import Meta, Struct, defstruct
 
@@ -43,8 +43,8 @@ class TargetTable(Struct, forbid_unknown_fields=True):
 def _with_tables(kind: type[B]) -> type[B]:
     """Adds a member for each target."""
     members = [(name, TargetTable | None, None) for name in targets()]
-    made: type[B] = defstruct(kind.__name__, members, bases=(kind,), namespace={"__doc__": kind.__doc__})
-    return made
+    made = defstruct(kind.__name__, members, bases=(kind,), namespace={"__doc__": kind.__doc__})
+    return cast(type[B], made)
 
 
 @_with_tables
