@@ -21,7 +21,6 @@ from msgspec import Struct
 
 from referee.addons.host import switches
 from referee.addons.host.store import Store, audit
-from referee.addons.tournament.formats.games import PAIRING
 from referee.addons.tournament.formats.schedules import default_seating
 from referee.addons.tournament.plan import Entry, Plan, checked, default_games, identified, read_plan, write_plan
 from referee.addons.tournament.reports.all_stages import all_standings
@@ -40,7 +39,7 @@ FINALS = "finals"
 """The folder of finals in a contest's folder."""
 FACTS = "final.json"
 SECRET = "final_secret"
-"""The file with the secret of the next final, and when it was drawn. Earlier versions had it in a setting."""
+"""The file with the secret of the next final, and when it was drawn."""
 SECRET_BYTES = 32
 
 T = TypeVar("T")
@@ -96,9 +95,6 @@ def _drawn(store: Store) -> _Drawn:
     used = {final.secret for final in finals(store.folder)}
     file = store.folder / SECRET
     with store.writing() as database:  # one process at a time
-        row = database.execute("DELETE FROM setting WHERE name = ? RETURNING value", (SECRET,)).fetchone()
-        if row is not None:
-            _keep(file, row[0].encode())
         with suppress(FileNotFoundError):
             known = _read(file, _Drawn)
             if known.secret not in used:
@@ -205,7 +201,6 @@ def _plan(plan: Plan, name: str, format: str, bots: Sequence[Entry], seed: int) 
         encodings=plan.encodings,
         version=plan.version,
         title=f"{plan.heading}: {name}",
-        pairing=PAIRING,
     )
 
 

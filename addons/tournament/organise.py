@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from referee.addons.tournament.formats.games import PAIRING, Seating
+from referee.addons.tournament.formats.games import Seating
 from referee.addons.tournament.formats.schedules import BRACKETS, default_seating
 from referee.addons.tournament.inbox import Enter, hand_in, settle
 from referee.addons.tournament.intake.record import read_record
@@ -20,7 +20,7 @@ from referee.addons.tournament.store.ledger import PLAN, claimed, discard_heads,
 from referee.addons.tournament.store.reader import check_files, has_games, idents_of, played_idents, read
 from referee.addons.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.addons.tournament.test_runs import test_run
-from referee.addons.tournament.ties import SCORE, Tie, default_ties, used_ties
+from referee.addons.tournament.ties import SCORE, Tie, default_ties
 from referee.games.game import Game, Stakes, TimeControl
 from referee.harness.common.errors import NotIsolated, RunError, UsageError, writing
 from referee.harness.common.game_files import Openings
@@ -93,9 +93,9 @@ class Request(Struct, frozen=True):
             "title",
             "play_off",
             "rank_by",
+            "ties",
         )
         known = {name: getattr(before, name) for name in names}
-        known["ties"] = used_ties(before.format, before.seats, before.ties)
         return msgspec.structs.replace(self, **{n: value for n, value in known.items() if getattr(self, n) is None})
 
 
@@ -160,8 +160,9 @@ def resumed(
             gone = withdrawn(before, absent, False, lambda: played_idents(folder))
             before = keeping_places(before, gone, lambda: read(folder))
             write_plan(before, folder / PLAN)
-        if changes.get("format", before.format) != before.format:  # whose ties are its own
-            before = before.replaced(ties=changes.get("ties"))
+        if (format := changes.get("format", before.format)) != before.format:  # whose ties are its own
+            ties = default_ties(format, before.seats, changes.get("rank_by", before.rank_by))
+            before = before.replaced(ties=ties)
         game = find_game(before.game)
         requested = before.replaced(**changes, version=game.version)
         if requested.rank_by != before.rank_by:
@@ -201,9 +202,7 @@ def prepared(requested: Plan, entries: Sequence[Entry], folder: Path, keep_point
     else:
         discard_heads(folder)
     expel, applied = requested.expel or before.expel, before.applied
-    requested = requested.replaced(
-        bots=before.bots, expel=expel, applied=applied, pairing=before.pairing if played else PAIRING
-    )
+    requested = requested.replaced(bots=before.bots, expel=expel, applied=applied)
     plan = submitted(requested, entries, played)
     if keep_points:
         plan = with_points_kept(before, plan)
@@ -259,7 +258,7 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         stakes=stakes_of(game, options, seats) if request.rank_by == SCORE else None,
         groups=1 if request.groups is None else request.groups,
         stages=request.stages or (),
-        ties=_ties(request, format, seats),
+        ties=default_ties(format, seats, request.rank_by or "points") if request.ties is None else request.ties,
         expel=request.expel,
         options=options,
         maps={stage: list(maps) for stage, maps in request.maps.items()},
@@ -270,15 +269,8 @@ def _plan(request: Request, game: Game, entries: list[Entry], is_whole: bool = T
         version=game.version,
         rules=game.sha256,
         title=request.title or "",
-        pairing=PAIRING,
     )
     return checked(plan) if is_whole else plan
-
-
-def _ties(request: Request, format: str, seats: int) -> tuple[Tie, ...]:
-    if request.ties is None:
-        return () if request.rank_by == SCORE else default_ties(format, seats)
-    return request.ties
 
 
 def stakes_of(game: Game, options: Mapping[str, Any], seats: int) -> Stakes | None:

@@ -14,7 +14,6 @@ from msgspec import Meta, Struct
 from referee.addons.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.addons.tournament.formats.groups import draw
 from referee.addons.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
-from referee.addons.tournament.formats.swiss import rounds_of
 from referee.addons.tournament.stage_settings import Stage, check_seats_of_format, check_stages
 from referee.addons.tournament.test_runs import test_run
 from referee.addons.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
@@ -32,6 +31,8 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import shown_name
 
 NONE = "none"
+PAIRING = 2
+"""The version of the pairings, with which a tournament stays; its file names it."""
 NEUTRAL = (
     *("stderr_bytes", "exit_s", "build_s", "build_memory_bytes", "build_processes", "build_disk_bytes"),
     "build_network",
@@ -89,8 +90,8 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     seating: Seating = Seating.SEED_GROUP
     first_to: int | None = None
     rounds: int | None = None
-    ties: tuple[Tie, ...] | None = None
-    """What decides between bots with equal points, in order; None in plans from before there was a choice."""
+    ties: tuple[Tie, ...] = ()
+    """What decides between bots with equal points, in order."""
     play_off: int = 0
     """The number of first places for which bots with equal points have a play-off; see `formats.play_off`."""
     rank_by: Literal["points", "score"] = "points"
@@ -117,7 +118,6 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     rules: str = ""
     """SHA-256 of the files of rules that are a program, hexadecimal; the folder has a copy. Empty for other games."""
     late_points: float = 0.0  # of a Swiss; see `formats.games.Field`
-    pairing: int = 1  # the version with which it began; new ones have `formats.games.PAIRING`
     title: str = ""
     """The contest's name, above the standings; empty = the game and the format."""
     applied: tuple[str, ...] = ()
@@ -201,7 +201,6 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             absent=tuple(place for place, entry in enumerate(bots) if entry.absent and not self._stays(entry)),
             withdrawn=tuple(place for place, entry in enumerate(bots) if entry.absent and self._stays(entry)),
             cases=cases,
-            pairing=self.pairing,
             changes=tuple(entry.changes for entry in bots),
             predecessors=tuple(idents.get(entry.predecessor, place) for place, entry in enumerate(bots)),
             late_points=self.late_points,
@@ -250,11 +249,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
 
 def _need_library(plan: Plan) -> None:
-    if (
-        "swiss" in {plan.format, *(stage.format for stage in plan.stages)}
-        and plan.pairing > 1
-        and find_spec("rustworkx") is None
-    ):
+    if "swiss" in {plan.format, *(stage.format for stage in plan.stages)} and find_spec("rustworkx") is None:
         raise UsageError(f"a Swiss needs the extra `tournament`; to install it: {extra_command('tournament')}")
 
 
@@ -354,7 +349,7 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     """
     if plan.seats != part.seats:
         yield f"its games have {part.seats} seats, not {plan.seats}"
-    for name in ("game", "formats", "seed", "seating", "pairing", "groups"):
+    for name in ("game", "formats", "seed", "seating", "groups"):
         expected, value = getattr(plan, name), getattr(part, name)
         if expected != value:
             yield f"its {name} is {value}, not {expected}"
@@ -432,11 +427,9 @@ def free(preferred: str, taken: set[str], number: str) -> str:
 def number_of_games(plan: Plan) -> int | None:
     """Returns the number of games, without a play-off; None if it depends on results."""
     field = plan.field
-    if plan.format == "swiss":
-        return rounds_of(field) * (len(field.present) // 2) * field.games if field.pairing < 2 else None
     if plan.format == "ladder":
         return field.games or None
-    if plan.format == "series" or plan.format in BRACKETS or plan.stages:
+    if plan.format in ("series", "swiss", *BRACKETS) or plan.stages:
         return None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games
@@ -453,6 +446,7 @@ def write_plan(plan: Plan, path: Path) -> None:
     if plan.rules:
         kept_rules().keep(plan.game, plan.version, plan.rules, path.parent)
     lines = ["# Written by `referee tournament`. All standings come from this file and the ledger.", ""]
+    lines.append(f"pairing = {PAIRING}")
     values = msgspec.to_builtins(plan)
     for name, value in values.items():
         if name != "bots" and value is not None:
@@ -470,6 +464,8 @@ def read_plan(path: Path) -> Plan:
             values[part] = {name: None if of == NONE else of for name, of in values.get(part, {}).items()}
         values.setdefault("bots", [])  # of an intake that accepted none
         plan = toml.converted(values, Plan)
+        if values.get("pairing") != PAIRING:
+            raise ValueError("a version of Referee that pairs otherwise wrote this plan; begin a new tournament")
     except FileNotFoundError as error:
         raise UsageError(f"{path.parent} holds no tournament: there is no {path.name}") from error
     except (OSError, ValueError) as error:

@@ -28,7 +28,7 @@ class Stage(Struct, frozen=True, omit_defaults=True):
     name: str = ""
     """Empty = the format."""
     ties: tuple[Tie, ...] | None = None
-    """What decides between bots with equal points; None in plans from before stages could have their own."""
+    """What decides between bots with equal points; None = the default of the format."""
     groups: int = 1
     """Of a round robin."""
 

@@ -14,6 +14,7 @@ from referee.addons.tournament.formats.schedules import BRACKETS, drawn_groups
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store.reader import Book, LedgerResults
+from referee.addons.tournament.ties import default_ties
 from referee.games.dice import derive_seed
 
 Ranked = Callable[[Plan, Book], list[list[int]]]
@@ -31,7 +32,7 @@ class StagePlan(Plan, frozen=True, omit_defaults=True):
     def field(self) -> Field:
         """The part of the plan that the format needs."""
         withdrawn = tuple(bot for bot in self.seeds if self.bots[bot].absent)
-        keeps_places = self.format in BRACKETS or (self.format == "swiss" and self.pairing > 1)
+        keeps_places = self.format in BRACKETS or self.format == "swiss"
         playing = self.seeds if keeps_places else tuple(bot for bot in self.seeds if bot not in withdrawn)
         groups = drawn_groups(self.seeds, self.groups, derive_seed(self.seed, self.stage))
         field = super().field
@@ -98,8 +99,8 @@ def stage_plan(plan: Plan, number: int, seeds: tuple[int, ...] = ()) -> Plan:
     stage = plan.stages[number - 1]
     values = {name: getattr(plan, name) for name in plan.__struct_fields__}
     changes = {name: getattr(stage, name) for name in ("format", "games", "first_to", "rounds", "groups")}
-    changes |= {"stages": ()} | ({} if stage.ties is None else {"ties": stage.ties})
-    return StagePlan(**values | changes, stage=stage.title, seeds=seeds)
+    ties = default_ties(stage.format, plan.seats) if stage.ties is None else stage.ties
+    return StagePlan(**values | changes | {"stages": (), "ties": ties}, stage=stage.title, seeds=seeds)
 
 
 def seeds(plan: Plan, number: int, part: Plan, order: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 
-from referee.addons.tournament.formats.games import PAIRING
 from referee.addons.tournament.formats.swiss import swiss_so_far
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan
@@ -18,7 +17,7 @@ def with_rounds(before: Plan, after: Plan, folder: Path) -> Plan:
     was = {entry.ident: entry for entry in before.bots}
     after = after.replaced(bots=tuple(_as_before(entry, was.get(entry.ident)) for entry in after.bots))
     changed = [entry for entry in after.bots if entry.absent == _is_present(was, entry)]
-    if after.format != "swiss" or after.pairing < PAIRING or not changed:
+    if after.format != "swiss" or not changed:
         return after
     number = _next_round(before, folder)
     if number == 0:
@@ -60,10 +59,10 @@ def _next_round(plan: Plan, folder: Path) -> int:
 def with_points_kept(before: Plan, after: Plan) -> Plan:
     """Returns `after`, in which new versions have the places and points of those that they replace.
 
-    Raises UsageError if the plan is no Swiss of the present pairing.
+    Raises UsageError if the plan is no Swiss.
     """
-    if after.format != "swiss" or after.pairing < PAIRING:
-        raise UsageError("--keep-points: only a Swiss that was begun with this version of Referee pairs by points")
+    if after.format != "swiss":
+        raise UsageError(f"--keep-points: {after.format} does not pair by points, as a Swiss does; leave it out")
     players = before.field.players_of_bots
     current = {entry.name: place for place, entry in enumerate(before.bots) if not entry.absent and not entry.guest}
     place_of = {entry.ident: place for place, entry in enumerate(before.bots)}

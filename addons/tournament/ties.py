@@ -35,19 +35,17 @@ PLAYED_OFF = ("round-robin", "swiss")
 FOUR_SEATS = (Tie.WINS, Tie.RATING)
 """Those for games with more than two seats, in which no score belongs to one opponent."""
 NONE = "none"
-BEFORE = (Tie.DIRECT,)
-"""The tie-break of plans from before they could name one."""
 
 
-def default_ties(format: str, seats: int) -> tuple[Tie, ...]:
-    """Returns the tie-breaks of new tournaments."""
-    if seats > 2:
+def default_ties(format: str, seats: int, rank_by: str = "points") -> tuple[Tie, ...]:
+    """Returns the tie-breaks of a plan that names none."""
+    if seats > 2 or rank_by == SCORE:
         return ()
     if format == "swiss":
         return (Tie.CUT, Tie.BUCHHOLZ, Tie.SONNEBORN_BERGER, Tie.DIRECT)
     if format == "round-robin":
         return (Tie.DIRECT, Tie.SONNEBORN_BERGER, Tie.WINS)
-    return BEFORE if format in BY_POINTS else ()
+    return (Tie.DIRECT,) if format in BY_POINTS else ()
 
 
 def parsed_ties(text: str) -> tuple[Tie, ...]:
@@ -63,13 +61,6 @@ def parsed_ties(text: str) -> tuple[Tie, ...]:
     if twice := [name for name in known if names.count(name) > 1]:
         raise UsageError(f"--ties {text}: {twice[0]} is named twice")
     return tuple(known[name] for name in names)
-
-
-def used_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> tuple[Tie, ...]:
-    """Returns the tie-breaks of a plan; of one without them, those of the time before there was a choice."""
-    if format not in BY_POINTS:  # a later stage
-        return ()
-    return ties if ties is not None else BEFORE if seats == 2 else ()
 
 
 def check_ties(format: str, seats: int, ties: tuple[Tie, ...] | None) -> None:

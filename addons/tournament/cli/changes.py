@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from referee.addons.tournament import organise
-from referee.addons.tournament.formats.games import PAIRING
 from referee.addons.tournament.inbox import Withdraw, hand_in
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.ledger import PLAN
@@ -30,7 +29,7 @@ def add(folder: Path, *bots: str, keep_points: bool = False) -> int:
     before = read_plan(folder / PLAN).older
     plan, waits = organise.add(folder, bots, keep_points)
     for ident, label in plan.labels.items():
-        if ident in plan.older - before and (plan.format != "swiss" or plan.pairing < PAIRING):
+        if ident in plan.older - before and plan.format != "swiss":
             err.print(printable(f"{label} has a newer version: its games no longer count"))
     _say(folder, plan, waits)
     return PLAYED

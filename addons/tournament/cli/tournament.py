@@ -127,7 +127,6 @@ def run_tournament(
     setup: SetupOptions = SetupOptions(),
     opening_book: OpeningOptions = OpeningOptions(),
     ledger: Path | None = None,
-    resume: Annotated[bool, Parameter(show=False)] = False,
     workers: WorkerOptions = WorkerOptions(),
     cluster: ClusterOptions = ClusterOptions(),
     shard: Annotated[str | None, MORE] = None,
@@ -154,7 +153,6 @@ def run_tournament(
             tournament.toml, or the folder of a tournament to play or to continue.
         game: GAME: the game's name.
         ledger: The tournament's folder, new or to continue. Default: a new one in ./tournaments.
-        resume: Does nothing any more.
         shard: I/N: play only this part of the games. `merge` joins the parts.
         seeds_from: CUP: seed a knockout or double elimination by the table of this tournament's folder. Bots are
             matched by name.
@@ -171,10 +169,6 @@ def run_tournament(
         every: Of two bots, without a terminal: print a line about the run after every N games; 0 = never.
         output: How to print the standings at the end.
     """
-    if resume and ledger is None:
-        raise UsageError("--resume needs --ledger; `referee tournament run FOLDER` continues without both")
-    if resume:
-        _note("--resume is not needed any more: the same command continues a tournament without it")
     if export is not None and replay == "none":
         raise UsageError("--replay none cannot be combined with --export, which writes the replays")
     cluster.check(workers, forfeit)

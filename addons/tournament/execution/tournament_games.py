@@ -258,7 +258,7 @@ class TournamentGames(Runner):
     def _is_too_late(self, line: Line) -> bool:
         """Whether a game was begun before one of its bots became absent and lost it without play."""
         conditions = self.keys.conditions
-        stages = [""] if self.plan.format == "swiss" and self.plan.pairing > 1 else []
+        stages = [""] if self.plan.format == "swiss" else []
         stages += [PLAY_OFF] if PLAY_OFF in conditions else []
         if line.k.partition("/")[0] in [conditions[stage] for stage in stages]:
             return not self._present.issuperset(line.b)

@@ -62,10 +62,6 @@ class Seating(StrEnum):
     """Every game has its own seed; the bots sit in the order in which they were named."""
 
 
-PAIRING = 2
-"""The version of the pairings. A tournament keeps the one with which it began; see `first_pairing`."""
-
-
 class Field(Struct, frozen=True):
     """The bots and settings of a format."""
 
@@ -87,7 +83,6 @@ class Field(Struct, frozen=True):
     """The stage that this is, if it is not the first one of the plan."""
     cases: tuple[tuple[int, int], ...] = ()
     """Of a test run: each opponent's place on the list, behind `bots`, and its seat."""
-    pairing: int = PAIRING
     changes: tuple[tuple[int, ...], ...] = ()
     """Of a Swiss, for every bot: the rounds, from 0 on, before which it came, left, came again …; empty = it is there
     unless it is absent."""

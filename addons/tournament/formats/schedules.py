@@ -6,7 +6,6 @@ from itertools import combinations, zip_longest
 
 import msgspec
 
-from referee.addons.tournament.formats import first_pairing
 from referee.addons.tournament.formats.bracket import double_elimination, knockout
 from referee.addons.tournament.formats.designs import LineUp, pairings
 from referee.addons.tournament.formats.games import (
@@ -34,8 +33,6 @@ def round_robin(field: Field, results: Results) -> ScheduledGames:
     bots = field.present
     if field.seats == 2:
         return breadth_first(field, lambda: map(partial(_first_seat, field), pairings(bots)))
-    if field.pairing < 2:
-        return breadth_first(field, lambda: (_of(bots, four) for four in first_pairing.fours(len(bots), field.rounds)))
     return breadth_first(
         field, lambda: (_of(bots, places) for places in line_ups(len(bots), field.seats, field.rounds))
     )
@@ -82,7 +79,7 @@ def _of(bots: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
 def _first_seat(field: Field, pair: tuple[int, int]) -> tuple[int, int]:
     """Gives both seats to every bot about equally often, if a pair plays an odd number of games."""
     one, two = pair
-    swapped = field.pairing > 1 and field.seating is not Seating.FIXED and (one + two) % 2 == 0
+    swapped = field.seating is not Seating.FIXED and (one + two) % 2 == 0
     return (two, one) if swapped else pair
 
 

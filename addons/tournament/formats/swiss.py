@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Iterator, Sequence, Set
-from itertools import islice, takewhile
 
 from msgspec import Struct
 
 from referee.addons.tournament.formats import matching
 from referee.addons.tournament.formats.designs import LineUp
-from referee.addons.tournament.formats.first_pairing import swiss_round
 from referee.addons.tournament.formats.games import (
     Field,
     Outcome,
@@ -18,7 +16,7 @@ from referee.addons.tournament.formats.games import (
     Seating,
     finished,
 )
-from referee.games.dice import Dice, derive_seed
+from referee.games.dice import derive_seed
 
 
 def swiss(field: Field, results: Results) -> ScheduledGames:
@@ -28,7 +26,7 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
     bot leaves during a round, its opponent wins the games that are left. A rematch, where it cannot be avoided, has
     further games.
     """
-    return Swiss(field).games(results) if field.pairing > 1 else _first_swiss(field, results)
+    return Swiss(field).games(results)
 
 
 class SwissRound(Struct):
@@ -187,19 +185,12 @@ class Swiss:
 
 def rounds_of(field: Field) -> int:
     """Returns the most rounds: ⌈log2 n⌉ + 2 by default. Bots that have left count: a round that was played stays."""
-    if field.pairing < 2:
-        bots = len(field.present)
-        return min(field.rounds or _default_rounds(bots), bots - 1 + bots % 2)
     count = len({field.players_of_bots[bot] for bot in range(field.bots) if field.takes_part(bot)})
-    return (field.rounds or _default_rounds(count)) if count > 1 else 0
-
-
-def _default_rounds(bots: int) -> int:
-    return math.ceil(math.log2(bots)) + 2
+    return (field.rounds or math.ceil(math.log2(count)) + 2) if count > 1 else 0
 
 
 def swiss_state(field: Field, results: Results) -> Swiss:
-    """Returns a tournament of the present pairing after the rounds that were scheduled so far."""
+    """Returns a tournament after the rounds that were scheduled so far."""
     tournament = Swiss(field)
     for game in tournament.games(results):
         if game is None:
@@ -209,41 +200,4 @@ def swiss_state(field: Field, results: Results) -> Swiss:
 
 def swiss_so_far(field: Field, results: Results) -> list[SwissRound]:
     """Returns the rounds that were scheduled so far."""
-    return swiss_state(field, results).rounds if field.pairing > 1 else _first_swiss_so_far(field, results)
-
-
-# Tournaments with the first pairing.
-
-
-def _first_swiss(field: Field, results: Results) -> ScheduledGames:
-    bots = field.present
-    score = dict.fromkeys(bots, 0.0)
-    meetings: dict[LineUp, int] = {}
-    byes: set[int] = set()
-    order = list(bots)
-    Dice(derive_seed(field.seed, "swiss")).shuffle(order)
-    for _ in range(rounds_of(field)):
-        order.sort(key=lambda bot: -score[bot])  # stable: the draw decides between equals
-        resting, pairs = swiss_round(order, score, meetings, byes)
-        if resting is not None:
-            byes.add(resting)
-            score[resting] += field.games
-        games: list[ScheduledGame] = []
-        for pair in pairs:
-            line_up = (min(pair), max(pair))
-            start = meetings.get(line_up, 0) * field.games
-            meetings[line_up] = meetings.get(line_up, 0) + 1
-            games += field.games_of(line_up, range(start, start + field.games))
-        yield from games
-        for game, outcome in zip(games, (yield from finished(games, results)), strict=True):
-            for bot, share in zip(game.seats, outcome.shares, strict=True):
-                score[bot] += share
-
-
-def _first_swiss_so_far(field: Field, results: Results) -> list[SwissRound]:
-    scheduled = takewhile(lambda game: game is not None, _first_swiss(field, results))
-    found = []
-    while games := [game for game in islice(scheduled, len(field.present) // 2 * field.games) if game is not None]:
-        playing = {bot for game in games for bot in game.seats}
-        found.append(SwissRound(games, {bot: float(field.games) for bot in field.present if bot not in playing}))
-    return found
+    return swiss_state(field, results).rounds

@@ -56,7 +56,7 @@ def counting(plan: Plan, book: Book) -> tuple[Book, int]:
     """
     by_results = plan.format in BY_RESULTS - {"ladder"}
     planned, older = of_plan(plan, book, with_void=by_results), plan.older  # void games decided later rounds
-    if older and not (plan.format == "swiss" and plan.pairing > 1):  # there they are games of its opponents
+    if older and plan.format != "swiss":  # there they are games of its opponents
         line_ups = planned.line_ups.items()
         planned = planned.of({each: games for each, games in line_ups if older.isdisjoint(bots_of(each))})
     if not by_results:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from referee.addons.tournament.formats.games import PAIRING
 from referee.addons.tournament.formats.swiss import swiss_state
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports import figures
@@ -12,7 +11,7 @@ from referee.addons.tournament.reports.order import RULES, is_uneven, taking_par
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row
 from referee.addons.tournament.statistics.score import FEW, Sample, strength
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.addons.tournament.ties import SCORE, Tie, used_ties
+from referee.addons.tournament.ties import SCORE, Tie
 from referee.protocol.text import counted, listed
 
 LISTED = 20
@@ -41,7 +40,7 @@ def ranking_rule(plan: Plan, rows: Sequence[Row]) -> str:
     points = "points a game" if plan.seats > 2 or is_uneven(plan, rows) else "points"
     first = "the mean score of a game" if plan.rank_by == SCORE else RULES.get(plan.format, points)
     play_off = [f"a play-off for the first {plan.play_off} places"] if plan.play_off else []
-    rules = [first, *play_off, *(WORDS[tie] for tie in used_ties(plan.format, plan.seats, plan.ties))]
+    rules = [first, *play_off, *(WORDS[tie] for tie in plan.ties)]
     if plan.groups > 1:
         rules.append("a lot")
         return f"ranked by the place in the group, then points a game; in a group by {', then '.join(rules)}"
@@ -95,7 +94,7 @@ def unconnected(parts: Sequence[Sequence[Row]]) -> Iterator[str]:
 
 def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:
     """Says why a Swiss has fewer rounds than were asked for, and who came too late to play."""
-    if plan.format != "swiss" or plan.pairing < PAIRING or (state := swiss_state(plan.field, results)).rounds_left():
+    if plan.format != "swiss" or (state := swiss_state(plan.field, results)).rounds_left():
         return
     played = len(state.rounds)
     if plan.rounds is not None and played < plan.rounds:
@@ -110,7 +109,7 @@ def rounds_played(plan: Plan, results: LedgerResults) -> Iterator[str]:
 def games_without_value(plan: Plan, book: Book) -> Iterator[str]:
     """Says how many games of older versions and of void bots do not count, by bot."""
     older, void = plan.older, plan.void
-    if plan.format == "swiss" and plan.pairing > 1:
+    if plan.format == "swiss":
         older = frozenset()  # games of older versions count for their opponents
     if older or void:
         played = Counter[str]()

@@ -16,7 +16,7 @@ from referee.addons.tournament.reports.play_off import PlayedOff
 from referee.addons.tournament.reports.rows import Row
 from referee.addons.tournament.reports.ties import Cells, count_ties, untied
 from referee.addons.tournament.store.reader import Book
-from referee.addons.tournament.ties import SCORE, used_ties
+from referee.addons.tournament.ties import SCORE
 from referee.games.dice import derive_seed
 
 UNEQUAL = ("ladder", "gauntlet")
@@ -69,14 +69,13 @@ def ordered(plan: Plan, book: Book, rows: list[Row], cells: Cells, play_off: Pla
                 rows[place_of[bot]].byes += won >= plan.games
                 rows[place_of[bot]].points += won
                 rests[place_of[bot]] += won >= plan.games
-    ties = used_ties(plan.format, plan.seats, plan.ties)
-    count_ties(ties, plan.games, rows, bots, cells, rests)
+    count_ties(plan.ties, plan.games, rows, bots, cells, rests)
 
     def by_points(bots: list[int]) -> list[list[int]]:
         uneven = is_uneven(plan, [rows[bot] for bot in bots])
         most = max(rows[bot].games for bot in bots) if uneven else None
         order = in_order(bots, {bot: _worth(plan, rows[bot], most) for bot in bots}.__getitem__)
-        return [part for equal in play_off.decide(order) for part in untied(ties, equal, rows, cells)]
+        return [part for equal in play_off.decide(order) for part in untied(plan.ties, equal, rows, cells)]
 
     return by_points(bots) if plan.groups == 1 else _across_groups(plan, rows, bots, by_points)
 

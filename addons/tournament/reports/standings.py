@@ -71,7 +71,7 @@ def standings(
         for row, mean in zip(rows, mean_scores(plan, book), strict=True):
             row.mean = mean
     parts: list[list[Row]] = []
-    ranks = plan.format in UNEQUAL or Tie.RATING in (plan.ties or ())
+    ranks = plan.format in UNEQUAL or Tie.RATING in plan.ties
     if plan.format != "judged" and (rated or ranks):  # the opponents of a test run are tests
         parts = _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))
     if seatings == different < total:
@@ -120,7 +120,7 @@ def _due(plan: Plan, book: Book, results: LedgerResults) -> int | None:
 
     `results` also has the games of void bots.
     """
-    if plan.format == "swiss" and plan.pairing > 1:
+    if plan.format == "swiss":
         void = {place for place, entry in enumerate(plan.bots) if entry.ident in plan.void}
         return swiss_state(plan.field, results).size(void)
     due, absent = number_of_games(plan), {entry.ident for entry in plan.bots if entry.absent}

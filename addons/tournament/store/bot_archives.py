@@ -35,7 +35,7 @@ from referee.harness.programs.start_problem import check_start
 from referee.protocol.text import listed
 
 UNPACKED = "bundles"
-"""The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
+"""The folder in the cache."""
 
 
 class Found(Struct, frozen=True):

@@ -51,13 +51,11 @@ def test_a_contests_folder_is_closed_to_other_accounts_while_it_runs_and_after_a
         os.umask(before)
 
 
-def test_the_secret_of_the_next_final_is_in_a_file_of_its_own_also_in_a_contest_of_an_earlier_version(
-    tmp_path: Path,
-) -> None:
-    store, old = Store(tmp_path), {"secret": "ab" * 32, "at": 5.0}
-    with store.writing() as database:
-        database.execute("INSERT INTO setting VALUES (?, ?)", (finals.SECRET, msgspec.json.encode(old).decode()))
-    assert finals.commitment(store) == finals.commitment(store) == finals.Commitment(finals._hash("ab" * 32), 5.0)
+def test_the_secret_of_the_next_final_is_in_a_file_of_its_own(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert finals.commitment(store) == finals.commitment(store)
     assert stat.S_IMODE((tmp_path / finals.SECRET).stat().st_mode) == 0o600
+    secret = msgspec.json.decode((tmp_path / finals.SECRET).read_bytes())["secret"]
+    assert finals.commitment(store).hash == finals._hash(secret)
     with sqlite3.connect(tmp_path / FILE) as database:
-        assert "ab" * 32 not in "\n".join(database.iterdump())
+        assert secret not in "\n".join(database.iterdump())

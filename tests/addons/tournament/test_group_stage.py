@@ -11,7 +11,7 @@ from contests import drawing_bot, table, tournament
 from test_stages import add, plan, play
 
 from referee.addons.tournament.formats.bracket import order_of_seeds
-from referee.addons.tournament.formats.games import PAIRING, Field, ScheduledGame
+from referee.addons.tournament.formats.games import Field, ScheduledGame
 from referee.addons.tournament.formats.schedules import drawn_groups, groups_of, round_robin, size_of_round_robin
 from referee.addons.tournament.inbox import Enter, Withdraw, applied
 from referee.addons.tournament.keys import Keys
@@ -59,7 +59,7 @@ def test_with_one_game_a_pair_all_bots_of_a_group_have_both_seats_about_equally_
 
 
 def groups(bots: int, count: int, *stages: Stage, **more: object) -> Plan:
-    return plan("round-robin", bots, *stages, groups=count, pairing=PAIRING, **more)
+    return plan("round-robin", bots, *stages, groups=count, **more)
 
 
 def lot(cup: Plan, bot: int) -> int:
@@ -152,13 +152,13 @@ def test_groups_that_cannot_be_are_refused(format: str, count: int, more: dict[s
 
 def test_a_later_stage_has_tie_breaks_of_its_own() -> None:
     own = Stage("round-robin", 6, ties=(Tie.WINS,))
-    old = Stage("round-robin", 6)
-    for stage, rule in ((own, "points, then games won"), (old, "points, then Buchholz (the points of all opponents)")):
+    default = Stage("round-robin", 6)
+    for stage, rule in ((own, "points, then games won"), (default, "points, then points in games among")):
         cup, book = plan("swiss", 9, stage, ties=(Tie.BUCHHOLZ,)), Book()
         assert play(cup, book, seed=1)
         _, later = begun(cup, book, ranked)
         found = standings(later, book, chances=False)
-        assert found.ranking.startswith(f"ranked by {rule};")
+        assert found.ranking.startswith(f"ranked by {rule}")
         assert not any("bots have played" in note for note in found.notes), "the others play no game of this stage"
     for stage, words in (
         (Stage("knockout", 4, ties=(Tie.WINS,)), "stages: knockout: --ties: knockout has a tie-break of its own"),
@@ -191,7 +191,7 @@ def test_groups_of_four_are_a_knockout_at_four_seats() -> None:
     entries = identified([Entry(f"bot {n}", "", f"{n:02}" * 32, "@random") for n in range(32)])
     later = [Stage("round-robin", 32 >> n, 4, name=f"round {n}", ties=(), groups=8 >> n) for n in (1, 2)]
     stages = (*later, Stage("round-robin", 4, 8, name="final", ties=()))
-    cup = checked(Plan("aibg5", "round-robin", 1, entries, games=4, seats=4, groups=8, pairing=PAIRING, stages=stages))
+    cup = checked(Plan("aibg5", "round-robin", 1, entries, games=4, seats=4, groups=8, stages=stages))
     book, pieces = Book(), Book()
     assert play_at_four_seats(cup, book)
     while not play_at_four_seats(cup, pieces, most=pieces.count + 7):
@@ -215,7 +215,7 @@ def test_groups_of_four_are_a_knockout_at_four_seats() -> None:
 
 
 def test_a_bot_that_leaves_changes_no_group_of_a_later_stage() -> None:
-    cup, book = plan("swiss", 20, Stage("round-robin", 12, ties=(), groups=3), pairing=PAIRING), Book()
+    cup, book = plan("swiss", 20, Stage("round-robin", 12, ties=(), groups=3)), Book()
     first = checked(cup.replaced(stages=()))
     assert play(first, book, seed=1)
     assert not play(cup, book, seed=1, most=book.count + 5)

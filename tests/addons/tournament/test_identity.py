@@ -28,6 +28,7 @@ limits = { "startup_s" = 10.0, "memory_bytes" = 268435456, "cpu_s" = "none", "pr
 "build_processes" = 1024, "build_network" = true }
 encodings = ["json", "msgpack"]
 version = 2
+pairing = 2
 
 [[bots]]
 name = "ann"
@@ -132,7 +133,10 @@ def test_a_ledger_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     for file, text in OLD.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(text.replace("PYTHON", sys.executable).replace("FOLDER", str(tmp_path)))
-    before = games(folder)
+    before, plan = games(folder), folder / "tournament.toml"
+    plan.write_text((kept := plan.read_text()).replace("pairing = 2\n", ""))
+    assert "pairs otherwise wrote this plan; begin a new tournament" in tournament(tmp_path, folder, code=2)
+    plan.write_text(kept)
     tournament(tmp_path, "--ledger", folder, "--games", "4")
     after = games(folder)
     assert len(after) == 4 and before.items() <= after.items()
@@ -180,5 +184,5 @@ def test_a_tournament_goes_on_with_other_limits_that_change_no_outcome(tmp_path:
     limits = read_plan(tmp_path / "t" / "tournament.toml").limits
     assert (limits.build_s, limits.build_network, limits.stderr_bytes, limits.exit_s) == (1200, False, 2 << 20, 3)
     assert limits.isolation.readable == (str(tmp_path / "books"),)
-    said = tournament(tmp_path, *start, "--isolation", "off", "--games", "4", "--resume", code=2)
+    said = tournament(tmp_path, *start, "--isolation", "off", "--games", "4", code=2)
     assert "limit isolation is " in said

@@ -15,7 +15,7 @@ from test_stages import add, plan
 
 from referee.addons.tournament.execution.tournament_games import TournamentGames
 from referee.addons.tournament.execution.worker_messages import PlayedGame
-from referee.addons.tournament.formats.games import PAIRING, Field, Outcome, ScheduledGame, ScheduledGames
+from referee.addons.tournament.formats.games import Field, Outcome, ScheduledGame, ScheduledGames
 from referee.addons.tournament.formats.play_off import MOST, PLAY_OFF, ROUNDS, PlayOff
 from referee.addons.tournament.inbox import Withdraw, applied
 from referee.addons.tournament.keys import Keys
@@ -73,7 +73,7 @@ def in_play_off(cup: Plan, book: Book) -> dict[str, dict[int, object]]:
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: str, seed: int) -> None:
-    cup, whole = plan(format, 9, play_off=3, pairing=PAIRING), Book()
+    cup, whole = plan(format, 9, play_off=3), Book()
     assert play(cup, whole, seed)
     assert in_play_off(cup, whole), "many games are draws, so that bots are equal"
     pieces, dice = Book(), random.Random(seed)
@@ -89,7 +89,7 @@ def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: st
 
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
 def test_a_play_off_changes_neither_points_nor_ratings_nor_games_of_the_table(format: str) -> None:
-    cup, book = plan(format, 9, play_off=3, ties=(), pairing=PAIRING), Book()
+    cup, book = plan(format, 9, play_off=3, ties=()), Book()
     assert play(cup, book, 1)
     plain = all_standings(cup.replaced(play_off=0), book, chances=False)
     found = all_standings(cup, book, chances=False)
@@ -241,7 +241,7 @@ def test_strict_fails_for_a_fault_in_the_play_off(tmp_path: Path) -> None:
 def test_a_result_that_comes_after_its_bot_left_counts_only_if_it_was_not_lost_without_play(
     format: str, stage: str, tmp_path: Path
 ) -> None:
-    cup = plan(format, 4, play_off=2, pairing=PAIRING)
+    cup = plan(format, 4, play_off=2)
     gone = msgspec.structs.replace(cup.bots[0], absent=True, withdrawn=True, changes=(0, 1) * (format == "swiss"))
     cup = cup.replaced(bots=(gone, *cup.bots[1:]))
     opened = Ledger(tmp_path, {})

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -479,7 +478,6 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
         ),
         (["--game", "aibg5", "@random", "--format", "swiss"], "games with two seats"),
         (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
-        (["--resume"], "--resume needs --ledger; `referee tournament run FOLDER` continues"),
         *[
             (["--game", game, "@random", *["@baseline"] * 3, "--format", format, option, value], words)
             for game, format, option, value, words in [
@@ -685,34 +683,12 @@ def test_an_original_agent_finds_its_folder_by_name_and_changes_no_archive(tmp_p
     assert not (folder / "learned.txt").exists()
 
 
-def test_archives_unpacked_by_an_earlier_edition_are_not_used(tmp_path: Path) -> None:
-    """These were in `bots/HASH` itself, and a Go bot had a package named like the bot in it."""
-    ann = tmp_path / "kit" / "bots" / "ann"
-    drawing_bot(ann, "main", 1)
-    (tmp_path / "kit" / "ann").mkdir()
-    (tmp_path / "kit" / "ann" / "notes.txt").write_text("of the kit")
-    (ann / "bot.toml").write_text(f"run = {[sys.executable, 'main.py']}\nbundle = '../..'\n")
-    allowed = f"readable={tmp_path / 'kit'}"
-    game = ["--game", "tictactoe", ann, "@random", "--games", "2", "--strict", "--limit", allowed]
-    tournament(tmp_path, *game, "--ledger", tmp_path / "first")
-    (unpacked,) = (tmp_path / "cache" / "referee" / "bundles").glob("*/ann")
-    shutil.copytree(unpacked, tmp_path / "cache" / "referee" / "bots" / unpacked.parent.name)
-    shutil.rmtree(unpacked.parent)
-    tournament(tmp_path, *game, "--ledger", tmp_path / "second")
-    assert (unpacked / "bots" / "ann" / "main.py").is_file()
-
-
-def test_the_same_command_continues_and_the_earlier_option_resume_says_that_it_is_not_needed(
-    bots: list[str], tmp_path: Path
-) -> None:
+def test_the_same_command_continues(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--ledger", tmp_path / "t"]
     tournament(tmp_path, *start, "--games", "2")
     for again in ([*start, "--games", "4"], ["--ledger", tmp_path / "t", "--games", "6"]):
-        for resume in ([], ["--resume"]):
-            said = tournament(tmp_path, *again, *resume, errors=True)
-            assert ("--resume is not needed any more" in said) == bool(resume)
-            assert len(games(tmp_path / "t")) == int(again[-1])
+        tournament(tmp_path, *again)
+        assert len(games(tmp_path / "t")) == int(again[-1])
     tournament(tmp_path, *start, bots[2], "--games", "6")
     assert len(games(tmp_path / "t")) == 18
     tournament(tmp_path, tmp_path / "t", "--rounds", "3", code=2)
-    assert "--resume" not in tournament(tmp_path, "--help")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.addons.tournament.formats import first_pairing
+from referee.addons.tournament.formats import schedules
 from referee.addons.tournament.formats.designs import WILLIAMS, pairings, rows, seated
 from referee.addons.tournament.formats.games import FINAL, FIRST, Field, Outcome, ScheduledGame, Seating, shares
 from referee.addons.tournament.formats.groups import draw
@@ -21,7 +21,7 @@ from referee.addons.tournament.formats.schedules import FORMATS, size_of_round_r
 from referee.addons.tournament.formats.series import series_ranking
 from referee.games.dice import derive_seed
 
-FORMATS_FOLDER = Path(first_pairing.__file__).parent
+FORMATS_FOLDER = Path(schedules.__file__).parent
 
 
 class Played(dict[ScheduledGame, Outcome]):
@@ -186,17 +186,6 @@ def test_a_round_robin_of_one_game_a_pair_gives_both_seats_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    "bots,rounds,digest", [(11, 3, "93680b34df22"), (17, None, "a58a798e1c54"), (30, 9, "339b41bcad1a")]
-)
-def test_a_tournament_begun_before_these_line_ups_keeps_its_own(bots: int, rounds: int | None, digest: str) -> None:
-    found = list(first_pairing.fours(bots, rounds))
-    assert hashlib.sha256(repr(found).encode()).hexdigest().startswith(digest)
-    field = Field(bots, 4, 1, rounds=rounds, pairing=1)
-    assert Counter(tuple(sorted(game.seats)) for game in played_out("round-robin", field)) == Counter(found)
-    assert size_of_round_robin(field) == len(found)
-
-
-@pytest.mark.parametrize(
     "bots,seats,rounds,digest",
     [
         (11, 3, None, "6e3dcf0ec754"),
@@ -220,7 +209,6 @@ def test_the_games_of_a_round_robin_are_counted_as_they_are_scheduled(seats: int
 
 def test_the_games_of_thousands_of_bots_are_counted_at_once() -> None:
     assert size_of_round_robin(Field(20_000, 4, 1)) == 20_000 * 19_999 // 4
-    assert size_of_round_robin(Field(20_000, 4, 1, pairing=1)) == 20_000 * 19_999 // 4
 
 
 def test_a_table_of_four_is_played_in_seed_groups_of_four() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
-from referee.addons.tournament.formats.games import PAIRING, ScheduledGame
+from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.inbox import Change, Enter, Withdraw, applied
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
@@ -186,7 +186,7 @@ def test_a_bot_that_goes_during_a_bracket_keeps_its_place_and_its_opponent_has_a
 @pytest.mark.parametrize("played", [3, 5, 8, 12])
 def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str, played: int) -> None:
     further = Stage(format, 6, games=3 if format == "series" else 2, rounds=4 if format == "swiss" else None)
-    cup, book = plan("round-robin", 9, further, pairing=PAIRING), Book()
+    cup, book = plan("round-robin", 9, further), Book()
     assert not play(cup, book, seed=4, most=72 + played)
     *_, before = begun(cup, book, ranked)
     gone = before.field.present[1]
@@ -213,7 +213,7 @@ TAKEN_BACK = [
 def test_a_bot_gets_its_place_back_until_a_game_needs_its_walk_over(format: str, stages: tuple[Stage, ...]) -> None:
     outcomes = Counter[bool]()
     for seed in range(30):
-        dice, (cup, book) = random.Random(seed), (plan(format, 7, *stages, pairing=PAIRING), Book())
+        dice, (cup, book) = random.Random(seed), (plan(format, 7, *stages), Book())
         play(cup, book, seed, most=42 * len(stages) + dice.randint(1, 10))
         name, before, since = dice.choice(cup.bots).name, book.count, dice.choice((0, 0, 1, 3, 8))
         gone = changed(cup, Withdraw((name,)), book)

@@ -13,6 +13,7 @@ from referee.addons.tournament.reports import standings
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
+from referee.addons.tournament.ties import Tie
 
 Played = dict[ScheduledGame, tuple[int, ...]]
 """Ranks by seat."""
@@ -20,7 +21,8 @@ Played = dict[ScheduledGame, tuple[int, ...]]
 
 def plan(format: str, bots: int, **more: object) -> Plan:
     entries = identified([Entry(name, "", name * 64, "@random") for name in "abcdefgh"[:bots]])
-    return Plan("tictactoe", format, 1, entries, **more)  # type: ignore[arg-type]
+    ties = (Tie.DIRECT,) if format in ("round-robin", "list-order", "swiss") and more.get("seats", 2) == 2 else ()
+    return Plan("tictactoe", format, 1, entries, **{"ties": ties} | more)  # type: ignore[arg-type]
 
 
 def lines(plan: Plan, played: Played, **more: object) -> list[bytes]:

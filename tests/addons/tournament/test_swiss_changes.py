@@ -17,7 +17,7 @@ from test_inbox import SLOW
 from test_stages import add, plan
 from test_swiss_pairing import Beats, rounds
 
-from referee.addons.tournament.formats.games import PAIRING, Field, ScheduledGame
+from referee.addons.tournament.formats.games import Field, ScheduledGame
 from referee.addons.tournament.formats.swiss import swiss_so_far, swiss_state
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, read_plan
@@ -89,7 +89,7 @@ def play_round(field: Field, results: Beats) -> None:
 
 @pytest.mark.parametrize("bots", [3, 5, 6, 9])
 def test_a_bot_that_comes_after_the_last_round_is_named_and_plays_with_more_rounds(bots: int) -> None:
-    cup, book = plan("swiss", bots, rounds=30, pairing=PAIRING), Book()
+    cup, book = plan("swiss", bots, rounds=30), Book()
     assert play(cup, book)
     number = len(swiss_so_far(cup.field, LedgerResults(Keys(cup), book)))
     assert f"{number} rounds, not 30: then all bots have met" in all_standings(cup, book).notes
@@ -149,7 +149,7 @@ def play(cup: Plan, book: Book, most: int = 10**6, without: int | None = None) -
 def test_a_bot_that_leaves_during_a_round_loses_the_games_that_are_left_and_the_swiss_goes_on(
     leaver: int, games_left: int, void: bool
 ) -> None:
-    cup, book = plan("swiss", 9, rounds=5, pairing=PAIRING), Book()
+    cup, book = plan("swiss", 9, rounds=5), Book()
     assert not play(cup, book, most=16)
     third = swiss_so_far(cup.field, LedgerResults(Keys(cup), book))[2]
     games = [game for game in third.games if leaver in game.seats]

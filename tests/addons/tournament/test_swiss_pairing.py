@@ -1,6 +1,5 @@
 """The pairing of a Swiss round: compared with all possible rounds, and by its properties."""
 
-import hashlib
 import itertools
 import random
 from collections import Counter
@@ -191,18 +190,9 @@ def test_a_thousand_bots_are_paired_without_a_deep_recursion() -> None:
 def test_without_its_library_a_swiss_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.addons.tournament.plan.find_spec", lambda name: None)
     bots = identified([Entry(name, "", name * 64, "@random") for name in "abc"])
-    plan = Plan("tictactoe", "swiss", 1, bots, pairing=2)
+    plan = Plan("tictactoe", "swiss", 1, bots)
     with pytest.raises(UsageError, match=r"needs the extra `tournament`; .* -m pip install .*tournament"):
         checked(plan)
     with pytest.raises(UsageError, match="extra `tournament`"):
         plan.scheduled_games({})
-    assert checked(plan.replaced(pairing=1)) and checked(plan.replaced(format="round-robin"))
-
-
-def test_a_swiss_that_began_with_the_first_pairing_continues_with_it() -> None:
-    """The plan of a tournament of an earlier version has no `pairing`."""
-    bots = identified([Entry(name, "", name * 64, "@random") for name in "abcdefgh"])
-    old = Plan("tictactoe", "swiss", 3, bots)
-    assert old.pairing == 1 and old.field.pairing == 1
-    games = [game.seats for each in rounds(old.field, Beats()) for game in each]
-    assert hashlib.sha256(repr(games).encode()).hexdigest()[:12] == "af3800385d20"
+    assert checked(plan.replaced(format="round-robin"))

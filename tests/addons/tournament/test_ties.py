@@ -25,9 +25,9 @@ Round = dict[int, list[tuple[int, float, bool]]]
 """By bot, its games: the opponent, what it won, and whether the game was played. A bot with a bye has none."""
 
 
-def plan(format: str, bots: int, ties: Sequence[Tie] | None, seed: int = 1) -> Plan:
+def plan(format: str, bots: int, ties: Sequence[Tie], seed: int = 1) -> Plan:
     entries = identified([Entry(f"bot {at}", "", f"{at:064x}"[::-1], "@random") for at in range(bots)])
-    return Plan("tictactoe", format, seed, entries, ties=None if ties is None else tuple(ties))
+    return Plan("tictactoe", format, seed, entries, ties=tuple(ties))
 
 
 def played(luck: random.Random, plan: Plan, forfeits: float = 0.0) -> tuple[Standings, list[Round]]:
@@ -171,18 +171,11 @@ def test_tables_have_the_tie_breaks_of_the_plan() -> None:
     assert "then Buchholz cut 1 (the points of all opponents but the weakest)" in found.ranking
 
 
-def test_a_plan_from_before_there_was_a_choice_is_ranked_by_direct_games(tmp_path: Path) -> None:
-    old = plan("swiss", 6, None)
-    write_plan(old, tmp_path / "tournament.toml")
-    assert "ties" not in (tmp_path / "tournament.toml").read_text() and read_plan(tmp_path / "tournament.toml") == old
-    found, _ = played(random.Random(1), old)
-    assert (
-        found.ranking
-        == "ranked by points, then points in games among the equal ones; bots that are still equal " + ("share a rank")
-    )
-    chosen = old.replaced(ties=(Tie.MEDIAN, Tie.RATING))
-    write_plan(chosen, tmp_path / "tournament.toml")
-    assert read_plan(tmp_path / "tournament.toml") == chosen
+def test_a_plan_keeps_its_tie_breaks(tmp_path: Path) -> None:
+    for ties in ((Tie.MEDIAN, Tie.RATING), ()):
+        chosen = plan("swiss", 6, ties)
+        write_plan(chosen, tmp_path / "tournament.toml")
+        assert read_plan(tmp_path / "tournament.toml") == chosen
 
 
 @pytest.mark.parametrize("text", ["bucholz", "", "direct,direct", "none,direct"])
