@@ -31,7 +31,8 @@ from referee.addons.tournament.formats.designs import LineUp
 from referee.addons.tournament.formats.games import Field, Outcome, Results, ScheduledGame, ScheduledGames
 from referee.addons.tournament.formats.schedules import FORMATS
 from referee.addons.tournament.plan import Entry, Plan, identified
-from referee.addons.tournament.statistics.rating import Game, Tally
+from referee.addons.tournament.statistics.rating import rate
+from referee.addons.tournament.statistics.tally import Game, Tally
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book
 from referee.benchmarks.matchmaking import ELO, SPREAD, least_certain, most_informed
@@ -103,7 +104,7 @@ def tau_of(elo: Sequence[float], played: Iterable[tuple[ScheduledGame, tuple[int
         groups[pair, game.seed_group].append(Game(game.seats, ranks))
     for games in groups.values():
         tally.add(games, [(0,) * len(games)])
-    return kendall(elo, [each.elo.value for each in tally.ratings(draws=0)])
+    return kendall(elo, [each.elo.value for each in rate(tally.bots, tally.weights(), draws=0)])
 
 
 def kendall(one: Sequence[float], two: Sequence[float]) -> float:

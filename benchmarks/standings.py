@@ -1,8 +1,7 @@
-"""Measures the standings of large tournaments, with numpy and without it.
+"""Measures the standings of large tournaments.
 
 `python -m referee.benchmarks.standings [--bots N] [--games N] [--rounds N] [--json]`. The games are simulated: a
-round robin of game pairs over 60 days. Each figure is the CPU time of a process of its own, in which numpy is used or
-not; both take turns, and the ratio is the median over the rounds. With more than 300 bots, only numpy is measured.
+round robin of game pairs over 60 days. Each figure is the median over the rounds, each in a process of its own.
 """
 
 import argparse
@@ -25,14 +24,13 @@ from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, identified, read_plan, write_plan
 from referee.addons.tournament.reports.history import history
 from referee.addons.tournament.reports.standings import standings
-from referee.addons.tournament.statistics import rating
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Ledger, Line
 
 DAYS = 60
 START = 1_790_000_000
-MOST_WITHOUT = 300
-"""The most bots that are measured without numpy, which takes time by their cube."""
+MOST_IN_HISTORY = 300
+"""The most bots whose ratings over time are measured: they take time by their cube."""
 BATCH = 10_000
 
 
@@ -66,10 +64,8 @@ def simulate(folder: Path, bots: int, games: int) -> None:
     opened.close()
 
 
-def measured(folder: Path, with_numpy: bool) -> None:
+def measured(folder: Path) -> None:
     """Prints the CPU seconds of each step in this process, and its memory in MiB."""
-    if not with_numpy:
-        rating.LARGE = sys.maxsize
     figures: dict[str, float] = {}
     started = time.process_time()
 
@@ -88,34 +84,24 @@ def measured(folder: Path, with_numpy: bool) -> None:
     standings(plan, book)
     step("show")
     figures["show, MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    if len(plan.bots) <= MOST_WITHOUT:
+    if len(plan.bots) <= MOST_IN_HISTORY:
         started = time.process_time()
         history(plan, book)
         step("history")
     print(json.dumps(figures))
 
 
-def measure(bots: int, games: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Returns the medians by name: with numpy, without it and their ratio."""
-    both = (True, False) if bots <= MOST_WITHOUT else (True,)
-    found: dict[bool, list[dict[str, float]]] = {each: [] for each in both}
+def measure(bots: int, games: int, rounds: int) -> dict[str, float]:
+    """Returns the medians by name."""
+    found: list[dict[str, float]] = []
     with TemporaryDirectory(prefix="referee-") as scratch:
         simulate(Path(scratch), bots, games)
+        command = f"measured(Path({scratch!r}))"
+        code = f"from pathlib import Path; from referee.benchmarks.standings import measured; {command}"
         for _ in range(rounds):
-            for with_numpy in both:
-                command = f"measured(Path({scratch!r}), {with_numpy})"
-                code = f"from pathlib import Path; from referee.benchmarks.standings import measured; {command}"
-                done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
-                found[with_numpy].append(json.loads(done.stdout))
-    table = {}
-    for name in found[True][0]:
-        with_it = [each[name] for each in found[True]]
-        table[name] = {"numpy": median(with_it)}
-        if False in found:
-            without = [each[name] for each in found[False]]
-            ratios = [slow / max(fast, 1e-9) for fast, slow in zip(with_it, without, strict=True)]
-            table[name] |= {"without": median(without), "ratio": median(ratios)}
-    return table
+            done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+            found.append(json.loads(done.stdout))
+    return {name: median(each[name] for each in found) for name in found[0]}
 
 
 def main() -> None:
@@ -129,10 +115,9 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(figures))
         return
-    print(f"{arguments.bots} bots, {arguments.games} games, CPU seconds\n\n| | numpy | without | ratio |")
-    print("| --- | --- | --- | --- |")
-    for name, row in figures.items():
-        print(f"| {name} | {' | '.join(f'{row[each]:.2f}' if each in row else '' for each in row)} |")
+    print(f"{arguments.bots} bots, {arguments.games} games, CPU seconds\n\n| | |\n| --- | --- |")
+    for name, value in figures.items():
+        print(f"| {name} | {value:.2f} |")
 
 
 if __name__ == "__main__":

@@ -212,10 +212,10 @@ def test_the_first_board_is_measured() -> None:
 
 
 @pytest.mark.slow
-def test_standings_are_measured_with_numpy_and_without() -> None:
+def test_standings_are_measured() -> None:
     figures = standings.measure(bots=60, games=1_000, rounds=1)
     assert {"read", "points, live", "show", "show, MiB", "history"} <= figures.keys()
-    assert all(set(row) == {"numpy", "without", "ratio"} and row["numpy"] > 0 for row in figures.values())
+    assert all(value > 0 for value in figures.values())
 
 
 @pytest.mark.slow

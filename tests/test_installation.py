@@ -347,7 +347,7 @@ def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
         ("pipx install referee", True),
         ("uvx referee games", True),
         ("pip install 'referee @ git+https://example.org/r@abc'", False),
-        ("pip install 'referee[cluster,wasm] @ git+https://example.org/r@abc'", False),
+        ("pip install 'referee[cluster,tournament,wasm] @ git+https://example.org/r@abc'", False),
         ('dependencies = ["numpy", "referee>=1"]', True),
         ('dependencies = ["referee @ git+https://example.org/r@abc", "referee-kit"]', False),
         ("pip install ./referee", False),
@@ -375,7 +375,7 @@ def test_nothing_that_is_written_installs_a_referee_from_an_index(
     monkeypatch.chdir(tmp_path)
     assert installed.origin(installed.installed()) == {}
     ladder = ["ladder", "new", "cup", "--game", "tictactoe"]
-    for refused in ([], ["--install", "referee"], ["--install", "referee[cluster,wasm]==0.1.0"]):
+    for refused in ([], ["--install", "referee"], ["--install", "referee[cluster,tournament,wasm]==0.1.0"]):
         assert main([*ladder, *refused]) == 2 and "--install" in capsys.readouterr().err
         assert not (tmp_path / "cup").exists()
     assert main([*ladder, "--install", "git+https://example.org/r@abc"]) == 0
@@ -387,7 +387,7 @@ def test_nothing_that_is_written_installs_a_referee_from_an_index(
     files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
     assert len(files) > 100
     assert [path for path in files if FROM_INDEX.search(path.read_text("utf-8", "replace"))] == []
-    install = "pip install 'referee[cluster,wasm] @ git+https://example.org/r@abc'"
+    install = "pip install 'referee[cluster,tournament,wasm] @ git+https://example.org/r@abc'"
     assert {install in path.read_text() for path in (tmp_path / "cup").rglob("*.yml")} == {True}
 
 

@@ -22,7 +22,7 @@ from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.kinds import PATH, kind_of, recognised
 
 TEMPLATES = Path(__file__).parent / "templates"
-BRANCH, EXTRAS = "main", "cluster,wasm"
+BRANCH, EXTRAS = "main", "cluster,tournament,wasm"
 PLACES = {
     "README.md": "README.md",
     "gitlab-ci.yml": ".gitlab-ci.yml",

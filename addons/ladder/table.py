@@ -1,13 +1,14 @@
 """The table of a ladder: a pure function of a commit, equal byte for byte on every machine.
 
-Nothing here depends on a clock, a locale, the number of cores or a library for arrays. Ratings are shown as whole Elo,
-far above what the last digits of two machines could differ by.
+Nothing here depends on a clock, a locale or the number of cores. Ratings are shown as whole Elo, far above what the
+last digits of two machines could differ by.
 """
 
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -17,10 +18,14 @@ from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import GameLine, Part, batch_lines, read_game
 from referee.addons.ladder.rows import CROSS, FORMAT, Row, RunnerRow, Table, encoded
 from referee.addons.ladder.trust import ERROR_RATE, Differences, Times, lateness, suspects
+from referee.addons.tournament.arrays import load_numpy
 from referee.addons.tournament.statistics.proportion import upper_bound
-from referee.addons.tournament.statistics.rating import Game, Rating, Tally, rate_without_numpy
+from referee.addons.tournament.statistics.tally import Game, Tally
 from referee.harness.common.installed import version
 from referee.harness.common.paths import cache_folder, read_limited, replace_file
+
+if TYPE_CHECKING:
+    from referee.addons.tournament.statistics.rating import Rating
 
 TIMEOUT = "timeout"
 MOST_TABLE_BYTES = 256 << 20
@@ -44,6 +49,7 @@ def table_of(ladder: Ladder, use_cache: bool = True) -> Table:
     path = _cached(ladder.commit)
     if use_cache and (known := cached_table(ladder.commit)) is not None:
         return known
+    load_numpy()
     table = _Counting(ladder).table()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -325,7 +331,9 @@ class _Counting:
                         cell[0] += 2 if ranks[seat] < ranks[other] else ranks[seat] == ranks[other]
                         cell[1] += 1
 
-    def _ratings(self) -> tuple[Rating, ...]:
+    def _ratings(self) -> "tuple[Rating, ...]":
+        from referee.addons.tournament.statistics.rating import rate
+
         bots = len(self.ladder.bots)
         tally = Tally(bots)
         for key in sorted(self.groups):
@@ -333,9 +341,9 @@ class _Counting:
             games = [Game(seats, ranks) for seats, ranks in key]
             size = len(key)
             tally.add(games, [tuple(contents[at : at + size]) for at in range(0, len(contents), size)])
-        return rate_without_numpy(bots, tally.weights(), draws=0)
+        return rate(bots, tally.weights(), draws=0)
 
-    def _rows(self, ratings: Sequence[Rating]) -> Iterator[Row]:
+    def _rows(self, ratings: "Sequence[Rating]") -> Iterator[Row]:
         rated = []
         for bot, counts, rating in zip(self.ladder.bots, self.counts, ratings, strict=True):
             games = counts[0] + counts[1]

@@ -12,6 +12,7 @@ from cyclopts import App, Parameter
 from referee.addons.host.failures import FAILURES
 from referee.addons.host.play import PlaySettings
 from referee.addons.tournament import organise
+from referee.addons.tournament.arrays import check_numpy
 from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.cli.request import from_options
 from referee.addons.tournament.cli.worker_options import ClusterOptions, WorkerOptions
@@ -91,6 +92,7 @@ def host(
     with web_extra("referee host"):
         from referee.addons.host import contest, settings
         from referee.addons.host.submissions import GIT_HOSTS
+    check_numpy()
     from referee.addons.web.guard import reachable
     from referee.addons.web.server.access_log import check_log
     from referee.addons.web.server.limits import listen

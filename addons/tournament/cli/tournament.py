@@ -21,6 +21,7 @@ from rich.console import Group
 from rich.live import Live
 
 from referee.addons.tournament import organise
+from referee.addons.tournament.arrays import check_numpy
 from referee.addons.tournament.cli.request import (
     ROUND_ROBIN,
     check_used,
@@ -169,6 +170,7 @@ def run_tournament(
         every: Of two bots, without a terminal: print a line about the run after every N games; 0 = never.
         output: How to print the standings at the end.
     """
+    check_numpy()
     if export is not None and replay == "none":
         raise UsageError("--replay none cannot be combined with --export, which writes the replays")
     cluster.check(workers, forfeit)

@@ -1,7 +1,4 @@
-"""The games that count as columns of numpy arrays, one entry a game, for large tournaments.
-
-Everything here counts the same as the loops of `standings`, in which a million games take a minute.
-"""
+"""The games that count as columns of numpy arrays, one entry a game: loops would take a minute for a million games."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +10,17 @@ from referee.addons.tournament.formats.games import half_points
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.counted_games import bots_of, joined, seed_groups
 from referee.addons.tournament.reports.rows import Cell, Row
-from referee.addons.tournament.statistics.rating import Pairs, Rating, Tally, Weight
-from referee.addons.tournament.statistics.rating_arrays import (
+from referee.addons.tournament.statistics.rating import (
+    DRAWS,
     Array,
     Observations,
+    Rating,
+    fitted,
     joined_observations,
     observations,
     parts_of,
-    rate,
 )
+from referee.addons.tournament.statistics.tally import Pairs, Tally, Weight
 from referee.addons.tournament.store.reader import Book, Kind
 
 
@@ -51,8 +50,8 @@ class Columns:
         self.bots = np.column_stack([in_order[line_up, orders[rows, seat]] for seat in range(seats)])
         """By game and seat, the place of the bot in the plan."""
         self.kinds = [book.kinds[number] for number in used.tolist()]
-        self.ranks = np.array([each.r for each in self.kinds])
-        self.lost = np.array([each.expelled for each in self.kinds])
+        self.ranks = np.array([each.r for each in self.kinds], int).reshape(-1, seats)
+        self.lost = np.array([each.expelled for each in self.kinds], bool).reshape(-1, seats)
         """By ending and seat, whether the bot lost without play."""
 
     def endings(self) -> Iterator[tuple[Kind, int]]:
@@ -69,8 +68,8 @@ class Columns:
             "wins": first & ~shared & ~self.lost,
             "draws": first & shared & ~self.lost,
             "losses": ~first | self.lost,
-            "faults": np.array([[each.faults] for each in self.kinds]) & seat_bits > 0,
-            "noise": np.array([[each.noise] for each in self.kinds]) & seat_bits > 0,
+            "faults": np.array([each.faults for each in self.kinds], int)[:, None] & seat_bits > 0,
+            "noise": np.array([each.noise for each in self.kinds], int)[:, None] & seat_bits > 0,
             "forfeits": self.lost,
         }
         sums = {name: np.zeros(len(rows)) for name in flags}
@@ -111,7 +110,7 @@ class Columns:
         starts, bots = starts[sizes == 2], self.bots[games]
         there, back = bots[starts], bots[starts + 1]
         swapped = np.asarray((there == back[:, ::-1]).all(axis=1))
-        halves = np.array([half_points(*kind.r) for kind in self.kinds])[self.kind[games]]
+        halves = np.array([half_points(*kind.r) for kind in self.kinds], int)[self.kind[games]]
         earned = 2 + halves[starts] - halves[starts + 1]
         different, counts = np.unique(np.column_stack([there, earned])[swapped], axis=0, return_counts=True)
         for (one, other, place), times in zip(different.tolist(), counts.tolist(), strict=True):
@@ -120,8 +119,11 @@ class Columns:
                 cell.penta[at] += times
 
     def count_different(self, rows: Sequence[Row]) -> tuple[int, int]:
-        """Counts the different games of each row; see `standings._count_different`."""
-        seating = _mixed(*np.array(self.plan.programs)[self.bots].T)
+        """Counts the different games of each row. Returns the number of different games and of different seatings.
+
+        A program that was entered twice is one program here. A game without a known content differs from all others.
+        """
+        seating = _mixed(*np.array(self.plan.programs, int)[self.bots].T)
         game = _mixed(seating, np.where(self.content == 0, ~self.number.astype(np.uint64), self.content))
         total = len(_firsts(game)), len(_firsts(seating))
         first = _firsts(_mixed(game[:, None], self.bots).reshape(-1))
@@ -129,9 +131,12 @@ class Columns:
             row.different = int(count)
         return total
 
-    def ratings(self, draws: int) -> tuple[tuple[Rating, ...], tuple[Rating, ...] | None]:
-        """Returns all ratings, and those without games with a fault; None if there are no such games."""
-        bots, programs = len(self.plan.bots), np.array(self.plan.programs)
+    def ratings(self, chances: bool) -> tuple[tuple[Rating, ...], tuple[Rating, ...] | None]:
+        """Fits all games jointly; with `chances`, P(#1) too.
+
+        Returns the ratings, and those without games with a fault; None if there are no such games.
+        """
+        bots, programs = len(self.plan.bots), np.array(self.plan.programs, int)
         twice = np.bincount(programs)[programs] > 1
         repeated = np.asarray(twice[self.bots].any(axis=1))
         tally = Tally(bots)  # counts the games of programs that were entered twice
@@ -141,13 +146,13 @@ class Columns:
         )
         for group, contents in joined(self.plan.programs, seed_groups(self.plan, of_these)):
             tally.add(group, contents)
-        faulty = np.array([bool(kind.faults or kind.forfeit) for kind in self.kinds])[self.kind]
+        faulty = np.array([kind.faults or kind.forfeit for kind in self.kinds], bool)[self.kind]
         counted = ~repeated & self._played
-        found = rate(bots, self._observations(counted, tally.weights()), 0, draws)
+        found = fitted(bots, self._observations(counted, tally.weights()), 0, DRAWS if chances else 0)
         if not (counted & faulty).any() and not tally.faulty:
             return found, None
         sound = self._observations(counted & ~faulty, tally.weights(without_faults=True))
-        return found, rate(bots, sound, 0, 0)
+        return found, fitted(bots, sound, 0, 0)
 
     @property
     def _played(self) -> Array:

@@ -11,12 +11,12 @@ from referee.addons.tournament.formats.play_off import PLAY_OFF
 from referee.addons.tournament.formats.schedules import BY_RESULTS
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan
-from referee.addons.tournament.statistics import rating
+from referee.addons.tournament.statistics import tally
 from referee.addons.tournament.store.ledger import Use
 from referee.addons.tournament.store.reader import Book, Game, Kind, LedgerResults
 from referee.harness.common.measures import in_standings
 
-SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
+SeedGroups = tuple[list[tally.Game], list[tuple[int, ...]]]
 """Seed groups that ended alike: the games of one, and the contents of the games of each."""
 
 
@@ -128,12 +128,12 @@ def seed_groups(plan: Plan, book: Book) -> Iterator[SeedGroups]:
         alike.pop((), None)
         for codes, contents in alike.items():
             kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
-            yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents
+            yield [tally.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents
 
 
 def joined(programs: Sequence[int], groups: Iterable[SeedGroups]) -> Iterator[SeedGroups]:
     """Joins equal games of the same programs under several names: they are one observation."""
-    equal: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[rating.Game], int]]] = {}
+    equal: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[tally.Game], int]]] = {}
     for group, contents in groups:
         seats = tuple(tuple(programs[bot] for bot in game.bots) for game in group)
         for each, times in Counter(contents).items():

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from referee.addons.tournament.arrays import load_numpy
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports.counted_games import of_plan, seed_groups
-from referee.addons.tournament.statistics.rating import Tally
+from referee.addons.tournament.statistics.tally import Tally
 from referee.addons.tournament.store.reader import Book, Game
 
 DAY_S = 86_400
@@ -35,6 +36,9 @@ def history(plan: Plan, book: Book) -> dict[str, list[Point]]:
     days = _by_day(of_plan(plan, book))
     if len(days) < 2 or plan.format == "judged":
         return {}
+    load_numpy()
+    from referee.addons.tournament.statistics.rating import rate
+
     ends = sorted(days)
     shown = {ends[-1 - len(ends) * number // DAYS] for number in range(DAYS)} if len(ends) > DAYS else {*ends}
     tally, latest, found = Tally(len(plan.bots)), dict[str, int](), defaultdict[str, list[Point]](list)
@@ -45,7 +49,7 @@ def history(plan: Plan, book: Book) -> dict[str, list[Point]]:
                 name = plan.bots[place].name
                 latest[name] = max(place, latest.get(name, 0))
         if day in shown:
-            ratings = tally.ratings(draws=0)
+            ratings = rate(tally.bots, tally.weights(), draws=0)
             for name, place in latest.items():
                 found[name].append(Point(day, ratings[place].elo.value, plan.bots[place].ident))
     return dict(found)

@@ -1,11 +1,11 @@
 """Standings and crosstable, made from the plan and the ledger alone."""
 
-import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING
 
+from referee.addons.tournament.arrays import load_numpy
 from referee.addons.tournament.formats.schedules import BRACKETS
 from referee.addons.tournament.formats.swiss import swiss_state
 from referee.addons.tournament.plan import Plan, number_of_games
@@ -13,7 +13,6 @@ from referee.addons.tournament.remarks import same_programs
 from referee.addons.tournament.reports.bracket import drawn
 from referee.addons.tournament.reports.counted_games import Stages, bots_of, counting, models_used
 from referee.addons.tournament.reports.fairness import fairness
-from referee.addons.tournament.reports.loops import Loops
 from referee.addons.tournament.reports.mean_scores import mean_scores
 from referee.addons.tournament.reports.notes import (
     DISTINCT,
@@ -28,16 +27,13 @@ from referee.addons.tournament.reports.notes import (
 from referee.addons.tournament.reports.order import UNEQUAL, ordered
 from referee.addons.tournament.reports.play_off import PlayedOff
 from referee.addons.tournament.reports.rows import COPIES, NO_INFORMATION, Cell, Row, Standings
-from referee.addons.tournament.statistics import rating
-from referee.addons.tournament.statistics.rating import Rating
-from referee.addons.tournament.store.reader import Book, Kind, LedgerResults
+from referee.addons.tournament.store.reader import Book, LedgerResults
 from referee.addons.tournament.ties import SCORE, Tie
 
-Ratings = tuple[Rating, ...]
+if TYPE_CHECKING:
+    from referee.addons.tournament.reports.columns import Columns
+    from referee.addons.tournament.statistics.rating import Rating
 
-
-THREADS = "OPENBLAS_NUM_THREADS"
-"""The environment variable that limits the threads of numpy."""
 CROSSTABLE = 100
 """The most bots for which standings have a crosstable: a thousand bots have a million pairs."""
 
@@ -57,8 +53,8 @@ def standings(
     for number, group in enumerate(plan.field.groups, start=1):
         for bot in group:
             rows[bot].group = number
-    counts = _counts(plan, book)
-    cells = counts.count_games(rows)
+    counts = _columns(plan, book)
+    cells: Mapping[int, dict[int, Cell]] = counts.count_games(rows)
     for bot, use in models_used(plan, book).items():
         rows[bot].model = use
     total, (different, seatings) = book.count, counts.count_different(rows)
@@ -73,7 +69,7 @@ def standings(
     parts: list[list[Row]] = []
     ranks = plan.format in UNEQUAL or Tie.RATING in plan.ties
     if plan.format != "judged" and (rated or ranks):  # the opponents of a test run are tests
-        parts = _rate(rows, *counts.ratings(rating.DRAWS if chances else 0))
+        parts = _rate(rows, *counts.ratings(chances))
     if seatings == different < total:
         for row in rows:
             row.p_first, row.note = None, COPIES if row.games else row.note
@@ -129,39 +125,14 @@ def _due(plan: Plan, book: Book, results: LedgerResults) -> int | None:
     return due
 
 
-class _Counts(Protocol):
-    """What standings count: by loops, or for many bots by arrays."""
+def _columns(plan: Plan, book: Book) -> "Columns":
+    load_numpy()
+    from referee.addons.tournament.reports.columns import Columns
 
-    def endings(self) -> Iterator[tuple[Kind, int]]: ...
-    def count_games(self, rows: Sequence[Row]) -> Mapping[int, dict[int, Cell]]: ...
-    def count_game_pairs(self, cells: Mapping[int, Mapping[int, Cell]]) -> None: ...
-    def count_different(self, rows: Sequence[Row]) -> tuple[int, int]: ...
-    def ratings(self, draws: int) -> tuple[Ratings, Ratings | None]: ...
+    return Columns(plan, book)
 
 
-def _counts(plan: Plan, book: Book) -> _Counts:
-    if len(plan.bots) >= rating.LARGE and book.count and _with_numpy():
-        from referee.addons.tournament.reports.columns import Columns
-
-        return Columns(plan, book)
-    return Loops(plan, book)
-
-
-def _with_numpy() -> bool:
-    """Whether numpy is installed. Its linear algebra gets one thread: more of them take cores from bots.
-
-    On a busy machine, two threads also waited for each other five times as long as one computed.
-    """
-    is_set = THREADS in os.environ
-    os.environ.setdefault(THREADS, "1")  # read when numpy is loaded
-    try:
-        return rating.with_numpy() is not None
-    finally:
-        if not is_set:
-            os.environ.pop(THREADS, None)  # commands of the user keep theirs
-
-
-def _rate(rows: Sequence[Row], ratings: Ratings, sound: Ratings | None) -> list[list[Row]]:
+def _rate(rows: Sequence[Row], ratings: "Sequence[Rating]", sound: "Sequence[Rating] | None") -> list[list[Row]]:
     """Enters the ratings in the rows. Returns the rows of bots that games connect."""
     parts = defaultdict[int, list[Row]](list)
     for bot, (row, rated) in enumerate(zip(rows, ratings, strict=True)):

@@ -289,7 +289,7 @@ def test_the_site_is_equal_with_another_python(cup: Cup, tmp_path: Path) -> None
     replays, home = tmp_path / "replays", tmp_path / "python"
     handed_in(cup, replays)
     subprocess.run([another_python(), "-m", "venv", str(home)], check=True)
-    install = [str(home / "bin" / "pip"), "install", "--quiet", f"{ROOT}[cluster,wasm]"]
+    install = [str(home / "bin" / "pip"), "install", "--quiet", f"{ROOT}[cluster,tournament,wasm]"]
     subprocess.run(install, check=True)
     site = published(cup, tmp_path / "here", replays)
     there = published(cup, tmp_path / "there", replays, str(home / "bin" / "python"))

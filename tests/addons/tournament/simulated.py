@@ -4,7 +4,8 @@ import math
 import random
 from collections.abc import Sequence
 
-from referee.addons.tournament.statistics.rating import ELO, Game, Tally
+from referee.addons.tournament.statistics.rating import DRAWS, ELO, Rating, rate
+from referee.addons.tournament.statistics.tally import Game, Tally
 
 
 def seed_group(luck: random.Random, strengths: Sequence[float], line_up: Sequence[int], shared: float) -> list[Game]:
@@ -40,6 +41,11 @@ def tournament(luck: random.Random, strengths: Sequence[float], seats: int, grou
 def add(tally: Tally, games: Sequence[Game], content: int = 0) -> None:
     """Counts one seed group. Its first game has this content, the next ones those that follow; 0 = unknown."""
     tally.add(games, [tuple(content and content + place for place in range(len(games)))])
+
+
+def ratings(tally: Tally, without_faults: bool = False, seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
+    """Returns every bot's rating."""
+    return rate(tally.bots, tally.weights(without_faults), seed, draws)
 
 
 def field(luck: random.Random, bots: int, spread: float = 0.6) -> list[float]:

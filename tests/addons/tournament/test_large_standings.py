@@ -1,4 +1,4 @@
-"""Large tournaments: numpy and the code without it count and rate alike."""
+"""Standings of many games and bots, compared with games that are counted one by one."""
 
 import math
 import os
@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,10 +19,12 @@ from hypothesis import strategies as st
 from referee.addons.tournament.formats.designs import rows
 from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Entry, Plan, identified
-from referee.addons.tournament.reports.rows import Row, Standings
+from referee.addons.tournament.plan import Entry, Plan, identified, write_plan
+from referee.addons.tournament.reports.counted_games import SeedGroups, joined, seed_groups
+from referee.addons.tournament.reports.rows import COPIES
 from referee.addons.tournament.reports.standings import standings
-from referee.addons.tournament.statistics import rating
+from referee.addons.tournament.statistics.rating import Rating, rate
+from referee.addons.tournament.statistics.tally import Tally
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
 from referee.harness.match.interval import Interval
@@ -115,33 +118,119 @@ def close(one: Interval | None, other: Interval | None) -> bool:
     return all(a == b or (a is not None and b is not None and abs(a - b) < 1e-6) for a, b in pairs)
 
 
-def without_ratings(row: Row) -> Row:
-    return msgspec.structs.replace(row, elo=None, sound=None, p_first=None, rank=0, score=round(row.score, 9))
+Cells = dict[tuple[str, str], tuple[int, float, int]]
+"""By bot and rival: games, points, and games that were decided without play."""
+
+
+def counted(plan: Plan, written: list[bytes]) -> tuple[dict[str, tuple[object, ...]], Cells]:
+    """Counts every line by itself. Returns the counts of each bot's row, and the results of each pair."""
+    names, programs = plan.labels, dict(zip((entry.ident for entry in plan.bots), plan.programs, strict=True))
+    counts: dict[str, Counter[str]] = {name: Counter() for name in names.values()}
+    different: dict[str, set[object]] = defaultdict(set)
+    cells: Cells = {}
+    for line in (msgspec.json.decode(each, type=ledger.Line) for each in written):
+        lost = [line.forfeit and not points for points in line.p]
+        game = tuple(programs[ident] for ident in line.b), int(line.a, 16) or line.k
+        for seat, ident in enumerate(line.b):
+            count, first = counts[names[ident]], line.r[seat] == 1
+            faults = [fault for fault in line.f if fault.seat == seat]
+            count["games"] += 1
+            count["wins"] += first and line.r.count(1) == 1 and not lost[seat]
+            count["draws"] += first and line.r.count(1) > 1 and not lost[seat]
+            count["losses"] += not first or lost[seat]
+            count["faults"] += bool(faults)
+            count["noise"] += any(fault.noise for fault in faults)
+            count["forfeits"] += lost[seat]
+            different[names[ident]].add(game)
+            for other, rival in enumerate(line.b):
+                if other != seat:
+                    won = 0.0 if lost[seat] else ((line.r[seat] < line.r[other]) + (line.r[seat] <= line.r[other])) / 2
+                    games, points, forfeits = cells.get(pair := (names[ident], names[rival]), (0, 0.0, 0))
+                    cells[pair] = games + 1, points + won, forfeits + line.forfeit
+    kinds = ("games", "wins", "draws", "losses", "faults", "noise", "forfeits")
+    return {name: (*(count[kind] for kind in kinds), len(different[name])) for name, count in counts.items()}, cells
+
+
+def rated(plan: Plan, book: Book) -> list[tuple[Rating, ...]]:
+    """Fits the ratings of seed groups that were counted one by one: of all games, and of those without a fault."""
+    tally, programs, repeated = Tally(len(plan.bots)), plan.programs, list[SeedGroups]()
+    for group, contents in seed_groups(plan, book):
+        if any(programs.count(programs[bot]) > 1 for bot in group[0].bots):
+            repeated.append((group, contents))
+        else:
+            tally.add(group, contents)
+    for group, contents in joined(programs, repeated):
+        tally.add(group, contents)
+    return [rate(tally.bots, tally.weights(without)) for without in (False, True)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 4])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_arrays_and_loops_give_the_same_table(shape: str, seats: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_that_of_games_counted_one_by_one(shape: str, seats: int) -> None:
     luck = random.Random(f"{shape} {seats}")
     for _ in range(6):
         bots = luck.randrange(seats + 4, 24, 2)
         programs = [luck.randrange(bots // 2) if shape == "equal programs" else place for place in range(bots)]
         entries = identified([Entry(f"bot {at}", "", f"{of:064x}"[::-1], "@random") for at, of in enumerate(programs)])
         plan = Plan("tictactoe" if seats == 2 else "aibg5", "round-robin", 1, entries, seats=seats)
-        written = list(lines(luck, plan, shape))
-        found, expected = (table(plan, luck.sample(written, len(written)), large, monkeypatch) for large in (1, 1_000))
-        assert [*map(without_ratings, sorted(found.rows, key=lambda row: row.ident))] == [
-            *map(without_ratings, sorted(expected.rows, key=lambda row: row.ident))
-        ]
-        assert found.cross == expected.cross
-        assert [(row.rank, row.name) for row in found.rows] == [(row.rank, row.name) for row in expected.rows]
-        for one, other in zip(found.rows, expected.rows, strict=True):
-            assert close(one.elo, other.elo) and close(one.sound, other.sound), (one, other)
-            assert (one.p_first is None) == (other.p_first is None)
-            assert abs((one.p_first or 0) - (other.p_first or 0)) < 0.025
-        assert (found.fairness, found.notes) == (expected.fairness, expected.notes)
-        assert (found.played, found.different) == (expected.played, expected.different)
+        written, book = list(lines(luck, plan, shape)), Book()
+        for line in luck.sample(written, len(written)):
+            book.add(line)
+        found = standings(plan, book)
+        rows, cells = counted(plan, written)
+        assert {
+            row.name: (row.games, row.wins, row.draws, row.losses, row.faults, row.noise, row.forfeits, row.different)
+            for row in found.rows
+        } == rows
+        assert {
+            (one, other): (cell.games, cell.points, cell.forfeits)
+            for one, met in found.cross.items()
+            for other, cell in met.items()
+        } == cells
+        for row in found.rows:
+            won = sum(points for (name, _), (_, points, _) in cells.items() if name == row.name)
+            assert row.points == pytest.approx(won / (seats - 1))
+        places = {entry.ident: place for place, entry in enumerate(plan.bots)}
+        expected, sound = rated(plan, book)
+        for row in found.rows:
+            own = expected[places[row.ident]]
+            assert row.elo is None or (close(row.elo, own.elo) and row.note in (own.note, COPIES))
+            assert row.p_first is None or row.p_first == pytest.approx(own.p_first, abs=0.002)
+            assert row.sound is None or close(row.sound, sound[places[row.ident]].elo)
+
+
+def test_a_tournament_without_games_or_bots_has_a_table() -> None:
+    for bots in (0, 3):
+        found = standings(a_plan(bots), Book())
+        assert [row.games for row in found.rows] == [0] * bots and found.played == found.different == 0
+
+
+def without_numpy(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a command of a Python that has no numpy."""
+    code = (
+        "import sys; sys.modules['numpy'] = None; import importlib.util as util; find = util.find_spec\n"
+        "util.find_spec = lambda name, *more: None if name == 'numpy' else find(name, *more)\n"
+        f"from referee.harness.cli.main import main; sys.exit(main({words!r}))"
+    )
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("command", ["run", "show"])
+def test_without_numpy_the_command_says_how_to_install_it(command: str, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    write_plan(a_plan(2), tmp_path / "cup" / "tournament.toml")
+    done = without_numpy(tmp_path, "tournament", command, "cup")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 2 and not (tmp_path / "cup" / "ledger").exists(), said
+    assert "standings need the extra `tournament`; to install it: " in said and " -m pip install " in said
+
+
+@pytest.mark.slow
+def test_a_gate_needs_no_numpy(tmp_path: Path) -> None:
+    gate = ("gate", "@random", "@random", "--game", "tictactoe", "--max-games", "4", "--jobs", "1", "--ledger", "gate")
+    done = without_numpy(tmp_path, *gate)
+    assert done.returncode == 4, done.stderr
 
 
 def a_plan(bots: int) -> Plan:
@@ -188,12 +277,3 @@ def test_more_than_a_hundred_bots_have_no_crosstable() -> None:
         book.add(line)
     found = standings(plan, book, rated=False)
     assert found.cross == {} and all(row.games for row in found.rows)
-
-
-def table(plan: Plan, written: list[bytes], large: int, monkeypatch: pytest.MonkeyPatch) -> Standings:
-    """Returns the table with numpy from `large` bots on."""
-    monkeypatch.setattr(rating, "LARGE", large)
-    book = Book()
-    for line in written:
-        book.add(line)
-    return standings(plan, book)

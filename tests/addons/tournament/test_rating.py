@@ -5,10 +5,11 @@ import random
 
 import choix
 import pytest
-from simulated import add, field, in_elo, seed_group, tournament
+from simulated import add, field, in_elo, ratings, seed_group, tournament
 
-from referee.addons.tournament.statistics.rating import ELO, Game, Tally, Weight, rate
+from referee.addons.tournament.statistics.rating import ELO, rate
 from referee.addons.tournament.statistics.score import elo, expected
+from referee.addons.tournament.statistics.tally import Game, Tally, Weight
 
 pytestmark = pytest.mark.slow
 
@@ -23,12 +24,12 @@ def pair(first: int, second: int, there: Ranks, back: Ranks) -> list[Game]:
 
 
 def fitted(tally: Tally) -> list[float]:
-    return [rating.elo.value for rating in tally.ratings(draws=0)]
+    return [rating.elo.value for rating in ratings(tally, draws=0)]
 
 
 def width(tally: Tally) -> float:
     """Returns the width of the first interval."""
-    ends = tally.ratings(draws=0)[0].elo
+    ends = ratings(tally, draws=0)[0].elo
     assert ends.low is not None and ends.high is not None
     return ends.high - ends.low
 
@@ -63,11 +64,7 @@ def test_a_bot_that_won_any_number_of_games_has_a_finite_rating(groups: int) -> 
     assert 2 * groups * expected(-2 * rating) == pytest.approx(expected(rating) - 0.5, rel=1e-4)
 
 
-@pytest.mark.parametrize("large", [False, True])
-def test_each_part_that_games_connect_is_rated_as_if_it_were_alone(
-    large: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("referee.addons.tournament.statistics.rating.LARGE", 1 if large else 1000)
+def test_each_part_that_games_connect_is_rated_as_if_it_were_alone() -> None:
     halves = [
         {((one, two, won, 2),): Weight(n, n, n) for won, n in ((1.0, groups), (2.0, 3 * groups))}
         for one, two, groups in ((A, B, 30), (C, D, 500))
@@ -112,7 +109,7 @@ def test_a_bot_against_itself_changes_no_rating() -> None:
 
 
 def test_ratings_without_games() -> None:
-    for rating in Tally(3).ratings(draws=100):
+    for rating in ratings(Tally(3), draws=100):
         assert (rating.elo.value, rating.elo.low, rating.elo.high, rating.note) == (0, None, None, "no information")
 
 
@@ -127,7 +124,7 @@ def test_the_order_of_games_changes_no_digit_of_a_rating() -> None:
         tally = Tally(4)
         for each in groups:
             add(tally, each)
-        found.append(tally.ratings(draws=100))
+        found.append(ratings(tally, draws=100))
         dice.shuffle(groups)
     assert found[0] == found[1] == found[2]
 
@@ -139,7 +136,7 @@ def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
         tally = Tally(bots)
         for there, back in ((WON, WON), (LOST, LOST), (WON, WON), (WON, LOST)) * 5:
             add(tally, pair(A, B, there, back))
-        fields.append(tally.ratings(draws=1000))
+        fields.append(ratings(tally, draws=1000))
     assert fields[1][:2] == fields[0]
     assert (fields[1][2].elo.low, fields[1][2].p_first, fields[1][2].note) == (None, None, "no information")
 
@@ -230,8 +227,8 @@ def coverage(runs: int, bots: int, seats: int, groups: int, shared: float) -> fl
     inside = []
     for _ in range(runs):
         strengths = field(luck, bots)
-        ratings = tournament(luck, strengths, seats, groups, shared).ratings(draws=0)
-        for strength, rating in zip(strengths, ratings, strict=True):
+        found = ratings(tournament(luck, strengths, seats, groups, shared), draws=0)
+        for strength, rating in zip(strengths, found, strict=True):
             assert rating.elo.low is not None and rating.elo.high is not None
             inside.append(rating.elo.low <= in_elo(strength) <= rating.elo.high)
     return 100 * sum(inside) / len(inside)
@@ -261,7 +258,7 @@ def test_winning_all_seed_groups_leaves_the_upper_end_open() -> None:
         add(tally, pair(A, B, WON, WON))
         add(tally, pair(B, C, WON, LOST))
         add(tally, pair(B, C, DRAWN, WON))
-    first, second, _ = tally.ratings(draws=0)
+    first, second, _ = ratings(tally, draws=0)
     assert first.elo.high == math.inf
     assert first.elo.low is not None and second.elo.value < first.elo.low < first.elo.value
     assert expected(first.elo.low - second.elo.value) ** 25 == pytest.approx(0.025)
@@ -271,7 +268,7 @@ def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
     tally = Tally(2)
     for _ in range(5):
         add(tally, pair(A, B, LOST, LOST))
-    first, second = tally.ratings(draws=0)
+    first, second = ratings(tally, draws=0)
     assert (first.elo.low, second.elo.high) == (-math.inf, math.inf)
     assert (first.note, second.note) == ("few", "few")
     assert first.elo.high is not None and expected(first.elo.high - second.elo.value) == pytest.approx(1 - 0.025**0.2)
@@ -281,7 +278,7 @@ def test_equal_seed_groups_give_no_interval() -> None:
     tally = Tally(3)
     for _ in range(50):
         add(tally, pair(A, B, WON, LOST))
-    for rating in tally.ratings(draws=0):
+    for rating in ratings(tally, draws=0):
         assert (rating.elo.low, rating.elo.high, rating.note) == (None, None, "no information")
 
 
@@ -291,9 +288,9 @@ def test_equal_seed_groups_give_no_interval() -> None:
 def test_the_chances_to_be_the_best_add_up_and_follow_from_the_seed() -> None:
     luck = random.Random(4)
     tally = tournament(luck, field(luck, 5), seats=2, groups=80, shared=0.5)
-    found = [rating.p_first for rating in tally.ratings()]
-    assert found == [rating.p_first for rating in tally.ratings()]
-    assert found != [rating.p_first for rating in tally.ratings(seed=1)]
+    found = [rating.p_first for rating in ratings(tally)]
+    assert found == [rating.p_first for rating in ratings(tally)]
+    assert found != [rating.p_first for rating in ratings(tally, seed=1)]
     assert sum(chance or 0 for chance in found) == pytest.approx(1)
 
 
@@ -301,7 +298,7 @@ def test_equal_bots_are_best_with_equal_chances() -> None:
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, LOST)) * 20:
         add(tally, pair(A, B, there, back))
-    assert tally.ratings()[0].p_first == pytest.approx(0.5, abs=0.01)
+    assert ratings(tally)[0].p_first == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
@@ -309,7 +306,7 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, WON), (LOST, LOST), (WON, WON), (DRAWN, LOST)) * 8:
         add(tally, pair(A, B, there, back))
-    first = tally.ratings(draws=100_000)[0]
+    first = ratings(tally, draws=100_000)[0]
     assert first.elo.high is not None
     deviations = first.elo.value / ((first.elo.high - first.elo.value) / 1.959964)
     assert first.p_first == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
@@ -319,7 +316,7 @@ def test_three_wins_of_three_do_not_make_a_bot_surely_the_best() -> None:
     tally = Tally(2)
     for _ in range(3):
         add(tally, pair(A, B, WON, WON))
-    assert 0.8 < (tally.ratings()[0].p_first or 0) < 0.995
+    assert 0.8 < (ratings(tally)[0].p_first or 0) < 0.995
 
 
 # Copies and faults.
@@ -349,8 +346,8 @@ def test_faults_cost_rating_but_not_the_rating_without_them() -> None:
         add(tally, [crash, pair(A, B, WON, WON)[1]])
         add(tally, [crash, pair(A, B, WON, LOST)[1]])
     assert tally.faulty == 20
-    assert tally.ratings(draws=0)[A].elo.value < -30
-    assert tally.ratings(without_faults=True, draws=0)[A].elo.value == pytest.approx(0, abs=1e-6)
+    assert ratings(tally, draws=0)[A].elo.value < -30
+    assert ratings(tally, without_faults=True, draws=0)[A].elo.value == pytest.approx(0, abs=1e-6)
 
 
 def test_a_hundred_thousand_games_are_counted_and_rated_in_seconds() -> None:
@@ -361,4 +358,4 @@ def test_a_hundred_thousand_games_are_counted_and_rated_in_seconds() -> None:
     for _ in range(25):
         for games in groups:
             add(tally, games)
-    assert len(tally.ratings()) == 30
+    assert len(ratings(tally)) == 30
