@@ -8,9 +8,8 @@ from referee.addons.host import finals, switches
 from referee.addons.host.access import Asked, Denied, see
 from referee.addons.host.live import LiveSite
 from referee.addons.host.public_pages import HTML, shown_game, shown_replay
-from referee.addons.tournament.formats.schedules import BRACKETS
+from referee.addons.tournament.format_options import FORMATS as OPTIONS
 from referee.addons.tournament.plan import Plan
-from referee.addons.tournament.stage_settings import TWO_SEATS
 from referee.harness.common.errors import UsageError
 
 FORMATS = ("double-elimination", "knockout", "swiss", "round-robin", "series", "groups")
@@ -86,7 +85,7 @@ def final_replay(asked: Asked) -> Response:
 def formats_of(plan: Plan) -> list[str]:
     """Returns the formats that a final of this game may have."""
     two = plan.seats == 2
-    return [each for each in FORMATS if (two or each not in TWO_SEATS | BRACKETS) and (each != "groups" or not two)]
+    return [each for each in FORMATS if (two or not OPTIONS[each].two_seats) and (each != "groups" or not two)]
 
 
 def make_final(asked: Asked) -> Response:

@@ -21,15 +21,14 @@ from msgspec import Struct
 
 from referee.addons.host import switches
 from referee.addons.host.store import Store, audit
-from referee.addons.tournament.formats.schedules import default_seating
-from referee.addons.tournament.plan import Entry, Plan, checked, default_games, identified, read_plan, write_plan
+from referee.addons.tournament.format_options import default_games, default_seating, default_ties
+from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.reports.past_tables import NAME
 from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import archive_path
 from referee.addons.tournament.store.ledger import BOTS, PLAN
-from referee.addons.tournament.ties import default_ties
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import make_folder, replace_file
 from referee.harness.isolation.removal import remove

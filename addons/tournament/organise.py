@@ -8,11 +8,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from referee.addons.tournament.format_options import check_options, default_games, default_seating, default_ties
 from referee.addons.tournament.formats.games import Seating
-from referee.addons.tournament.formats.schedules import BRACKETS, default_seating
 from referee.addons.tournament.inbox import Enter, hand_in, settle
 from referee.addons.tournament.intake.record import read_record
-from referee.addons.tournament.plan import Entry, Plan, checked, default_games, identified, read_plan, write_plan
+from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
 from referee.addons.tournament.plan_changes import check_conditions, continued, keeping_places, submitted, withdrawn
 from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.store.bot_archives import check_travel, finding, program, store
@@ -20,7 +20,7 @@ from referee.addons.tournament.store.ledger import PLAN, claimed, discard_heads,
 from referee.addons.tournament.store.reader import check_files, has_games, idents_of, played_idents, read
 from referee.addons.tournament.swiss_changes import with_points_kept, with_rounds
 from referee.addons.tournament.test_runs import test_run
-from referee.addons.tournament.ties import SCORE, Tie, default_ties
+from referee.addons.tournament.ties import SCORE, Tie
 from referee.games.game import Game, Stakes, TimeControl
 from referee.harness.common.errors import NotIsolated, RunError, UsageError, writing
 from referee.harness.common.game_files import Openings
@@ -280,8 +280,7 @@ def stakes_of(game: Game, options: Mapping[str, Any], seats: int) -> Stakes | No
 
 def _by_seeds(bots: tuple[Entry, ...], seeds: Sequence[str], format: str) -> tuple[Entry, ...]:
     places = {name: place for place, name in enumerate(seeds)}
-    if format not in BRACKETS:
-        raise UsageError(f"--seeds-from: {format} has no seeds; leave it out, or take {' or '.join(sorted(BRACKETS))}")
+    check_options(format, 2, {"seeds_from": seeds})
     if places.keys().isdisjoint(entry.name for entry in bots):
         raise UsageError(f"--seeds-from: none of the bots is in that table; expected names such as {seeds[0]}")
     return tuple(sorted(bots, key=lambda entry: places.get(entry.name, len(places))))

@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from referee.addons.tournament.format_options import check_counts, check_options, check_seats, options_of
 from referee.addons.tournament.formats.games import FINAL, FIRST, Field, Results, ScheduledGames, Seating
 from referee.addons.tournament.formats.groups import draw
 from referee.addons.tournament.formats.schedules import BRACKETS, FORMATS, drawn_groups, size_of_round_robin
-from referee.addons.tournament.stage_settings import Stage, check_seats_of_format, check_stages
+from referee.addons.tournament.stage_settings import Stage, check_stages
 from referee.addons.tournament.test_runs import test_run
-from referee.addons.tournament.ties import Tie, check_play_off, check_rank_by, check_ties
+from referee.addons.tournament.ties import SCORE, Tie
 from referee.games.game import Stakes, TimeControl
 from referee.harness.common import toml
 from referee.harness.common.errors import UsageError, reason
@@ -42,9 +43,6 @@ IDENT_DIGITS = 10
 """How many digits of its hash identify a bot in keys."""
 SHOWN_DIGITS = 6
 """How many digits of its hash follow the name of an older version."""
-
-MOST_COUNT = 1_000_000_000
-"""The most games, rounds, wins, faults or places that somebody may ask for."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -137,6 +135,17 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     def formats(self) -> str:
         """The formats of all stages."""
         return ", then ".join([self.format, *(stage.title for stage in self.stages)])
+
+    @property
+    def rare_options(self) -> dict[str, object]:
+        """Options that only some formats take, and that decide the plan; None = not asked for."""
+        return {
+            "first_to": self.first_to,
+            "groups": self.groups if self.groups > 1 else None,
+            "ties": self.ties or None,
+            "rank_by": self.rank_by if self.rank_by == SCORE else None,
+            "play_off": self.play_off or None,
+        }
 
     @property
     def older(self) -> frozenset[str]:
@@ -270,49 +279,22 @@ def _changed(value: Struct) -> dict[str, Any]:
     return {name: of for name, of in msgspec.structs.asdict(value).items() if of != getattr(default, name)}
 
 
-def default_games(format: str, seats: int) -> int:
-    """Returns the default of `--games`."""
-    if format == "series":
-        return 101
-    if format in ("groups", "judged", "two-player", "list-order"):
-        return 1
-    return 0 if format == "ladder" else seats
-
-
-def check_counts(prefix: str, format: str | None, counts: Struct) -> None:
-    """Raises UsageError for a number of games, rounds, wins, faults or places that nobody can mean.
-
-    A ladder of 0 games is endless.
-    """
-    least = {"games": 0 if format == "ladder" else 1, "play_off": 0}
-    for name in ("games", "rounds", "first_to", "expel", "play_off"):
-        value = getattr(counts, name, None)
-        if value is not None and not least.get(name, 1) <= value <= MOST_COUNT:
-            typed = f"{name.replace('_', '-')} " if prefix == "--" else f"{name}="
-            bounds = f"to {MOST_COUNT:,}" if value > MOST_COUNT else "on"
-            raise UsageError(f"{prefix}{typed}{value}: expected a number from {least.get(name, 1)} {bounds}")
-
-
 def checked(plan: Plan) -> Plan:
     """Returns the plan if it can be played, else raises UsageError."""
     bots = [entry for entry in plan.bots if not entry.guest]
     present = sum(not entry.absent for entry in bots)
-    if plan.format not in FORMATS:
-        raise UsageError(f"there is no format {plan.format!r}; there are {', '.join(FORMATS)}")
+    options_of(plan.format)
     check_counts("--", plan.format, plan)
     for stage in plan.stages:
         check_counts("stages: ", stage.format, stage)
     with_seats(find_game(plan.game), plan.seats)
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
-    if plan.first_to is not None and plan.format != "series":
-        raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
-    check_seats_of_format(plan.format, plan.seats)
+    check_seats(plan.format, plan.seats)
+    check_options(plan.format, plan.seats, plan.rare_options)
     check_stages(plan.format, plan.games, plan.seats, plan.replaced(stages=()).condition_names, plan.stages)
     _check_groups(plan, len(bots))
-    check_ties(plan.format, plan.seats, plan.ties)
-    check_rank_by(plan.rank_by, plan.format, plan.play_off, bool(plan.stages) or plan.groups > 1)
-    check_play_off(plan.format, plan.seats, bool(plan.stages) or plan.groups > 1, plan.play_off)
+    _check_ranking(plan)
     if not bots and plan.format != "judged":
         raise UsageError("the tournament has no bot yet: hand in again with `referee tournament prepare`, or add bots")
     if plan.format != "judged" and present < plan.seats:
@@ -327,14 +309,24 @@ def checked(plan: Plan) -> Plan:
 
 
 def _check_groups(plan: Plan, bots: int) -> None:
-    """Raises UsageError for groups that are not those of a round robin, or too small to play."""
-    if plan.groups < 1 or (plan.groups > 1 and plan.format != "round-robin"):
-        raise UsageError(f"groups = {plan.groups}: expected 1 or more groups of a round-robin, not of {plan.format}")
+    """Raises UsageError for groups that are too small to play."""
+    if plan.groups < 1:
+        raise UsageError(f"groups = {plan.groups}: expected 1 or more")
     if plan.groups > 1 and 0 < bots < plan.groups * plan.seats:
         least = plan.groups * plan.seats
         raise UsageError(
             f"groups = {plan.groups}: expected at least {least} bots, {plan.seats} each; there {_are(bots)}"
         )
+
+
+def _check_ranking(plan: Plan) -> None:
+    """Raises UsageError for a ranking by score or a play-off where other things rank the bots."""
+    is_parted = bool(plan.stages) or plan.groups > 1
+    if plan.rank_by == SCORE and (plan.play_off or is_parted):
+        what = "a play-off, which goes" if plan.play_off else "stages or groups, which go"
+        raise UsageError(f"--rank-by {plan.rank_by} cannot be combined with {what} by points")
+    if plan.play_off and is_parted:
+        raise UsageError(f"--play-off {plan.play_off}: the next stage decides the places; leave the option out")
 
 
 def _are(count: int) -> str:

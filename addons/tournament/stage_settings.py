@@ -4,16 +4,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from referee.addons.tournament.formats.schedules import BRACKETS
-from referee.addons.tournament.ties import Tie, check_ties
+from referee.addons.tournament.format_options import FORMATS, check_options
+from referee.addons.tournament.ties import Tie
 from referee.harness.common.errors import UsageError
-
-TWO_SEATS = frozenset({"swiss", "series", "judged", "list-order", *BRACKETS})
-"""Formats for games with two seats."""
-LATER = frozenset({"round-robin", "swiss", "series", *BRACKETS})
-"""Formats of further stages."""
-ALONE = frozenset({"self", "judged", "two-player", "gauntlet"})
-"""Formats that no stage can follow."""
 
 
 class Stage(Struct, frozen=True, omit_defaults=True):
@@ -33,15 +26,15 @@ class Stage(Struct, frozen=True, omit_defaults=True):
     """Of a round robin."""
 
     @property
+    def options(self) -> dict[str, object]:
+        """Those that only some formats take; None = not asked for."""
+        groups = self.groups if self.groups > 1 else None
+        return {"first_to": self.first_to, "rounds": self.rounds, "ties": self.ties or None, "groups": groups}
+
+    @property
     def title(self) -> str:
         """Its name, unique in a plan."""
         return self.name or self.format
-
-
-def check_seats_of_format(format: str, seats: int) -> None:
-    """Raises UsageError for a format that is for two seats, in a tournament with another number."""
-    if format in TWO_SEATS and seats != 2:
-        raise UsageError(f"{format} is for games with two seats; those of this tournament have {seats}")
 
 
 def check_stages(format: str, games: int, seats: int, names: Sequence[str], stages: Sequence[Stage]) -> None:
@@ -53,24 +46,25 @@ def check_stages(format: str, games: int, seats: int, names: Sequence[str], stag
     for stage in stages:
         if before == ("ladder", 0):
             raise UsageError("stages: a ladder without end has no next stage; say with `games` how many games it has")
-        if before[0] in ALONE:
+        if FORMATS[before[0]].is_last:
             raise UsageError(f"stages: {before[0]} ranks no field of bots, so that no stage can follow it")
-        if stage.format not in LATER:
-            raise UsageError(f"stages: {stage.format!r} cannot follow {before[0]}; expected {', '.join(sorted(LATER))}")
-        if stage.format in TWO_SEATS and seats != 2:
+        if stage.format not in FORMATS or not FORMATS[stage.format].is_later:
+            later = ", ".join(sorted(name for name, options in FORMATS.items() if options.is_later))
+            raise UsageError(f"stages: {stage.format!r} cannot follow {before[0]}; expected {later}")
+        if FORMATS[stage.format].two_seats and seats != 2:
             raise UsageError(f"stages: {stage.format} is for games with two seats, and this one has {seats}")
         if stage.bots < seats or stage.games < 1:
             raise UsageError(f"stages: {stage.title} needs `bots` from {seats} on and `games` from 1 on")
-        if stage.groups < 1 or (stage.groups > 1 and stage.format != "round-robin"):
-            raise UsageError(f"stages: groups = {stage.groups}: expected 1 or more groups, of a round-robin")
+        if stage.groups < 1:
+            raise UsageError(f"stages: groups = {stage.groups}: expected 1 or more")
+        try:
+            check_options(stage.format, seats, stage.options)
+        except UsageError as error:
+            raise UsageError(f"stages: {error}") from error
         if stage.groups > 1 and stage.bots < stage.groups * seats:
             least = stage.groups * seats
             raise UsageError(f"stages: {stage.title}: expected `bots` from {least} on, {seats} in each of its groups")
         if stage.title in taken:
             raise UsageError(f"stages: {stage.title!r} is the name of another stage; give it a `name` of its own")
-        try:
-            check_ties(stage.format, seats, stage.ties)
-        except UsageError as error:
-            raise UsageError(f"stages: {stage.title}: {error}") from error
         taken.add(stage.title)
         before = (stage.format, stage.games)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from referee.addons.tournament.format_options import default_ties
 from referee.addons.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames
 from referee.addons.tournament.formats.play_off import PlayOff
 from referee.addons.tournament.formats.schedules import BRACKETS, drawn_groups
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.addons.tournament.ties import default_ties
 from referee.games.dice import derive_seed
 
 Ranked = Callable[[Plan, Book], list[list[int]]]

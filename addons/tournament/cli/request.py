@@ -9,14 +9,21 @@ from typing import Any, Literal
 
 import msgspec
 
+from referee.addons.tournament.format_options import (
+    check_counts,
+    check_options,
+    check_seats,
+    default_games,
+    default_ties,
+)
 from referee.addons.tournament.formats.games import Seating
 from referee.addons.tournament.organise import Request
-from referee.addons.tournament.plan import Plan, check_counts, default_games, read_plan
+from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings
-from referee.addons.tournament.stage_settings import Stage, check_seats_of_format
+from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN
-from referee.addons.tournament.ties import BY_POINTS, Tie, default_ties
+from referee.addons.tournament.ties import Tie
 from referee.games.game import Game
 from referee.harness.cli.limit_options import OPTIONS, READABLE, LimitOptions, check_in_file
 from referee.harness.cli.options import SetupOptions, drawn, given
@@ -31,33 +38,16 @@ from referee.harness.programs.kinds import prefixes, split_name
 ROUND_ROBIN = "round-robin"
 """The default format."""
 
-OWN_SEATS: Mapping[str, Seating | None] = {
-    "self": None,
-    "judged": None,
-    "series": Seating.ALTERNATE,
-    "ladder": Seating.SEED_GROUP,
-}
-"""Formats that decide the seats themselves, and the way in which they do if `--seating` has a word for it."""
 _Value = str | bool | int
 
 
 def check_used(format: str, seats: int, options: Mapping[str, Any]) -> None:
     """UsageError for an option that does nothing in a format, as far as the plan's own checks do not refuse it."""
-    rounds, seating = options.get("rounds"), options.get("seating")
     if (asked := options.get("seats")) not in (None, seats):
         raise UsageError(f"--seats {asked}: the games have {seats} seats; others need the whole command, with --game")
-    check_seats_of_format(format, seats)
-    if rounds is not None and format != "swiss" and (format != ROUND_ROBIN or seats == 2):
-        raise UsageError(
-            f"--rounds {rounds}: {format} with {seats} seats has no rounds; leave it out, or take --format swiss"
-        )
-    late = options.get("late_points")
-    if late is not None and (format != "swiss" or late not in (0, 0.5, 1)):
-        raise UsageError(f"--late-points {late:g}: expected 0, 0.5 or 1, in a Swiss")
-    if seating is not None and format in OWN_SEATS and seating is not OWN_SEATS[format]:
-        raise UsageError(f"--seating {seating}: {format} decides the seats itself; leave it out")
-    if options.get("ties") is not None and format not in BY_POINTS:
-        raise UsageError(f"--ties: {format} has a tie-break of its own; leave the option out")
+    check_seats(format, seats)
+    names = ("rounds", "seating", "late_points", "ties")
+    check_options(format, seats, {name: options.get(name) for name in names})
 
 
 def game_to_play(game: Game, seats: int | None, before: Plan | None) -> Game:
@@ -200,14 +190,12 @@ def from_file(
 
 
 def _stage(stage: _Stage, game: Game) -> Stage:
-    games = default_games(stage.format, game.seats.start) if stage.games is None else stage.games
     seats = game.seats.start
     try:
+        games = default_games(stage.format, seats) if stage.games is None else stage.games
         check_used(stage.format, seats, {"rounds": stage.rounds, "ties": stage.ties})
     except UsageError as error:
         raise UsageError(f"stages: {error}") from error
-    if stage.first_to is not None and stage.format != "series":
-        raise UsageError(f"stages: first_to: only a series is decided by wins, and {stage.format} is none")
     ties = default_ties(stage.format, seats) if stage.ties is None else tuple(stage.ties)
     return Stage(stage.format, stage.bots, games, stage.first_to, stage.rounds, stage.name, ties, stage.groups)
 

@@ -148,18 +148,9 @@ FORMATS: Mapping[str, Format] = {
 """By the name that `--format` takes; `list-order` and `two-player` are ReAntics' (reantics.md 10)."""
 CHOSEN_LATE = frozenset({"ladder"})
 """Formats that choose a game when a worker is free for it."""
-FIXED_SEATS = frozenset({"list-order", "two-player"})
-"""Formats of ReAntics, where seats stay unless alternating starts were asked for."""
 BRACKETS = frozenset({"knockout", "double-elimination"})
 """Formats of matches in which the loser is out, or has one more chance."""
 BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder", *BRACKETS})
 """Formats in which results decide what is played next, so that they cannot be sharded."""
 CLOSED = frozenset({"self", "two-player", "judged", "groups", *BRACKETS})
 """Formats that take no further bots once they have begun."""
-
-
-def default_seating(format: str) -> Seating:
-    """Returns the default of `--seating`."""
-    if format in FIXED_SEATS:
-        return Seating.FIXED
-    return Seating.ALTERNATE if format == "series" else Seating.SEED_GROUP

@@ -306,7 +306,10 @@ def test_a_knockout_is_seeded_by_the_table_of_another_tournament(tmp_path: Path)
     assert [entry.name for entry in read_plan(finals / "tournament.toml").bots] == [*order, "f"]
     tournament(tmp_path, finals)
     for arguments, words in [
-        ([*start, "--seeds-from", cup], "round-robin has no seeds"),
+        (
+            [*start, "--seeds-from", cup],
+            "--seeds-from: round-robin with 2 seats does not use it",
+        ),
         ([finals, "--seeds-from", cup], "has its seeds already"),
         ([*start[:2], *bots[4:], "--format", "knockout", "--seeds-from", tmp_path], "holds no tournament"),
         ([*start[:2], bots[5], f"g{bots[0][1:]}", "--format", "knockout", "--seeds-from", cup], "is in that table"),

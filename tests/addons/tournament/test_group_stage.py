@@ -139,8 +139,8 @@ def test_a_team_that_comes_or_goes_changes_no_played_game() -> None:
 @pytest.mark.parametrize(
     ("format", "count", "more", "words"),
     [
-        ("swiss", 2, {}, "expected 1 or more groups of a round-robin, not of swiss"),
-        ("round-robin", 0, {}, "expected 1 or more groups"),
+        ("swiss", 2, {}, "groups = 2: swiss with 2 seats does not use it; leave it out, or take round-robin"),
+        ("round-robin", 0, {}, "groups = 0: expected 1 or more"),
         ("round-robin", 5, {}, "groups = 5: expected at least 10 bots, 2 each; there are 9"),
         ("round-robin", 2, {"play_off": 1}, "leave the option out"),
     ],
@@ -161,9 +161,9 @@ def test_a_later_stage_has_tie_breaks_of_its_own() -> None:
         assert found.ranking.startswith(f"ranked by {rule}")
         assert not any("bots have played" in note for note in found.notes), "the others play no game of this stage"
     for stage, words in (
-        (Stage("knockout", 4, ties=(Tie.WINS,)), "stages: knockout: --ties: knockout has a tie-break of its own"),
+        (Stage("knockout", 4, ties=(Tie.WINS,)), "stages: --ties: knockout with 2 seats does not use it"),
         (Stage("gauntlet", 4), "'gauntlet' cannot follow"),
-        (Stage("knockout", 4, groups=2), "stages: groups = 2: expected 1 or more groups, of a round-robin"),
+        (Stage("knockout", 4, groups=2), "stages: groups = 2: knockout with 2 seats does not use it"),
         (Stage("round-robin", 5, groups=3), "expected `bots` from 6 on, 2 in each of its groups"),
     ):
         with pytest.raises(UsageError, match=words):

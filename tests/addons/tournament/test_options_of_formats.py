@@ -7,13 +7,15 @@ import pytest
 from contests import tournament
 from test_stages import plan
 
+from referee.addons.tournament import format_options
 from referee.addons.tournament.cli.request import check_used
+from referee.addons.tournament.format_options import default_games, default_seating, default_ties
 from referee.addons.tournament.formats.games import Field, Outcome, ScheduledGame, Seating
-from referee.addons.tournament.formats.schedules import FORMATS, default_seating, drawn_groups
+from referee.addons.tournament.formats.schedules import FORMATS, drawn_groups
 from referee.addons.tournament.formats.swiss import swiss_so_far
-from referee.addons.tournament.plan import Plan, checked, default_games
+from referee.addons.tournament.plan import Plan, checked
 from referee.addons.tournament.reports.notes import ranking_rule
-from referee.addons.tournament.ties import Tie, default_ties
+from referee.addons.tournament.ties import Tie
 from referee.harness.common.errors import UsageError
 
 TWO = 2
@@ -42,6 +44,10 @@ VALUES: dict[str, object] = {
     "ties": (Tie.WINS,),
     "play_off": 2,
 }
+
+
+def test_every_format_has_a_row_of_options() -> None:
+    assert format_options.FORMATS.keys() == FORMATS.keys()
 
 
 class Luck:
@@ -118,9 +124,15 @@ def test_the_command_line_refuses_what_does_nothing(tmp_path: Path, option: str,
 def test_an_option_of_a_stage_that_does_nothing_is_refused(tmp_path: Path) -> None:
     head = 'game = "tictactoe"\nformat = "swiss"\nbots = ["@random", "@baseline", "@advanced"]\n[[stages]]\nbots = 2\n'
     for keys, words in (
-        ('format = "knockout"\nrounds = 2', "stages: --rounds 2: knockout with 2 seats has no rounds"),
-        ('format = "knockout"\nties = []', "stages: --ties: knockout has a tie-break of its own"),
-        ('format = "round-robin"\nfirst_to = 2', "stages: first_to: only a series is decided by wins"),
+        (
+            'format = "knockout"\nrounds = 2',
+            "stages: --rounds 2: knockout with 2 seats does not use it",
+        ),
+        ('format = "knockout"\nties = []', "stages: --ties: knockout with 2 seats does not use it"),
+        (
+            'format = "round-robin"\nfirst_to = 2',
+            "stages: --first-to 2: round-robin with 2 seats does not",
+        ),
     ):
         (tmp_path / "cup.toml").write_text(f"{head}{keys}\n")
         assert words in tournament(tmp_path, "cup.toml", code=2)

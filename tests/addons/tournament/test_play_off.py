@@ -187,7 +187,7 @@ def test_a_bot_that_withdraws_during_its_play_off_keeps_what_it_played_and_loses
 
 @pytest.mark.parametrize("format", ["gauntlet", "ladder", "series", "knockout"])
 def test_only_formats_that_rank_by_points_have_a_play_off(format: str) -> None:
-    with pytest.raises(UsageError, match=r"--play-off 2: .* expected round-robin or swiss"):
+    with pytest.raises(UsageError, match=r"--play-off 2: .* does not use it; leave it out, or take round-robin, swiss"):
         plan(format, 4, play_off=2)
 
 

@@ -118,7 +118,10 @@ def test_an_organisers_file_asks_for_it(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--format", "swiss"], "--rank-by score: swiss has a ranking of its own; expected round-robin,"),
+        (
+            ["--format", "swiss"],
+            "--rank-by score: swiss with 2 seats does not use it; leave it out, or take round-robin,",
+        ),
         (["--play-off", "2"], "--rank-by score cannot be combined with a play-off, which goes by points"),
     ],
 )

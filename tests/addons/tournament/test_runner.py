@@ -201,7 +201,7 @@ def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_p
     assert "is damaged" in tournament(tmp_path, "add", folder, bots[2], code=3)
     assert (folder / "tournament.toml").read_bytes() == before
     said = tournament(tmp_path, "--ledger", folder, "--first-to", "3", code=2)
-    assert "--first-to 3: only a series is decided by wins, and round-robin is none" in said
+    assert "--first-to 3: round-robin with 2 seats does not use it; leave it out, or take series" in said
 
 
 def test_a_message_says_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
@@ -481,12 +481,30 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
         *[
             (["--game", game, "@random", *["@baseline"] * 3, "--format", format, option, value], words)
             for game, format, option, value, words in [
-                ("tictactoe", "round-robin", "--rounds", "2", "round-robin with 2 seats has no rounds; leave it out"),
-                ("tictactoe", "gauntlet", "--rounds", "2", "gauntlet with 2 seats has no rounds"),
-                ("aibg5", "gauntlet", "--rounds", "2", "gauntlet with 4 seats has no rounds"),
+                (
+                    "tictactoe",
+                    "round-robin",
+                    "--rounds",
+                    "2",
+                    "does not use it; leave it out, or take swiss",
+                ),
+                ("tictactoe", "gauntlet", "--rounds", "2", "gauntlet with 2 seats does not use it"),
+                (
+                    "aibg5",
+                    "gauntlet",
+                    "--rounds",
+                    "2",
+                    "4 seats does not use it; leave it out, or take round-robin",
+                ),
                 ("tictactoe", "self", "--seating", "alternate", "self decides the seats itself; leave it out"),
                 ("tictactoe", "judged", "--seating", "fixed", "judged decides the seats itself"),
-                ("tictactoe", "swiss", "--first-to", "2", "only a series is decided by wins"),
+                (
+                    "tictactoe",
+                    "swiss",
+                    "--first-to",
+                    "2",
+                    "does not use it; leave it out, or take series",
+                ),
             ]
         ],
         (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
@@ -524,7 +542,7 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
                 ("--play-off", "-1"),
             )
         ),
-        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
+        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: round-robin"),
     ],
 )
 def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from referee.addons.tournament.format_options import default_ties
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
@@ -18,7 +19,7 @@ from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.reader import Book
-from referee.addons.tournament.ties import Tie, default_ties, parsed_ties
+from referee.addons.tournament.ties import Tie, parsed_ties
 from referee.harness.common.errors import UsageError
 
 Round = dict[int, list[tuple[int, float, bool]]]
