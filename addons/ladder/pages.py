@@ -9,21 +9,18 @@ from referee.addons.ladder import listed
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.rows import Table, encoded, interval
 from referee.addons.tournament.reports.site import page_templates
+from referee.addons.tournament.reports.site_folder import SiteFolder, site_folder
 from referee.addons.web import page as viewer
-from referee.harness.common.errors import writing
-from referee.harness.common.output import OutputFolder
 
 
-def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> OutputFolder:
+def write(ladder: Ladder, table: Table, to: Path, replays: Path | None = None) -> SiteFolder:
     """Writes the site. UsageError for a folder that holds other files.
 
     `replays`: a folder with replays, of which the listed games get a page with the viewer.
     """
-    with writing(to):
-        output = OutputFolder(to, "ladder")
+    with site_folder(to, "ladder") as output:
         for name, content in _files(ladder, table, replays):
             output.add(name, content)
-        output.finish()
     return output
 
 

@@ -13,14 +13,14 @@ from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.rows import Table, encoded, interval
 from referee.addons.ladder.table import cached_table, table_of
+from referee.addons.tournament.cli.page import print_written
 from referee.addons.tournament.cli.worker_options import WorkerOptions
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import MORE
 from referee.harness.cli.reports.text import counted, printable
-from referee.harness.cli.screen import err, out, progress, warn
+from referee.harness.cli.screen import err, out, progress
 from referee.harness.cli.signals import run
 from referee.harness.common.errors import UsageError
-from referee.harness.common.output import what_stays
 
 Folder = Annotated[Path, MORE]
 SHARE = re.compile(r"(\d+(?:\.\d*)?)%?")
@@ -104,9 +104,7 @@ def publish(site: Path, *, commit: str | None = None, replays: Path | None = Non
     with Repository(folder) as repository:
         ladder = Ladder(repository, shown(repository, commit))
         written = pages.write(ladder, table_of(ladder), site, replays)
-    if written.kept:
-        warn(what_stays(site, written.kept))
-    out.print(f"{counted(len(written.written), 'file')} in {site}")
+    print_written(site, len(written.written), written.kept)
     return PLAYED
 
 

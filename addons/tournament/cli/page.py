@@ -1,5 +1,6 @@
 """`referee tournament page`: writes a web site of plain files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from referee.addons.tournament.cli.table import files_handed_in
@@ -13,7 +14,6 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import out, warn
 from referee.harness.common.errors import UsageError
-from referee.harness.common.output import what_stays
 from referee.protocol.text import counted
 
 
@@ -54,9 +54,7 @@ def write_page(
         freeze_table(folder, plan, freeze)
     where = folder / f"page-{reader}" if to is None else to
     written = site.write(plan, folder, where, reader, viewed, organiser)
-    if written.kept:
-        warn(what_stays(where, written.kept))
-    out.print(f"{counted(written.files, 'file')} in {where}")
+    print_written(where, written.files, written.kept)
     if written.authors:
         out.print("secret pages, each for the author of one bot:")
         start = "" if address is None else f"{address.rstrip('/')}/"
@@ -68,3 +66,12 @@ def write_page(
         merged = write_links(folder, ((name, files.get(name, ""), link) for name, link in links.items()))
         out.print(f"for a mail merge: {merged}")
     return PLAYED
+
+
+def print_written(site: Path, files: int, kept: Sequence[str]) -> None:
+    """Prints how many files a site has, and warns of those in its folder that are not of it."""
+    from referee.addons.tournament.reports.site_folder import what_stays
+
+    if kept:
+        warn(what_stays(site, kept))
+    out.print(f"{counted(files, 'file')} in {site}")

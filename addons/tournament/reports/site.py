@@ -26,6 +26,7 @@ from referee.addons.tournament.reports.order import figure
 from referee.addons.tournament.reports.past_tables import PastTable, frozen
 from referee.addons.tournament.reports.readers import Reader, published
 from referee.addons.tournament.reports.rows import Row, Standings
+from referee.addons.tournament.reports.site_folder import SiteFolder, site_folder
 from referee.addons.tournament.reports.site_games import Pair, PairGames, SiteGames, site_games
 from referee.addons.tournament.reports.standings_text import cells, headers, progress
 from referee.addons.tournament.store.ledger import Line
@@ -34,9 +35,7 @@ from referee.addons.tournament.store.reader import replay as kept_replay
 from referee.addons.web import page as viewer
 from referee.addons.web.replay_list import reason_of
 from referee.games.contract import Result
-from referee.harness.common.errors import writing
 from referee.harness.common.installed import version
-from referee.harness.common.output import OutputFolder
 from referee.harness.replay.reader import Replay
 
 VIEWED = 10
@@ -95,8 +94,7 @@ def write(
         viewed = VIEWED if viewer.is_there() else 0
     shown = shown_to(reader, plan, all_standings(plan, book))
     found, points = site_games(plan, folder, book), history(plan, book)
-    with writing(to):
-        output = OutputFolder(to, f"{reader} {version()}")
+    with site_folder(to, f"{reader} {version()}") as output:
         site = Site(plan, folder, output, reader, shown, found, viewed, organiser)
         site.history = points
         for row in site.result.rows:
@@ -108,7 +106,6 @@ def write(
             site.past(table, shown_to(reader, table.plan, all_standings(table.plan, table.games(book))))
         site.index(past)
         authors = site.authors() if reader is Reader.PUBLIC else {}
-        output.finish()
     return Written(len(site.written), authors, output.kept)
 
 
@@ -148,7 +145,7 @@ class Site:
         self,
         plan: Plan,
         folder: Path,
-        to: OutputFolder | None,
+        to: SiteFolder | None,
         reader: Reader,
         result: Standings,
         games: SiteGames,
