@@ -24,7 +24,6 @@ from referee.addons.ladder.commits import NEW
 from referee.addons.ladder.draw import DrawnGame, due, new_games, sampled
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.new import write_ladder
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.playing import runner_file
 from referee.addons.ladder.records import (
     Claim,
@@ -39,6 +38,7 @@ from referee.addons.ladder.records import (
     line_of,
     signed_file,
 )
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.common import git
 from referee.harness.common.known_games import find_game
 

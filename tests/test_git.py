@@ -10,8 +10,8 @@ import pytest
 
 from referee.addons.ladder.commits import advance, commit_files
 from referee.addons.ladder.new import commit_bot, staged, write_ladder
-from referee.addons.ladder.objects import PROGRAM, Repository
-from referee.addons.tournament.intake.git import fetch
+from referee.addons.tournament.intake.fetching import fetch
+from referee.addons.tournament.intake.objects import PROGRAM, Repository
 from referee.harness.common.errors import UsageError
 from referee.harness.common.known_games import find_game
 from referee.harness.common.paths import HOME

@@ -10,11 +10,10 @@ from collections.abc import Sequence, Set
 from msgspec import Struct
 
 from referee.addons.ladder import draw, names
+from referee.addons.ladder.addresses import address_problem
 from referee.addons.ladder.chain import Chain
 from referee.addons.ladder.draw import due, is_of_modules
-from referee.addons.ladder.fetching import address_problem
 from referee.addons.ladder.keys import signature_is_right
-from referee.addons.ladder.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
 from referee.addons.ladder.reading import MOST_SMALL, Ladder, Strike, bot_file, is_module, read_strike
 from referee.addons.ladder.records import (
     BOTS,
@@ -37,6 +36,7 @@ from referee.addons.ladder.records import (
     read_game,
     same_owner,
 )
+from referee.addons.tournament.intake.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
 from referee.harness.programs.build import BOT_FILE

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from referee.addons.ladder.objects import FILE, PROGRAM, GitError, Repository
+from referee.addons.tournament.intake.objects import FILE, PROGRAM, GitError, Repository
 from referee.harness.common import git
 from referee.harness.common.errors import RunError, UsageError, writing
 

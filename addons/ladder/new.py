@@ -9,8 +9,8 @@ from pathlib import Path
 
 from referee.addons.ladder import names
 from referee.addons.ladder.commits import commit_files
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.records import BOTS, SETTINGS
+from referee.addons.tournament.intake.objects import Repository
 from referee.games.game import Game
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.installed import NAME as REFEREE

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from referee.addons.ladder.chain import Chain, Nature, Natures, Result
 from referee.addons.ladder.draw import BotVersion, DrawnGame, is_of_modules, new_games, sampled
-from referee.addons.ladder.objects import FOLDER, Repository, TreeEntry
 from referee.addons.ladder.records import (
     BOTS,
     CLAIMS,
@@ -31,6 +30,7 @@ from referee.addons.ladder.records import (
     read_runner,
     read_settings,
 )
+from referee.addons.tournament.intake.objects import FOLDER, Repository, TreeEntry
 from referee.addons.wasm.kind import MODULE
 from referee.harness.common import toml
 from referee.harness.common.errors import UsageError

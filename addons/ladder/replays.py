@@ -18,9 +18,9 @@ from referee.addons.ladder.change import HandedIn, Refused
 from referee.addons.ladder.commits import ORIGIN, commit_files
 from referee.addons.ladder.draw import BotVersion, DrawnGame
 from referee.addons.ladder.games import Played, line_of_game, origin_of
-from referee.addons.ladder.objects import TOO_LARGE, Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import Claim, batch_lines, game_line, read_game
+from referee.addons.tournament.intake.objects import TOO_LARGE, Repository
 from referee.harness.common import git
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import read_limited
@@ -96,7 +96,7 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
 
 def _fetched(repository: Repository, source: str, claim: Claim, hash: str, name: str) -> bytes:
     branch = branch_of(claim)
-    words = (*git.options("fetch.unpackLimit=1"), *git.FETCH, "--no-write-fetch-head")
+    words = (*git.options(*git.PACKED), *git.FETCH, "--no-write-fetch-head")
     try:
         repository.run(*words, "--", source, f"+refs/heads/{branch}:{FETCHED}", most_written=MOST_PACKED)
         pack = next(repository.read([f"{FETCHED}:{pack_name(hash)}"], MOST_PACKED))

@@ -7,7 +7,6 @@ import msgspec
 from referee.addons.ladder.chain import Chain, in_order
 from referee.addons.ladder.change import STALE, Refused, check_batch, refusal_of_claim
 from referee.addons.ladder.draw import BotVersion, is_of_modules
-from referee.addons.ladder.fetching import Vanished
 from referee.addons.ladder.games import Opened, origin_of
 from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.proof import differences, words_of
@@ -24,6 +23,7 @@ from referee.addons.ladder.records import (
     read_batch,
 )
 from referee.addons.ladder.workshop import unpacked
+from referee.addons.tournament.intake.fetching import Unavailable
 from referee.harness.common.errors import UsageError
 
 Merges = Sequence[Sequence[tuple[str, str]]]
@@ -187,7 +187,7 @@ def _why_vanished(ladder: Ladder, bot: BotVersion) -> str:
     """Returns why the files of a bot of another repository cannot be had; empty if they are here."""
     try:
         unpacked(ladder.repository, bot, ladder.settings.bot_bytes)
-    except Vanished as error:
+    except Unavailable as error:
         return f"{error}; they were not played again"
     return ""
 

@@ -1,6 +1,5 @@
 """Builds the bots of a ladder: from git's objects into the user's cache, and from there in the sandbox."""
 
-import os
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,10 +8,10 @@ import msgspec
 
 from referee.addons.ladder.change import Refused, check_files
 from referee.addons.ladder.draw import BotVersion
-from referee.addons.ladder.fetching import Vanished, fetched
-from referee.addons.ladder.objects import PROGRAM, Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.records import BOTS
+from referee.addons.tournament.intake.fetching import Unavailable, fetched, write_files
+from referee.addons.tournament.intake.objects import Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.paths import cache_folder
 from referee.harness.isolation.plan import Isolation
@@ -23,6 +22,8 @@ from referee.harness.programs.build import BOT_FILE
 from referee.harness.programs.entrant import Entrant
 from referee.harness.programs.spec import entrant
 
+FETCH_S = 120.0
+"""How long the fetch of a bot may take."""
 SANDBOX = Isolation("required", (("files", None),))
 """Bots are strangers': without a layer that hides the machine's files, none is built or started."""
 
@@ -35,7 +36,7 @@ def sandboxed(limits: Limits) -> Limits:
 def unpacked(repository: Repository, bot: BotVersion, bot_bytes: int) -> Path:
     """Returns the folder of a version of a bot in the cache.
 
-    Refused for files that cannot be a bot's. Vanished if they are in another repository that does not give them.
+    Refused for files that cannot be a bot's. Unavailable if they are in another repository that does not give them.
     """
     home = cache_folder() / "ladder" / bot.version / bot.name
     if home.is_dir():
@@ -60,13 +61,15 @@ def unpacked(repository: Repository, bot: BotVersion, bot_bytes: int) -> Path:
 def add_fetched(folder: Path, name: str, git: str, commit: str, bot_bytes: int) -> None:
     """Writes the files of a bot's other repository to its folder, except for the bot.toml, which the ladder has.
 
-    Refused for files that cannot be a bot's; Vanished if the repository does not give them.
+    Refused for files that cannot be a bot's; Unavailable if the repository does not give them.
     """
     try:
-        with fetched(git, commit, bot_bytes) as other:
+        with fetched(git, commit, bot_bytes, FETCH_S) as other:
             _write_files(other, commit, folder, git, bot_bytes, BOT_FILE)
-    except Vanished as error:
-        raise Vanished(f"{name}: {error}; if it is gone, a maintainer removes {BOTS}/{name}. Its games stay") from error
+    except Unavailable as error:
+        raise Unavailable(
+            f"{name}: {error}; if it is gone, a maintainer removes {BOTS}/{name}. Its games stay"
+        ) from error
 
 
 def fetch_all(ladder: Ladder) -> None:
@@ -79,7 +82,7 @@ def fetch_all(ladder: Ladder) -> None:
         if bot.git:
             try:
                 unpacked(ladder.repository, bot, ladder.settings.bot_bytes)
-            except Vanished as error:
+            except Unavailable as error:
                 gone.append(str(error))
     if gone:
         raise RunError("; ".join(gone))
@@ -91,15 +94,12 @@ def _write_files(
     """Writes the files of a tree or commit. Refused for files that cannot be a bot's."""
     files = repository.entries(tree, sizes=True)
     check_files(files, name, bot_bytes)
-    for file, content in zip(files, repository.read((each.id for each in files), bot_bytes), strict=True):
+
+    def check(file: TreeEntry, content: bytes) -> None:
         if content.startswith(LFS):
             raise Refused(f"{name}: {file.path} is a pointer of git LFS; include the file itself")
-        if file.path != without:
-            path = folder / file.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            mode = 0o755 if file.mode == PROGRAM else 0o644
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as opened:
-                opened.write(content)
+
+    write_files(repository, [file for file in files if file.path != without], folder, bot_bytes, check)
 
 
 def programs(

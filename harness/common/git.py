@@ -17,10 +17,12 @@ SETTINGS = (
     "protocol.ext.allow=never",  # it would run a command
 )
 """For every command."""
+PACKED = ("fetch.unpackLimit=1",)
+"""To fetch into one file, whose size can be limited."""
 STRANGERS_SETTINGS = (
     *("protocol.allow=never", "protocol.http.allow=always", "protocol.https.allow=always", "credential.helper="),
     "http.followRedirects=false",  # a listed host could lead to any other one, such as one of this machine's network
-    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "fetch.unpackLimit=1", "core.bigFileThreshold=1m"),
+    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", *PACKED, "core.bigFileThreshold=1m"),
 )
 """To fetch from an address that a stranger names."""
 ENVIRONMENT = {

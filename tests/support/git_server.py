@@ -12,7 +12,7 @@ from pathlib import Path
 import trustme
 from submissions import IDENTITY
 
-from referee.addons.ladder.objects import Repository
+from referee.addons.tournament.intake.objects import Repository
 
 MOVED = "/moved/"
 """Leads to the address that `GitServer.leads_to` names."""

@@ -12,9 +12,9 @@ from referee.addons.ladder.draw import BotVersion, DrawnGame
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.merging import merge_of
 from referee.addons.ladder.new import write_ladder
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Fields, Ladder
 from referee.addons.ladder.records import claim_path, signed_file
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.common.known_games import find_game
 
 START = 1_790_000_000

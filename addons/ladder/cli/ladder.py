@@ -11,17 +11,17 @@ from cyclopts import App, Parameter
 
 from referee.addons.ladder import names, new, playing, proof
 from referee.addons.ladder import replays as packs
+from referee.addons.ladder.addresses import address_problem
 from referee.addons.ladder.change import Accused, BotChange, Claimed, Errand, HandedIn, Refused, check_change
 from referee.addons.ladder.commits import ORIGIN, advance, fetched, has_origin, newest, push_branch, write
-from referee.addons.ladder.fetching import address_problem
 from referee.addons.ladder.games import Played, play_games
 from referee.addons.ladder.keys import own_key
 from referee.addons.ladder.merging import merge_of
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder, seats_of
 from referee.addons.ladder.records import SETTINGS, Settings, game_line
 from referee.addons.ladder.workshop import add_fetched, fetch_all, unpacked
 from referee.addons.tournament.cli.worker_options import WorkerOptions
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.check.findings import CheckReport
 from referee.harness.cli.check import checked
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED

@@ -9,12 +9,12 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from referee.addons.ladder.commits import shown, write
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.ladder.rows import Table, encoded, interval
 from referee.addons.ladder.table import cached_table, table_of
 from referee.addons.tournament.cli.page import print_written
 from referee.addons.tournament.cli.worker_options import WorkerOptions
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import MORE
 from referee.harness.cli.reports.text import counted, printable

@@ -14,7 +14,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.addons.tournament.intake.git import FETCH_S, fetch
+from referee.addons.tournament.intake.fetching import FETCH_S, fetch
 from referee.addons.tournament.intake.layouts import same, stem
 from referee.addons.tournament.intake.record import REPORTS, Outcome, Record
 from referee.addons.tournament.intake.snapshot import copy_file, copy_folder

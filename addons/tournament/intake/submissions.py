@@ -56,9 +56,9 @@ class Submission(Struct, frozen=True):
     is_named: bool = False
     """`NAME=` names it."""
     commit: str = "HEAD"
-    """Of a repository; see `git.fetch`."""
+    """Of a repository; see `fetching.fetch`."""
     is_strangers: bool = False
-    """Of a repository: its team named the address, and not the organiser; see `git.fetch`."""
+    """Of a repository: its team named the address, and not the organiser; see `fetching.fetch`."""
 
     @property
     def is_git(self) -> bool:

@@ -74,7 +74,7 @@ def test_a_play_process_whose_host_is_killed_leaves_no_build(tmp_path: Path) -> 
 FETCH = """
 import sys, trio
 from pathlib import Path
-from referee.addons.tournament.intake.git import fetch
+from referee.addons.tournament.intake.fetching import fetch
 trio.run(fetch, sys.argv[1], Path(sys.argv[2]), 1 << 20, 100, 600.0)
 """
 

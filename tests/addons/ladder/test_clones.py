@@ -13,8 +13,8 @@ from needs import for_root
 
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError, UsageError
 

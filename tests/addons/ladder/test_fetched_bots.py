@@ -11,14 +11,14 @@ from git_server import MOVED, PRIVATE, GitServer, git_server
 from ladders import HOUR, Cup
 from modules import bot
 
-from referee.addons.ladder import fetching
+from referee.addons.ladder import workshop
 from referee.addons.ladder.change import BotChange, Refused
 from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.draw import BotVersion
-from referee.addons.ladder.fetching import Vanished
 from referee.addons.ladder.table import table_of
 from referee.addons.ladder.verifying import problems
 from referee.addons.ladder.workshop import fetch_all, unpacked
+from referee.addons.tournament.intake.fetching import Unavailable, fetched
 from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError
 
@@ -184,9 +184,9 @@ def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: GitServer)
 
 def test_a_server_that_never_answers_is_left(cup: Cup, forge: GitServer, monkeypatch: pytest.MonkeyPatch) -> None:
     version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}))
-    monkeypatch.setattr(fetching, "FETCH_S", 1.0)
+    monkeypatch.setattr(workshop, "FETCH_S", 1.0)
     forge.stalls = True
-    with pytest.raises(Vanished, match="it took longer than 1 s"):
+    with pytest.raises(Unavailable, match="it took longer than 1 s"):
         get(cup, version)
 
 
@@ -194,7 +194,7 @@ def test_a_redirect_leads_to_no_other_host(cup: Cup, forge: GitServer) -> None:
     address, commit = forge.add("eve", {"bot.wasm": MODULE})
     version = entered(cup, address.replace("/eve", f"{MOVED}eve"), commit)
     forge.leads_to = forge.address.replace("127.0.0.1", "localhost")
-    with pytest.raises(Vanished, match="does not give the commit"):
+    with pytest.raises(Unavailable, match="does not give the commit"):
         get(cup, version)
     assert len(forge.asked) == 1
 
@@ -264,7 +264,7 @@ def test_no_password_of_this_account_reaches_a_listed_host(
         **{f"GIT_CONFIG_{name}": value for name, value in settings.items()},
     }.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(Vanished), fetching.fetched(f"{forge.address}{PRIVATE}bot.git", "0" * 40, 1 << 20):
+    with pytest.raises(Unavailable), fetched(f"{forge.address}{PRIVATE}bot.git", "0" * 40, 1 << 20, 30.0):
         pass
     assert forge.asked and forge.passwords == []
 
@@ -277,6 +277,6 @@ def test_a_hook_of_another_repository_may_fetch_bots(
     before = cup.repository.text("for-each-ref")
     with monkeypatch.context() as hook:
         hook.setenv("GIT_DIR", str(cup.repository.folder / ".git"))
-        with fetching.fetched(git, commit, 1 << 20) as other:
+        with fetched(git, commit, 1 << 20, 30.0) as other:
             assert [file.path for file in other.entries(commit)] == ["bot.wasm"]
     assert cup.repository.text("for-each-ref") == before

@@ -20,9 +20,9 @@ from referee.addons.ladder import replays as packs
 from referee.addons.ladder.commits import commit_files, push_branch
 from referee.addons.ladder.games import Played, play_games
 from referee.addons.ladder.keys import VARIABLE
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.records import game_line
 from referee.addons.tournament.execution.local import open_local
+from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from submissions import IDENTITY, RUN, endless_server, folder_of, prepared, repo
 
 from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.intake import intake, snapshot
-from referee.addons.tournament.intake.git import fetch
+from referee.addons.tournament.intake.fetching import fetch
 from referee.addons.tournament.intake.record import read_record
 from referee.addons.tournament.intake.submissions import Submission, check_folder, submissions
 from referee.addons.tournament.plan import read_plan
@@ -159,7 +159,7 @@ async def test_a_repository_that_grows_when_it_is_checked_out_is_refused(tmp_pat
     with pytest.raises(UsageError, match="which are allowed") as refusal:
         await fetch(address, tmp_path / "here", 64 << 20, 2000, 30.0)
     assert ("bytes" in str(refusal.value)) == (leaves == "bytes")
-    assert [path.name for path in (tmp_path / "here").iterdir()] == [".git"]
+    assert not (tmp_path / "here").exists() and [path.name for path in tmp_path.iterdir()] == ["bomb"]
 
 
 @pytest.mark.trio

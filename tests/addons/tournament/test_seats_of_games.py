@@ -10,9 +10,9 @@ from hosting import hosted
 from rules_games import SERVES, write_game
 from submissions import RUN, zip_of
 
-from referee.addons.ladder.objects import Repository
 from referee.addons.ladder.reading import Ladder
 from referee.addons.rules.source import SOURCE
+from referee.addons.tournament.intake.objects import Repository
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store.ledger import PLAN
 

@@ -35,8 +35,14 @@ GIT_S = 600.0
 """How long one git command may take."""
 MEMORY_LIMIT = 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'
 """Runs a command that may use 8 GiB of addresses, of which git maps its packs."""
-STRANGER_LIMIT = 'ulimit -v 2097152 2>/dev/null; ulimit -f {blocks} && exec "$0" "$@"'
-"""Runs a command that may also write files of so many blocks of 512 bytes only."""
+STRANGER_LIMIT = (
+    "ulimit -v 2097152 2>/dev/null; ulimit -f {blocks} || exit; exec 3<&0 </dev/null; "
+    '(cat <&3; kill -9 0) >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"'
+)
+"""Runs a command that may also write files of so many blocks of 512 bytes only.
+
+Its process group is killed when standard input ends, so also when this process does.
+"""
 BLOCK = 512
 TOO_LARGE = "index-pack"
 """What git names when it was killed because a pack became too large."""
@@ -77,6 +83,10 @@ class GitError(RunError):
         why = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
         super().__init__(": ".join([what, why.partition(": ")[2] or why]))
         self.lines = lines
+
+
+class Late(RunError):
+    """A command of git that took too long."""
 
 
 class Repository:
@@ -130,11 +140,13 @@ class Repository:
         most: int = MOST_BYTES,
         seconds: float = GIT_S,
         most_written: int | None = None,
+        alive: int | None = None,
     ) -> bytes:
         """Runs git and returns its output. RunError with git's reason if it fails.
 
         UsageError for more than `most` bytes: a few small objects can stand for any number of files. `most_written`:
-        the most bytes of a file, of what a stranger's server sends. Then git runs without a terminal.
+        the most bytes of a file, of what a stranger's server sends. Then git runs without a terminal, and ends with
+        this process or, if it is given, with the pipe `alive`.
         """
         limit = MEMORY_LIMIT if most_written is None else STRANGER_LIMIT.format(blocks=most_written // BLOCK)
         command = ["/bin/sh", "-c", limit, *self._command]
@@ -142,8 +154,9 @@ class Repository:
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
             source.write(given)
             source.seek(0)
+            stdin: int | IO[bytes] = source if most_written is None else subprocess.PIPE if alive is None else alive
             process = subprocess.Popen(
-                [*command, *words], stdin=source, stdout=subprocess.PIPE, stderr=errors,
+                [*command, *words], stdin=stdin, stdout=subprocess.PIPE, stderr=errors,
                 env={**environment, **(more or {})}, start_new_session=most_written is not None,
             )  # fmt: skip
             assert process.stdout is not None
@@ -158,14 +171,14 @@ class Repository:
             try:
                 output = process.stdout.read(most + 1)
                 if len(output) > most:
-                    raise UsageError(f"{self.folder}: git {words[0]} lists too many files for a ladder; leave some out")
+                    raise UsageError(f"{self.folder}: git {words[0]} lists too many files; leave some out")
                 process.wait()
             finally:
                 watch.cancel()
                 _kill(process, most_written is not None)
                 _end(process)
             if late.is_set():
-                raise RunError(f"{self.folder}: git {_what(words)}: it took longer than {seconds:g} s")
+                raise Late(f"{self.folder}: git {_what(words)}: it took longer than {seconds:g} s")
             if process.returncode != 0:
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines() or [
@@ -210,7 +223,7 @@ class Repository:
         UsageError for a list of too many, and for a name that is no UTF-8.
         """
         words = ["ls-tree", "-z", *(["-r"] if deep else []), *(["-l"] if sizes else []), tree, "--", *paths]
-        return [_entry(line, sizes) for line in self.run(*words).split(b"\0") if line]
+        return [tree_entry(line, sizes) for line in self.run(*words).split(b"\0") if line]
 
     def read(self, ids: Iterable[str], most: int = MOST_FILE_BYTES, kind: str = "blob") -> Iterator[bytes]:
         """Yields the contents of files, or of folders with the `kind` "tree", in order.
@@ -351,7 +364,8 @@ def _parts(ids: Iterable[str], size: int) -> Iterator[list[str]]:
         yield part
 
 
-def _entry(line: bytes, sizes: bool) -> TreeEntry:
+def tree_entry(line: bytes, sizes: bool) -> TreeEntry:
+    """Returns what a line of `git ls-tree -z` says, with `-l` if it has `sizes`."""
     about, _, name = line.partition(b"\t")
     words = about.decode("ascii").split()
     size = int(words[3]) if sizes and words[3].isdigit() else 0
