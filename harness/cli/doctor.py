@@ -15,14 +15,12 @@ from rich.console import Group
 from rich.text import Text
 
 from referee.harness.addons import hooks
-from referee.harness.check.attacks import Attacked, attack_all
-from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
+from referee.harness.cli.exit_codes import NOT_ISOLATED, PLAYED
 from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, ns_per_step, slow_build
 from referee.harness.cli.options import Json
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.screen import print_result, progress
-from referee.harness.cli.signals import run
+from referee.harness.cli.screen import print_result
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.layers import bubblewrap, cgroups
 from referee.harness.isolation.layers.cgroups import TaskLimit, tasks
@@ -98,34 +96,24 @@ class Diagnosis(Struct, frozen=True):
     unmet: list[str]
     """The requirements of `--isolation` that are not met."""
     toolchains: list[Tool]
-    attacks: list[Attacked] | None = None
 
 
-def doctor(*, isolation: str = "auto", attack: bool = False, json: Json = False) -> int:
+def doctor(*, isolation: str = "auto", json: Json = False) -> int:
     """Shows what this machine has for matches.
 
     Lists the isolation layers, compilers and Python, and how to get what is missing.
 
-    Exit codes: 0, 1 if an attack broke a guarantee, 5 if a requirement of --isolation is not met.
+    Exit codes: 0, 5 if a requirement of --isolation is not met.
 
     Args:
         isolation: As for a match: off, auto, required or required:NAME,NAME.
-        attack: Run harmless versions of the attacks of hostile bots, and show which of them succeed.
     """
     requested = plan.isolation(isolation)
     layers = plan.layer_by_guarantee(requested)
     unmet = plan.unmet(requested)
-    attacks = run(_attack, requested) if attack and not unmet else None
-    diagnosis = Diagnosis(_machine(), [*_layers(probe())], layers, unmet, _tools(), attacks)
+    diagnosis = Diagnosis(_machine(), [*_layers(probe())], layers, unmet, _tools())
     print_result(diagnosis, _report(diagnosis), json)
-    if unmet:
-        return NOT_ISOLATED
-    return AT_FAULT if any(each.reached and layers[each.guarantee] != NONE for each in attacks or ()) else PLAYED
-
-
-async def _attack(requested: plan.Isolation) -> list[Attacked]:
-    with progress() as show:
-        return await attack_all(requested, lambda attacked: show(f"attack {attacked.name}"))
+    return NOT_ISOLATED if unmet else PLAYED
 
 
 def _machine() -> str:
@@ -262,10 +250,6 @@ def _report(diagnosis: Diagnosis) -> Group:
     guarantees = Sheet(("guarantee", "kept by"), (), ("what",))
     for name, layer in diagnosis.guarantees.items():
         guarantees.add(name, Text(layer, style="bold red" if layer == NONE else "green"), GUARANTEES[name])
-    attacks = Sheet(("attack", "tries", "result"), (), ("what the bot did", "detail"))
-    for each in diagnosis.attacks or ():
-        result = Text("succeeded", style="bold red") if each.reached else Text("failed", style="green")
-        attacks.add(each.name, each.guarantee, result, each.what, printable(each.detail))
     tools = Sheet(("program or library", "kits", "version"), (), ("to install it",))
     for tool in diagnosis.toolchains:
         version = Text(
@@ -273,4 +257,4 @@ def _report(diagnosis: Diagnosis) -> Group:
         )
         tools.add(tool.name, ", ".join(tool.kits), version, ", or ".join(tool.install) if tool.lack else "")
     unmet = [Text(f"required: {line}", style="bold red") for line in diagnosis.unmet]
-    return Group(Text(diagnosis.machine), layers, guarantees, tools, *([attacks] if attacks.rows else []), *unmet)
+    return Group(Text(diagnosis.machine), layers, guarantees, tools, *unmet)

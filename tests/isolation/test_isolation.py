@@ -1,7 +1,7 @@
 """Isolation keeps bots from attacking each other and the referee.
 
-Tests whole matches with an attacker, the attacks of `referee doctor --attack` with every set of layers under two
-accounts, the reported layers, and what must pass through the sandbox launcher unchanged.
+Tests whole matches with an attacker, the attacks of `attacker.py` with every set of layers under two accounts, the
+reported layers, and what must pass through the sandbox launcher unchanged.
 """
 
 import contextlib
@@ -20,10 +20,13 @@ import tempfile
 import threading
 from pathlib import Path
 
+import attacker
+import attacks
 import psutil
 import pytest
 import trio
-from accounts import ACCOUNTS, run_referee
+from accounts import ACCOUNTS, run_python
+from attacker import ATTACKS, Targets
 from msgspec.structs import replace
 from needs import for_root, needs
 from scripted import PREAMBLE, PYTHON, RIVAL, Arena
@@ -32,8 +35,6 @@ from referee.games.contract import FaultKind
 from referee.harness.cli.exit_codes import NOT_ISOLATED
 from referee.harness.common.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
-from referee.harness.isolation.doctor import attacker
-from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.layers import cgroups, seccomp
 from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
 from referee.harness.isolation.probe import probe
@@ -146,10 +147,10 @@ SETS = ["", "namespaces", "namespaces,account", "cgroup,account", "landlock", "l
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("without", SETS, ids=lambda names: f"without {names or 'nothing'}")
 def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, without: str) -> None:
-    diagnosis = json.loads(run_referee("doctor", "--attack", "--json", account=account, without=without))
-    guarantees, attacks = diagnosis["guarantees"], diagnosis["attacks"]
-    assert [attack["name"] for attack in attacks] == list(ATTACKS)
-    for attack in attacks:
+    results = json.loads(run_python(str(attacks.__file__), "auto", account=account, without=without))
+    guarantees = results["guarantees"]
+    assert [attack["name"] for attack in results["attacks"]] == list(ATTACKS)
+    for attack in results["attacks"]:
         assert not (attack["reached"] and guarantees[attack["guarantee"]] != NONE), attack
 
 
@@ -271,10 +272,8 @@ async def test_scratch_folders_and_bots_may_lie_in_shared_memory(
 
 def test_without_isolation_the_attacks_succeed() -> None:
     """Otherwise they would prove nothing."""
-    program = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", program, "doctor", "--attack", "--json", "--isolation", "off"]
-    attacks = json.loads(subprocess.run(command, capture_output=True, timeout=120).stdout)["attacks"]
-    reached = {attack["name"] for attack in attacks if attack["reached"]}
+    results = json.loads(run_python(str(attacks.__file__), "off"))
+    reached = {attack["name"] for attack in results["attacks"] if attack["reached"]}
     stopped_anywhere = {"memory", "daemon"}  # by the limits and the supervisor
     privileged = set() if ROOT else {"priority"}
     absent = set() if _other_sockets_exist() else {"other-sockets"}

@@ -43,7 +43,12 @@ def environment(**more: str) -> dict[str, str]:
 
 def run_referee(*argv: str, account: int | None = None, without: str = "", folder: Path = Path("/")) -> str:
     """Runs the command line under an account (None: ours) and without some layers. Returns its output."""
-    words = ["-c", "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))", *argv]
+    program = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    return run_python("-c", program, *argv, account=account, without=without, folder=folder)
+
+
+def run_python(*words: str, account: int | None = None, without: str = "", folder: Path = Path("/")) -> str:
+    """Runs Python with these arguments under an account (None: ours) and without some layers. Returns its output."""
     command = [sys.executable, *words]
     variables = {**os.environ, **environment(REFEREE_WITHOUT=without)}
     with shared_cache() as cache_folder:

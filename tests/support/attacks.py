@@ -1,4 +1,7 @@
-"""Runs the attacks of `referee doctor --attack`: real bots against a real rival, under real limits."""
+"""Runs the attacks of `attacker.py`: real bots against a real rival, under real limits.
+
+Run as `python attacks.py ISOLATION`. Prints a JSON object: `guarantees`, the layer that keeps each, and `attacks`.
+"""
 
 import json
 import os
@@ -6,14 +9,16 @@ import secrets
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
+import attacker
+import msgspec
 import psutil
+import trio
+from attacker import ATTACKS, Targets
 from msgspec import Struct
 
-from referee.harness.isolation.doctor import attacker
-from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
+from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
 from referee.harness.process.transport import Late
@@ -46,22 +51,17 @@ class Attacked(Struct, frozen=True):
     name: str
     guarantee: str
     """The guarantee of `referee.harness.isolation.plan.GUARANTEES` that it tries to break."""
-    what: str
     reached: bool
     """Whether it succeeded."""
     detail: str
 
 
-async def attack_all(isolation: Isolation, on_attacked: Callable[[Attacked], None]) -> list[Attacked]:
-    """Runs every attack, each against a new rival. Calls `on_attacked` after each."""
-    results = []
+async def attack_all(isolation: Isolation) -> list[Attacked]:
+    """Runs every attack, each against a new rival."""
     with tempfile.TemporaryDirectory(prefix="referee-attacks-") as folder:
         os.chmod(folder, 0o755)
         async with open_roster(Limits(memory_bytes=MEMORY_BYTES, isolation=isolation)) as roster:
-            for name in ATTACKS:
-                results.append(attacked := await attack(name, roster, Path(folder) / name))
-                on_attacked(attacked)
-    return results
+            return [await attack(name, roster, Path(folder) / name) for name in ATTACKS]
 
 
 async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
@@ -108,9 +108,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
     if name == "daemon" and claims_success:
         reached = _end_daemon(f"{mark}-daemon")
         detail = "it still runs" if reached else "it ended with the bot"
-    guarantee, function = ATTACKS[name]
-    what = (function.__doc__ or "").rstrip(".")
-    return Attacked(name, guarantee, what[:1].lower() + what[1:], reached, detail)
+    return Attacked(name, ATTACKS[name][0], reached, detail)
 
 
 async def _first_line(bot: Bot) -> bytes:
@@ -159,3 +157,9 @@ def _end_daemon(mark: str) -> bool:
             process.kill()
             return True
     return False
+
+
+if __name__ == "__main__":
+    requested = plan.isolation(sys.argv[1])
+    results = {"guarantees": plan.layer_by_guarantee(requested), "attacks": trio.run(attack_all, requested)}
+    sys.stdout.buffer.write(msgspec.json.encode(results))

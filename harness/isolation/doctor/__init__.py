@@ -1,1 +1,0 @@
-"""The attacks of `referee doctor --attack`."""
