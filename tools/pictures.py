@@ -19,9 +19,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import referee
+from referee.addons.web.browser import BROWSERS
 from referee.addons.web.film import Cut, write_film
 from referee.addons.web.page import page as page_of
-from referee.addons.web.pictures import BROWSERS
 from referee.games import registry
 from referee.harness.opponents import levels
 from referee.harness.replay.reader import Replay

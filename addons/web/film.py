@@ -6,24 +6,21 @@ and its size on disk are limited.
 
 import asyncio
 import io
-import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from PIL import Image
-from playwright.async_api import Error, Page, async_playwright
+from playwright.async_api import Error, Page
 
+from referee.addons.web.browser import open_page
 from referee.addons.web.page import empty_page, lines
-from referee.addons.web.pictures import BROWSERS, CLOSING_S
 from referee.harness.common.errors import RunError, UsageError, writing
 from referee.harness.common.output import whole_file
-from referee.harness.isolation.self_protection import wait_for_adopted
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 
@@ -102,7 +99,9 @@ async def _in_time(replay: Replay | Original, document: str, partial: Path, ffmp
 
 
 async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg: str, cut: Cut) -> int:
-    async with _opened(document, cut) as page:
+    scheme = "light" if cut.theme == "light" else "dark"
+    async with open_page(cut.width, cut.height, color_scheme=scheme) as page:
+        await page.set_content(document)
         positions = await _load(page, replay, cut)
         last = positions - 1 if cut.last is None else cut.last
         if not 0 <= cut.first <= last < positions:
@@ -114,36 +113,6 @@ async def _film(replay: Replay | Original, document: str, partial: Path, ffmpeg:
         shots = _shots(page, cut, last, SMOOTH[partial.suffix])
         await (_encoded(shots, partial, ffmpeg) if ffmpeg else _gif(shots, partial, cut))
     return turns
-
-
-@asynccontextmanager
-async def _opened(document: str, cut: Cut) -> AsyncIterator[Page]:
-    """Opens the page in a browser without network, and in its sandbox where that works: root has none."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    arguments = ["--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    try:
-        async with async_playwright() as playwright:
-            own = Path(playwright.chromium.executable_path)
-            if found is None and not own.exists():
-                raise RunError("a film needs Chromium, which is not installed; install the package chromium")
-            browser = await playwright.chromium.launch(
-                executable_path=found, args=arguments, chromium_sandbox=os.geteuid() != 0
-            )
-            try:
-                context = await browser.new_context(
-                    viewport={"width": cut.width, "height": cut.height},
-                    color_scheme="light" if cut.theme == "light" else "dark",
-                    offline=True,
-                    service_workers="block",
-                )
-                page = await context.new_page()
-                await page.set_content(document)
-                yield page
-            finally:
-                with suppress(Error):  # Ctrl-C in a terminal ends the browser too
-                    await browser.close()
-    finally:
-        await asyncio.to_thread(wait_for_adopted, CLOSING_S)
 
 
 async def _load(page: Page, replay: Replay | Original, cut: Cut) -> int:

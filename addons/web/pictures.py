@@ -4,9 +4,11 @@ A headless Chromium runs the painters. Libraries that draw SVG alone cannot: the
 and `color-mix`, with which resvg draws black and cairosvg fails, and the card game is no SVG.
 """
 
-import shutil
+import asyncio
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from contextlib import AsyncExitStack, ExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,20 +18,17 @@ from referee.games.contract import Player, State
 from referee.games.game import Game
 from referee.harness.common.errors import RunError
 from referee.harness.common.installed import extra_command
-from referee.harness.isolation.self_protection import wait_for_adopted
 from referee.harness.replay.lines import plain
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.async_api import Page
 
 EXTRA = "pictures"
 SIZE = 640
 """Pixels of each side."""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
-"""It only opens our own page, and a sandbox of its own does not work as root."""
-CLOSING_S = 1.0
-"""Longest wait for its other processes. While matches are played in our process, they become our children."""
+
+
+T = TypeVar("T")
 
 
 class Pictures:
@@ -39,22 +38,24 @@ class Pictures:
         """Starts the browser. RunError, with what to install, if something is missing."""
         self._game = game
         self._thread = ThreadPoolExecutor(1, "pictures")  # a browser belongs to a thread; notebooks run a loop in ours
-        self._page: Page | None = None
-        try:
-            self._thread.submit(self._open).result()
-        except BaseException:
-            self._thread.shutdown()
-            raise
+        self._loop = asyncio.Runner()
+        with ExitStack() as opening:
+            opening.callback(self._thread.shutdown)
+            opening.callback(lambda: self._thread.submit(self._loop.close).result())
+            self._page, browser = self._do(self._open())
+            opening.callback(lambda: self._do(browser.aclose()))
+            self._closing = opening.pop_all()
 
     def draw(self, state: State, player: Player | None = None) -> bytes:
         """Returns a picture as PNG: of what a seat may see, or of everything."""
-        return self._thread.submit(self._draw, self._lines(state, player), player).result()
+        return self._do(self._draw(self._lines(state, player), player))
 
     def close(self) -> None:
         """Ends the browser. May be called more than once."""
-        if self._page is not None:
-            self._thread.submit(self._end).result()
-        self._thread.shutdown()
+        self._closing.close()
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._thread.submit(self._loop.run, work).result()
 
     def _lines(self, state: State, player: Player | None) -> list[str]:
         """Returns what the viewer reads: facts about the match, its start, and one position."""
@@ -77,41 +78,23 @@ class Pictures:
 
     # In the thread.
 
-    def _open(self) -> None:
+    async def _open(self) -> tuple["Page", AsyncExitStack]:
         try:
-            from playwright.sync_api import Error, sync_playwright
+            from referee.addons.web.browser import open_page
         except ModuleNotFoundError as error:
             missing = f"pictures need the extra `{EXTRA}` ({error}); to install it: {extra_command(EXTRA)}"
             raise RunError(missing) from error
-        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-        self._playwright = sync_playwright().start()
-        try:
-            self._browser = self._playwright.chromium.launch(executable_path=browser, args=list(ARGUMENTS))
-            page = self._browser.new_page(
-                viewport={"width": SIZE, "height": SIZE}, color_scheme="light", reduced_motion="reduce"
+        async with AsyncExitStack() as opening:
+            page = await opening.enter_async_context(
+                open_page(SIZE, SIZE, color_scheme="light", reduced_motion="reduce")
             )
-            page.set_content(f'<!doctype html><style>{built("viewer.css")}</style><div id="app" data-picture></div>')
-            page.add_script_tag(content=painters([self._game]))
-            page.add_script_tag(content=built("viewer.js"))
-        except Error as error:
-            self._playwright.stop()
-            raise RunError(
-                "pictures need Chromium, which does not start: install the package `chromium` of the system "
-                f"({' '.join(str(error).split())[:200]})"
-            ) from error
-        except BaseException:
-            self._playwright.stop()
-            raise
-        self._page = page
+            await page.set_content(
+                f'<!doctype html><style>{built("viewer.css")}</style><div id="app" data-picture></div>'
+            )
+            await page.add_script_tag(content=painters([self._game]))
+            await page.add_script_tag(content=built("viewer.js"))
+            return page, opening.pop_all()
 
-    def _draw(self, lines: list[str], player: Player | None) -> bytes:
-        assert self._page is not None
-        self._page.evaluate("([lines, seat]) => refereePaint(lines, seat)", [lines, player])
-        return self._page.screenshot()
-
-    def _end(self) -> None:
-        if self._page is not None:
-            self._page = None
-            self._browser.close()
-            self._playwright.stop()
-            wait_for_adopted(CLOSING_S)
+    async def _draw(self, lines: list[str], player: Player | None) -> bytes:
+        await self._page.evaluate("([lines, seat]) => refereePaint(lines, seat)", [lines, player])
+        return await self._page.screenshot()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import referee
-from referee.addons.web import pictures
+from referee.addons.web import browser, pictures
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("viewer")]
 
@@ -98,10 +98,10 @@ with guarded():
 
 
 def test_what_is_missing_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "BROWSERS", ("false",))
+    monkeypatch.setattr(browser, "BROWSERS", ("false",))
     with pytest.raises(referee.RunError, match="pictures need Chromium, which does not start") as error:
         referee.rl.aec("tictactoe", render_mode="rgb_array")
     assert "\n" not in str(error.value)
-    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     with pytest.raises(referee.RunError, match=r"pictures need the extra `pictures` \(.*\); .*: .*\[pictures\]"):
         referee.rl.aec("tictactoe", render_mode="rgb_array")

@@ -16,7 +16,7 @@ from needs import LACKING
 from pages import Played
 from PIL import Image
 
-from referee.addons.web import film
+from referee.addons.web import browser, film
 from referee.harness.cli.main import main
 from referee.harness.common.installed import extra_command
 from referee.harness.replay.reader import Replay
@@ -87,11 +87,14 @@ def test_without_ffmpeg_one_line_says_so_and_nothing_is_written(
 def test_without_chromium_one_line_says_so(
     tmp_path: Path, played: Played, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(film, "BROWSERS", ("no-such-browser",))
+    monkeypatch.setattr(browser, "BROWSERS", ("no-such-browser",))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     assert told(["replay", "video", str(played("tictactoe")), str(tmp_path / "match.gif")]) == 3
     said = capsys.readouterr().err
-    assert "a film needs Chromium, which is not installed" in said and len(said.splitlines()) == 1
+    assert (
+        "pictures need Chromium, which does not start: install the package `chromium`" in said
+        and len(said.splitlines()) == 1
+    )
 
 
 def test_without_the_extra_one_line_says_how_to_install_it(tmp_path: Path, played: Played) -> None:
