@@ -14,14 +14,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.calls import Figures, ratios
 from referee.benchmarks.cluster import table_of_clusters
 from referee.benchmarks.command import table_of_command
 from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.metered import table_of_metering
-from referee.benchmarks.openspiel import table_of_openspiel
 from referee.benchmarks.tournament import table_of_tournaments
 from referee.benchmarks.training import table_of_training
 
@@ -39,8 +37,6 @@ def main() -> None:
     print(table_of_calls(pinned, free), flush=True)
     command = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.command"])
     print(f"\n{table_of_command(command)}", flush=True)
-    aibg5 = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.aibg5"])
-    print(f"\n{table_of_aibg5(aibg5)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
     print(f"\n{table_of_engines(engines)}", flush=True)
     training = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.training", "--json"])
@@ -49,8 +45,6 @@ def main() -> None:
     print(f"\n{table_of_kits(kits)}", flush=True)
     metering = run([sys.executable, "-m", "referee.benchmarks.metered", "--json"])
     print(f"\n{table_of_metering(metering)}", flush=True)
-    openspiel = run([sys.executable, "-m", "referee.benchmarks.openspiel", "--json"])
-    print(f"\n{table_of_openspiel(openspiel)}", flush=True)
     tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
     print(f"\n{table_of_tournaments(tournaments)}", flush=True)
     clusters = run([sys.executable, "-m", "referee.benchmarks.cluster", "--json"])

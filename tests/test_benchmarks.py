@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from referee.benchmarks import ladder_year, openspiel, standings, training
+from referee.benchmarks import training
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
-from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.cluster import measure, table_of_clusters
 from referee.benchmarks.command import ROWS as COMMAND_ROWS
 from referee.benchmarks.command import table_of_command
@@ -57,23 +56,6 @@ def test_a_game_of_the_command_is_measured() -> None:
     assert figures.keys() == COMMAND_ROWS.keys()
     assert figures["without replays"][0] > 0
     assert "| without replays | " in table_of_command(figures)
-
-
-@pytest.mark.nightly
-@needs("g++")
-def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
-    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert figures.keys() == set(Encoding)
-    assert all(figure["referee"] > 0 and figure["bot"] > 0 for figure in figures.values())
-    assert "| json | " in table_of_aibg5(figures)
-
-
-@pytest.mark.nightly
-def test_openspiels_decisions_are_compared_with_ours() -> None:
-    figures = openspiel.measure(rounds=1)
-    assert all(0 < bare < own * 2 for ((bare, own),) in figures.values())
-    assert "| chess | " in openspiel.table_of_openspiel(figures)
 
 
 @pytest.mark.nightly
@@ -161,66 +143,3 @@ def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
     assert figures["python"].keys() == set(Encoding)
     assert all(cost > 0 for cost in figures["python"].values())
     assert "| python |" in table_of_kits(figures)
-
-
-@pytest.mark.nightly
-def test_the_servers_are_measured_with_many_clients() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.servers"]
-    command += ["--battles", "4", "--games", "1", "--seconds", "1", "--think", "0.02"]
-    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert figures.keys() == {"4 battles", "1 games"}
-    for figure in figures.values():
-        assert figure["timeouts"] == 0 and figure["moves"] > 0
-
-
-@pytest.mark.nightly
-@needs("engines")
-def test_the_clock_of_an_engine_is_measured_against_its_log() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.engine_clocks", "--json", "--games", "1", "--call-ms", "30"]
-    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert figures["moves"] > 0 and figures["of which the engine gets, ms"] == 20
-    assert figures["time-outs"] in (0, 1)  # a time-out ends the game
-    assert figures["charged on top, ms"]["median"] < 10
-
-
-@pytest.mark.nightly
-def test_the_runner_of_originals_is_measured() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.originals", "--calls", "50"]
-    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert all(figure["agent us"] > 0 for figure in figures.values())  # with so few calls, start-up dominates
-
-
-@pytest.mark.nightly
-@needs("g++")
-def test_a_watched_match_is_measured() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.watched", "--rounds", "1", "--draw-after", "500"]
-    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert figures["calls"].pop("unwatched")["x"] == 1.0
-    assert {"nobody looks: the gate", "--watch, a page that never reads"} < figures["calls"].keys()
-    assert all(row["x"] > 0 for row in figures["calls"].values())
-    assert len(figures["viewer, MiB"]) == 1
-
-
-@pytest.mark.nightly
-@needs("viewer")
-def test_the_first_board_is_measured() -> None:
-    subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
-    command = [sys.executable, "-m", "referee.benchmarks.first_board", "--runs", "1", "--game-rounds", "3"]
-    lines = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()
-    bare, page = map(json.loads, lines)
-    assert page["page"] == "aibg5.html" and bare["median"] > 0 and page["median"] > 0
-
-
-@pytest.mark.slow
-def test_standings_are_measured() -> None:
-    figures = standings.measure(bots=60, games=1_000, rounds=1)
-    assert {"read", "points, live", "show", "show, MiB", "history"} <= figures.keys()
-    assert all(value > 0 for value in figures.values())
-
-
-@pytest.mark.slow
-def test_a_year_of_a_ladder_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ladder_year.main(tmp_path / "year", 2_000)
-    printed = capsys.readouterr().out
-    assert "bytes a game" in printed and "A year: 1,000 games" in printed and "check-change of a batch" in printed
-    assert "verify: " in printed and "; verified" in printed  # every claim is what the chain draws

@@ -66,7 +66,7 @@ def ladder(field: Field, results: Results) -> ScheduledGames:
     """The bot with the least machine time against one of its six neighbours in rank; a seed group each.
 
     It plays one of those that it has met least, at random. Among all six, it would need up to a fifth more games
-    for the same order (`benchmarks/formats.py`). At four seats, it plays three of its neighbours.
+    for the same order. At four seats, it plays three of its neighbours.
 
     A new bot first plays `PLACES` bots across the table, once there is one: when bots have begun that many seed groups
     on average. With the least machine time of all, it plays at once, but catches up by `CATCH_UP` games only.

@@ -16,7 +16,10 @@ import pytest
 import trio
 from clusters import folder_bot
 from contests import environment
+from hosted_play import first_games, hosted
 from hosting import ENTRY, Cup, serving, wait_for
+from simulated_contests import taus
+from simulated_workers import Ending, SimulatedWorkers, repeatable
 from trio.testing import MockClock
 
 from referee.addons.host import play, submissions
@@ -30,9 +33,6 @@ from referee.addons.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.bot_archives import finding, store
 from referee.addons.tournament.store.ledger import PLAN, Fault, Ledger, Line, claimed
-from referee.benchmarks.formats import hosted, taus
-from referee.benchmarks.hosting import first_games
-from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 from referee.harness.common.errors import UsageError
 from referee.harness.programs import build_process
@@ -431,6 +431,6 @@ def test_the_first_game_of_a_new_version_is_over_in_ten_seconds_while_others_pla
 
 @pytest.mark.slow
 def test_a_hosted_contest_finds_the_order_at_least_as_soon_as_random_pairs() -> None:
-    found = mean(hosted(30, seed, marks=(20,))[20] for seed in range(3))
+    found = mean(hosted(30, seed, 20) for seed in range(3))
     pairs = mean(dict(taus("random pairs", 30, seed, most=20))[20] for seed in range(3))
     assert found > pairs - 0.06 and found > 0.65  # three runs differ by some 0.03

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from simulated_workers import Ending, SimulatedWorkers, repeatable
 from trio.testing import MockClock
 
 from referee.addons.tournament.execution.runner import End
@@ -14,7 +15,6 @@ from referee.addons.tournament.plan import Entry, Plan, identified
 from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Ledger
-from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 
 SHAKY = {"b2": 0.5, "b5": 0.7, "b6": 1.0}

@@ -8,6 +8,8 @@ from statistics import mean
 import pytest
 import trio
 from contests import drawing_bot, table, tournament
+from simulated_contests import busy, curve
+from simulated_workers import Ending, SimulatedWorkers, repeatable
 from trio.testing import MockClock
 
 from referee.addons.tournament.execution.runner import End
@@ -21,8 +23,6 @@ from referee.addons.tournament.reports.all_stages import ranked
 from referee.addons.tournament.stage_settings import Stage
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import PLAN, Ledger
-from referee.benchmarks.formats import busy, curve
-from referee.benchmarks.simulated_workers import Ending, SimulatedWorkers, repeatable
 from referee.games import registry
 
 pytestmark = pytest.mark.slow

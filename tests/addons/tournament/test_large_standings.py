@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulated_ledgers import simulate
 
 from referee.addons.tournament.formats.designs import rows
 from referee.addons.tournament.formats.games import ScheduledGame
@@ -99,10 +100,14 @@ def test_a_game_in_memory_has_the_time_and_the_content_of_its_line(at: float, co
 @pytest.mark.slow
 @pytest.mark.skipif(os.cpu_count() == 1 or not Path("/proc/self/task").is_dir(), reason="threads cannot be counted")
 def test_large_standings_take_no_core_from_bots(tmp_path: Path) -> None:
+    simulate(tmp_path, 60, 2000)
     code = (
-        "import os; from pathlib import Path; from referee.benchmarks.standings import *\n"
-        f"folder = Path({str(tmp_path)!r}); simulate(folder, 60, 2000)\n"
-        "standings(read_plan(folder / PLAN), reader.read(folder))\n"
+        "import os; from pathlib import Path\n"
+        "from referee.addons.tournament.plan import read_plan\n"
+        "from referee.addons.tournament.reports.standings import standings\n"
+        "from referee.addons.tournament.store import reader\n"
+        f"folder = Path({str(tmp_path)!r})\n"
+        "standings(read_plan(folder / 'tournament.toml'), reader.read(folder))\n"
         "import numpy; numpy.linalg.inv(numpy.eye(400))\n"
         "print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THREADS' in os.environ)"
     )

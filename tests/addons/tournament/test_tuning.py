@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -11,8 +11,8 @@ import pytest
 from contests import drawing_bot
 from modules import module, saved
 
+from referee.addons.tournament.statistics.spsa import Spsa
 from referee.addons.tournament.tuning.parameters import all_parsed, parsed, spec_with, values
-from referee.benchmarks.tuning import Bots, spsa
 from referee.games.dice import Dice
 from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
@@ -62,6 +62,50 @@ def test_whole_bounds_make_a_whole_number_that_stays_inside() -> None:
 
 def test_a_spec_gets_the_values_that_it_names() -> None:
     assert spec_with("uci:--option A={a} ./x --b={b} {c}", {"a": "1", "b": "2.5"}) == "uci:--option A=1 ./x --b=2.5 {c}"
+
+
+DRAWS = 0.4
+"""The share of draws between equal bots."""
+UNIT = 1 << 53
+
+
+class Bots:
+    """Bots with parameters from 0 to 1. Those in the middle lose `span` Elo."""
+
+    def __init__(self, parameters: int, span: float, dice: Dice) -> None:
+        self.dice = dice
+        self.optimum = [self._drawn(0.1, 0.35) + 0.55 * dice.below(2) for _ in range(parameters)]
+        self._weights = [self._drawn(0.3, 1) for _ in range(parameters)]
+        self._scale = 1.0
+        self._scale = span / self.loss([0.5] * parameters)
+
+    def _drawn(self, low: float, high: float) -> float:
+        return low + (high - low) * self.dice.below(UNIT) / UNIT
+
+    def loss(self, values: Sequence[float]) -> float:
+        """Returns how many Elo these parameters lose."""
+        places = zip(self._weights, values, self.optimum, strict=True)
+        return self._scale * sum(weight * (value - best) ** 2 for weight, value, best in places)
+
+    def pair(self, one: Sequence[float], other: Sequence[float]) -> float:
+        """Plays a game pair. Returns 1 if the one has won both games, -1 if it has lost them."""
+        chance = 1 / (1 + 10 ** ((self.loss(one) - self.loss(other)) / 400))
+        draw = DRAWS * 4 * chance * (1 - chance)
+        points = 0.0
+        for _ in range(2):
+            luck = self.dice.below(UNIT) / UNIT
+            points += 1 if luck < chance - draw / 2 else 0.5 if luck < chance + draw / 2 else 0
+        return points - 1
+
+
+def spsa(bots: Bots, games: int, at_once: int = 1) -> Sequence[float]:
+    """Tunes as `referee tune` does, with so many steps at a time."""
+    way = Spsa([0.5] * len(bots.optimum), games // 2, bots.dice)
+    while way.asked < way.steps:
+        steps = [way.ask() for _ in range(min(at_once, way.steps - way.asked))]
+        for step in steps:
+            way.tell(step, bots.pair(step.plus, step.minus))
+    return way.best
 
 
 @pytest.mark.parametrize(("parameters", "games", "kept"), [(1, 1000, 0.1), (4, 2000, 0.2)])
