@@ -1,21 +1,17 @@
 """Explains why an agent does not find a file or a module, and which option shows it."""
 
-import builtins
-import io
 import os
 import shlex
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, List, NoReturn, Optional
+from typing import List, NoReturn, Optional
 
 import _folders
 from _folders import Folders
 
 MAX_ABOVE = 3
 """A missing file is searched in this many folders above the working folder."""
-LOOKS = ("listdir", "scandir", "stat", "lstat", "chdir")
-"""Functions of `os` that look for files, in addition to `open`."""
 
 
 def crash() -> NoReturn:
@@ -45,7 +41,7 @@ def explain_missing(error: Optional[BaseException]) -> Optional[str]:
     if isinstance(error, ModuleNotFoundError):
         return _missing_module(folders, error.name) if error.name else None
     name = _name_in(error)
-    return (hidden_file(folders, name) or _missing_file(folders, name)) if name else None
+    return (_hidden_file(folders, name) or _missing_file(folders, name)) if name else None
 
 
 def _name_in(error: Optional[BaseException]) -> str:
@@ -54,7 +50,7 @@ def _name_in(error: Optional[BaseException]) -> str:
     return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else ""
 
 
-def hidden_file(folders: Folders, name: str) -> Optional[str]:
+def _hidden_file(folders: Folders, name: str) -> Optional[str]:
     """Returns a line for a file that isolation hides; None if isolation is not the reason."""
     if folders.copy is None:
         return None
@@ -112,41 +108,8 @@ def _option(folder: Path) -> str:
     return f"--folder {shlex.quote(str(folder))}"
 
 
-class Watched:
-    """A function that looks for files. It is replaced until an agent misses a file that isolation hides.
-
-    An agent may go on without the file, so that there is no exception to explain.
-    """
-
-    def __init__(self, module: Any, name: str) -> None:
-        self.module, self.name, self.function = module, name, getattr(module, name)
-        for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
-            if self.function in able:
-                able.add(self)
-        setattr(module, name, self)
-        _watched.append(self)
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        try:
-            return self.function(*args, **named)
-        except FileNotFoundError as error:
-            folders, name = _folders.current, _name_in(error)
-            line = hidden_file(folders, name) if folders and name else None
-            if line is not None:
-                sys.stderr.write(line + "\n")
-                for watched in _watched:
-                    setattr(watched.module, watched.name, watched.function)
-            raise
-
-
-_watched: List[Watched] = []
-
-
 def enter(folders: Folders) -> Folders:
-    """Makes an agent's folders those of this process, and watches for files that isolation hides."""
+    """Makes an agent's folders those of this process."""
     _folders.current = folders
     os.chdir(folders.working)
-    if folders.copy is not None:
-        for module, name in [(builtins, "open"), (io, "open"), *((os, name) for name in LOOKS)]:
-            Watched(module, name)
     return folders

@@ -267,7 +267,7 @@ async def test_the_advised_option_shows_the_module(arena: Arena, isolation: Isol
 
 
 LOOKS = """
-import glob, os, pathlib
+import os
 def start(): pass
 def play(state): return 4, None
 def end(victory): pass
@@ -276,42 +276,18 @@ def end(victory): pass
 
 @pytest.mark.trio
 @pytest.mark.parametrize("layers_without", ["", "namespaces,bwrap"], indirect=True)
-@pytest.mark.parametrize(
-    ("look", "name"),
-    [
-        ("os.listdir('./training_jsons')", "'./training_jsons'"),
-        ("os.scandir('training_jsons')", "'training_jsons'"),
-        ("assert os.path.isdir('training_jsons')", "'training_jsons'"),
-        ("assert glob.glob('./training_jsons/*.json')", "'./training_jsons'"),
-        ("assert pathlib.Path('training_jsons').exists()", "'training_jsons'"),
-        ("open(pathlib.Path('training_jsons', '1.json'))", "'training_jsons/1.json'"),
-        ("open(os.path.join(os.getcwd(), 'training_jsons', '1.json'))", "'training_jsons/1.json'"),
-        ("os.chdir('training_jsons')", "'training_jsons'"),
-    ],
-)
-async def test_a_hidden_folder_is_explained_even_if_the_agent_goes_on_without_it(
-    arena: Arena, layers_without: None, look: str, name: str
-) -> None:
-    looks = f"try:\n    {look}\n    print('found')\nexcept Exception:\n    print('at random')\n"
-    files = {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}", "other/agent.py": ""}
-    den = written(arena.folder / "den", files)
-    advice = f"original:'--folder {den} …' or --limit readable={den} shows all of it\n"
-    line = f"{name} in {den} is hidden, because isolation shows only the agent's own folder there; {advice}"
-    verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
-    assert stderr(verdict) == f"{line}at random\n" and verdict.faults == ()
+async def test_a_folder_next_to_the_agent_is_there_if_an_option_shows_it(arena: Arena, layers_without: None) -> None:
+    looks = LOOKS + "print(os.path.isdir('training_jsons'))\n"
+    den = written(arena.folder / "den", {"mine/agent.py": looks, "training_jsons/1.json": "{}", "other/agent.py": ""})
     readable = Isolation(readable=(str(den),))
-    for spec, isolation in (("mine", OFF), ("mine", readable), (f"original:--folder {den} {den}/mine", Isolation())):
-        path = spec if spec.startswith("original:") else str(den / spec)
-        verdict = await played(arena, entrant(path, "cardgame"), isolation, game="cardgame")
-        assert stderr(verdict) == "found\n"
-
-
-@pytest.mark.trio
-async def test_an_agent_that_needs_nothing_hidden_gets_no_explanation(arena: Arena) -> None:
-    source = LOOKS + "os.path.exists(os.path.dirname(__file__) + '/weights.txt')\nprint(os.listdir('mine'))\n"
-    den = written(arena.folder / "den", {"mine/agent.py": source, "training_jsons/1.json": "{}"})
-    verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
-    assert stderr(verdict) == "['agent.py']\n"
+    for spec, isolation, found in (
+        (str(den / "mine"), Isolation(), False),
+        (str(den / "mine"), OFF, True),
+        (str(den / "mine"), readable, True),
+        (f"original:--folder {den} {den}/mine", Isolation(), True),
+    ):
+        verdict = await played(arena, entrant(spec, "cardgame"), isolation, game="cardgame")
+        assert (stderr(verdict), verdict.faults) == (f"{found}\n", ())
 
 
 @pytest.mark.trio
@@ -328,8 +304,8 @@ async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(
 
 
 def test_a_tournament_reports_a_folder_that_was_not_handed_in(tmp_path: Path) -> None:
-    looks = "import sys\nif not os.path.isdir('training_jsons'):\n    def start(): sys.exit('nothing to train from')\n"
-    den = written(tmp_path / "den", {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}"})
+    looks = LOOKS + "os.listdir('training_jsons')\n"
+    den = written(tmp_path / "den", {"mine/agent.py": looks, "training_jsons/1.json": "{}"})
     game = ["--game", "cardgame", den / "mine", "@random", "--games", "1", "--replay", "all"]
     tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
     (key,) = games(tmp_path / "contest")
