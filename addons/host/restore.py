@@ -30,7 +30,7 @@ from referee.harness.common.kept_rules import kept_rules
 from referee.harness.common.paths import make_folder, open_file, opener
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.removal import remove
-from referee.harness.programs.tar_stream import BROKEN, HEADER_BYTES, Refused, TarStream
+from referee.harness.programs.tar_stream import BROKEN, Refused, TarStream
 
 MOST_FILES = 2_000_000
 MOST_BYTES = 4 << 40
@@ -86,18 +86,15 @@ def _unpack(file: Path, to: Path, trust: bool) -> tuple[int, list[str]]:
     try:
         with open_file(file) as source:
             stream = TarStream(source, MOST_BYTES)
-            with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
-                while (member := tar.next()) is not None:
-                    tar.members.clear()  # they would be kept
-                    count += 1
-                    if count > MOST_FILES:
-                        raise Refused(f"it has more than {MOST_FILES:,} files")
-                    name = _checked_name(tarfile.data_filter(member, str(to)), member.name)
-                    if trust or FILES.fullmatch(name):
-                        _write(stream, member, to / name)
-                    else:
-                        notes.append(f"left out {name}: it is no file of a contest")
-                    stream.header_bytes = HEADER_BYTES
+            for member in stream.entries():  # `extractall` reads headers of any length into memory, and replaces files
+                count += 1
+                if count > MOST_FILES:
+                    raise Refused(f"it has more than {MOST_FILES:,} files")
+                name = _checked_name(tarfile.data_filter(member, str(to)), member.name)
+                if trust or FILES.fullmatch(name):
+                    _write(stream, member, to / name)
+                else:
+                    notes.append(f"left out {name}: it is no file of a contest")
     except Refused as error:
         raise UsageError(f"{file} is no backup of a contest: {error}") from error
     except OSError as error:
@@ -131,14 +128,8 @@ def _write(stream: TarStream, member: tarfile.TarInfo, to: Path) -> None:
         os.close(opener(to, os.O_CREAT | os.O_EXCL))
     except (FileExistsError, NotADirectoryError) as error:
         raise Refused(f"{member.name!r} is in it twice, or below a file") from error
-    left = member.size
-    stream.seek(member.offset_data)
     with to.open("wb") as target:
-        for piece in stream.pieces(member.size):
-            target.write(piece)
-            left -= len(piece)
-    if left:
-        raise Refused(f"{member.name!r} ends too early")
+        stream.copy(member, target)
     to.chmod(0o600 | member.mode & 0o100)
 
 

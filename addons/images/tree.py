@@ -76,15 +76,12 @@ class Tree:
         """Applies a layer. Returns its digest. Refused for an entry that no image needs or that exceeds a limit."""
         self._layer += 1
         stream = TarStream(source, MAX_STREAM_BYTES - self._read_bytes)
-        with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
-            while (member := tar.next()) is not None:
-                tar.members.clear()  # they would be kept
-                self._count_file()
-                try:
-                    self._add(member, stream)
-                except Refused as reason:
-                    raise Refused(f"layer {self._layer}: {member.name!r} {reason}") from reason
-                stream.header_bytes = HEADER_BYTES
+        for member in stream.entries():
+            self._count_file()
+            try:
+                self._add(member, stream)
+            except Refused as reason:
+                raise Refused(f"layer {self._layer}: {member.name!r} {reason}") from reason
         digest = stream.digest()
         self._read_bytes += stream.tell()
         return digest
@@ -140,14 +137,10 @@ class Tree:
         if self._left_bytes < 0:
             raise Refused(f"unpacks to more than {MAX_BYTES:,} bytes, the most that an image may have")
         self._count += 1
-        stream.seek(member.offset_data)
         path = self._contents / str(self._count)
         executable = bool(member.mode & 0o111)
         with open(path, "xb") as file:
-            for data in stream.pieces(member.size):
-                file.write(data)
-            if file.tell() != member.size:
-                raise Refused("is cut off")
+            stream.copy(member, file)
             os.fchmod(file.fileno(), 0o755 if executable else 0o644)
         time_s = min(max(0, member.mtime), LATEST_S)
         os.utime(path, (time_s, time_s))  # Python compiles a module again if its time has changed

@@ -7,7 +7,6 @@
 import ast
 import gzip
 import sys
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -21,7 +20,6 @@ from referee.harness.programs.entrant import Entrant, Parsed
 from referee.harness.programs.tar_stream import (
     BROKEN,
     GZIP,
-    HEADER_BYTES,
     MAX_DEPTH,
     UNPACKED_BYTES,
     Refused,
@@ -162,8 +160,7 @@ def _unpack(path: Path, folder: Path) -> None:
             is_compressed = file.read(len(GZIP)) == GZIP
             file.seek(0)
             stream = TarStream(gzip.GzipFile(fileobj=file) if is_compressed else file, MAX_BYTES)
-            with tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as archive:  # type: ignore[call-overload]
-                _write_members(archive, stream, path, folder)
+            _write_members(stream, path, folder)
     except (*BROKEN, Refused, OSError) as error:
         raise UsageError(f"{path}: cannot be unpacked: {error}") from error
     if not (folder / MAIN).is_file():
@@ -172,11 +169,10 @@ def _unpack(path: Path, folder: Path) -> None:
         )
 
 
-def _write_members(archive: tarfile.TarFile, stream: TarStream, path: Path, folder: Path) -> None:
+def _write_members(stream: TarStream, path: Path, folder: Path) -> None:
     """Writes the files of an archive below a folder. UsageError for one with anything else."""
     made: set[PurePosixPath] = set()
-    while (member := archive.next()) is not None:
-        archive.members.clear()  # type: ignore[attr-defined]  # they would be kept
+    for member in stream.entries():
         place = PurePosixPath(member.name)
         made.update((place, *place.parents))
         if len(made) > MAX_FILES:
@@ -191,10 +187,5 @@ def _write_members(archive: tarfile.TarFile, stream: TarStream, path: Path, fold
             raise UsageError(f"{path}: {member.name!r} is neither a file nor a folder; include the file itself")
         else:
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
-            stream.seek(member.offset_data)
             with (folder / place).open("xb") as file:
-                for data in stream.pieces(member.size):
-                    file.write(data)
-                if file.tell() != member.size:
-                    raise EOFError("it is cut off")
-        stream.header_bytes = HEADER_BYTES
+                stream.copy(member, file)

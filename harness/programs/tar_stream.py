@@ -6,7 +6,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 UNPACKED_BYTES = 1 << 30
 """Most bytes of content."""
@@ -71,6 +71,20 @@ class TarStream:
                 raise Refused(f"unpacks to more than {UNPACKED_BYTES:,} bytes")
             self._hash.update(data)
             yield data
+
+    def entries(self) -> Iterator[tarfile.TarInfo]:
+        """Yields the entries in their order. `copy` reads the content of the last one."""
+        with tarfile.open(fileobj=self, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
+            while (entry := tar.next()) is not None:
+                tar.members.clear()  # they would be kept
+                yield entry
+                self.header_bytes = HEADER_BYTES
+
+    def copy(self, entry: tarfile.TarInfo, target: BinaryIO) -> None:
+        """Writes the content of an entry. EOFError if it is cut off."""
+        self.seek(entry.offset_data)
+        if sum(map(target.write, self.pieces(entry.size))) != entry.size:
+            raise EOFError("a file is cut off")
 
     def digest(self) -> str:
         """Returns the SHA-256 of the whole file, in hexadecimal."""
