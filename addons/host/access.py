@@ -20,7 +20,7 @@ from referee.addons.host.live import Live
 from referee.addons.host.settings import ACCOUNT, SESSION, WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import Account, Person
-from referee.addons.web.guard import is_foreign
+from referee.addons.web import guard
 from referee.addons.web.server.connection import network
 from referee.harness.common.errors import RunError, UsageError
 
@@ -39,13 +39,10 @@ POLICY = (
 ID = "request_id"
 """The key of a request's id in the state of its scope."""
 HEADERS = {
+    **guard.HEADERS,
     "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
     # A path may be the secret of a link. With no-referrer, browsers send `Origin: null` with our own forms.
     "referrer-policy": "strict-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
 }
 
 TITLES = {401: "Sign in first", 403: "Not allowed", 404: "Not found"}
@@ -222,7 +219,7 @@ def check_origin(request: Request, person: Person | None) -> None:
     """Raises Denied if a page of somebody else has sent the form. A program's token is in no browser."""
     if person is not None and person.is_program:
         return
-    if "origin" not in request.headers or is_foreign(request.scope):
+    if "origin" not in request.headers or guard.is_foreign(request.scope):
         raise Denied(403, "pages of another origin may not send forms here")
 
 

@@ -1,12 +1,10 @@
 """The web application of a contest: all routes in one table, each with who may ask for it."""
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from gzip import compress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import referee.addons.web.app  # noqa: F401 - registers `number` for paths
 from referee.addons.host import final_pages as final
 from referee.addons.host import organiser_pages as organiser
 from referee.addons.host import practice_pages as practice
@@ -47,12 +44,15 @@ from referee.addons.host.settings import WebSettings
 from referee.addons.host.store import Store
 from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
+from referee.addons.web.app import kept  # registers `number` for paths, too
+from referee.addons.web.guard import with_headers
+from referee.addons.web.server.pages import page
 from referee.harness.common.errors import RunError, UsageError
 
 HERE = Path(__file__).parent
 LOOK_S = 0.5
 """How often the ledger is looked at."""
-FILES = {"host.js": "text/javascript", "host.css": "text/css"}
+FILES = {"host.js": "text/javascript; charset=utf-8", "host.css": "text/css; charset=utf-8"}
 EVENTS = "text/event-stream"
 
 EVERYBODY, MEMBER, SUBMITTER, ORGANISER = Access.EVERYBODY, Access.MEMBER, Access.SUBMITTER, Access.ORGANISER
@@ -133,7 +133,6 @@ class Application:
         self.live = Live(store, lambda: {**frame, "more_head": live_head})
         self.readers = Readers(settings)
         self._watched_at = -WATCHED_S
-        self._table = (b"", b"")
 
         def render(template: str, status_code: int = 200, **values: Any) -> Response:
             return HTMLResponse(templates.get_template(template).render(values), status_code)
@@ -148,7 +147,7 @@ class Application:
         handlers: Any = {404: self._no_page, 405: self._no_page, Exception: _failed}
         pages = Starlette(routes=self._routes(), exception_handlers=handlers)
         pages.router.redirect_slashes = False  # to the host that the client names, by plain HTTP
-        self.app = with_headers(pages)
+        self.app = guarded(pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -206,26 +205,14 @@ class Application:
 
     async def _index(self, request: Request) -> Response:
         """Sends the table from memory."""
-        headers = {"etag": self.live.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
-        if request.headers.get("if-none-match", "").removeprefix("W/") == self.live.tag:
-            return Response(status_code=304, headers=headers)
-        table = self.live.table
-        if "gzip" not in request.headers.get("accept-encoding", ""):
-            return Response(table, media_type=public.HTML, headers=headers)
-        if self._table[0] is not table:
-            self._table = table, compress(table, 6, mtime=0)
-        return Response(self._table[1], media_type=public.HTML, headers={**headers, "content-encoding": "gzip"})
+        return kept(self.live.table, request)
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["file"]
         if name not in FILES:
             return PlainTextResponse("there is no such file\n", 404)
-        content = await asyncio.to_thread((HERE / "static" / name).read_bytes)
-        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        headers = {"etag": tag, "cache-control": "no-cache"}
-        if request.headers.get("if-none-match", "") == tag:
-            return Response(status_code=304, headers=headers)
-        return Response(content, media_type=FILES[name], headers=headers)
+        made = await asyncio.to_thread(lambda: page((HERE / "static" / name).read_bytes(), FILES[name]))
+        return kept(made, request)
 
     async def _health(self, request: Request) -> Response:
         try:
@@ -274,22 +261,19 @@ class Application:
             following[team] -= 1
 
 
-def with_headers(app: ASGIApp) -> ASGIApp:
+def guarded(app: ASGIApp) -> ASGIApp:
     """Adds `HEADERS` to all responses that do not have them, and answers 500 for our own mistakes."""
 
-    async def headed(scope: Scope, receive: Receive, send: Send) -> None:
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         begun = False
+        headed = with_headers(send, HEADERS)
 
         async def sending(message: Message) -> None:
             nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                present = {name for name, _ in message["headers"]}
-                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
-                message["headers"] = [*message["headers"], *added]
-            await send(message)
+            begun = True
+            await headed(message)
 
         try:
             await app(scope, receive, sending)
@@ -299,7 +283,7 @@ def with_headers(app: ASGIApp) -> ASGIApp:
             if not begun:
                 await _failure(scope, error)(scope, receive, sending)
 
-    return headed
+    return answered
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -6,8 +6,8 @@ from starlette.responses import RedirectResponse, Response
 
 from referee.addons.host import finals, switches
 from referee.addons.host.access import Asked, Denied, see
-from referee.addons.host.live import LiveSite
-from referee.addons.host.public_pages import HTML, shown_game, shown_replay
+from referee.addons.host.live import HTML, LiveSite
+from referee.addons.host.public_pages import shown_game, shown_replay
 from referee.addons.tournament.format_options import FORMATS as OPTIONS
 from referee.addons.tournament.plan import Plan
 from referee.harness.common.errors import UsageError

@@ -4,7 +4,6 @@ The pages are those of `referee tournament page`. A page is made when somebody a
 the tournament has changed.
 """
 
-import hashlib
 import re
 import threading
 import time
@@ -27,6 +26,7 @@ from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.ledger import PLAN, Line
 from referee.addons.tournament.store.reader import Book, read
 from referee.addons.web import page as viewer
+from referee.addons.web.server.pages import Page, page
 from referee.harness.common.errors import RunError, UsageError
 
 SHARE = 10
@@ -36,6 +36,7 @@ FINAL_S = 1.0
 KEPT_GAMES = 40
 """How many pages with the viewer stay in memory."""
 PUBLIC = re.compile(r"index\.html|(bots|pairs)/[\w-]{1,80}\.html")
+HTML = "text/html; charset=utf-8"
 NUMBER = 'data-number=""'
 """The attribute of the page with the table that gets the table's number."""
 OWN = "own"
@@ -161,8 +162,8 @@ class Live:
         """Why the ledger cannot be read; empty if it can."""
         self.public: LiveSite
         self.whole: LiveSite
-        self.table, self.tag = b"", ""
-        """The public page with the table, and its entity tag."""
+        self.table: Page
+        """The public page with the table."""
         self._unnumbered = b""
         self._book, self._ends = Book(), dict[Path, int]()
         self._seen: object = None
@@ -202,8 +203,8 @@ class Live:
         if table != self._unnumbered:
             self._unnumbered = table
             self.number += 1
-            self.table = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
-            self.tag = f'"{hashlib.sha256(self.table).hexdigest()[:32]}"'
+            numbered = table.replace(NUMBER.encode(), b'data-number="%d"' % self.number, 1)
+            self.table = page(numbered, HTML, level=6)
         return True
 
     def game_page(self, site: LiveSite, name: str, seat: int | None) -> bytes | None:

@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from referee.addons.host import practice, switches, times, versions
 from referee.addons.host.access import Asked, Denied, see
+from referee.addons.host.live import HTML
 from referee.addons.host.practice import Practice
 from referee.addons.host.practice_games import checked_options
-from referee.addons.host.public_pages import HTML, VIEWER_POLICY
+from referee.addons.host.public_pages import VIEWER_POLICY
 from referee.addons.host.versions import Version
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.readers import published

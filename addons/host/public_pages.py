@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from referee.addons.host import teams
 from referee.addons.host.access import Asked, Denied, see, set_session
-from referee.addons.host.live import LiveSite
+from referee.addons.host.live import HTML, LiveSite
 from referee.addons.host.settings import ACCOUNT, SESSION
 from referee.addons.host.store import Store
 from referee.games.game import Game
@@ -25,7 +25,6 @@ from referee.harness.common.known_games import find_game
 from referee.harness.common.rules import page_text
 from referee.harness.new import write as new
 
-HTML = "text/html; charset=utf-8"
 VIEWER_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"
 """The page with the viewer names its own script by hash, in a policy of its own.
 

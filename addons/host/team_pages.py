@@ -5,7 +5,8 @@ from starlette.responses import Response
 
 from referee.addons.host import submissions, switches, teams, versions
 from referee.addons.host.access import Asked, Denied, see
-from referee.addons.host.public_pages import HTML, shown_game, shown_replay
+from referee.addons.host.live import HTML
+from referee.addons.host.public_pages import shown_game, shown_replay
 from referee.addons.host.teams import Team
 from referee.addons.host.uploads import shown
 from referee.addons.host.versions import Version

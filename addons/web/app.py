@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from hashlib import sha256
 
 import msgspec
 import trio
@@ -81,6 +80,14 @@ def pages(mode: str) -> dict[str, Page]:
         return {}
     files = {path: page(_content(path), f"{_kind(path)}; charset=utf-8", HEADERS) for path in FILES}
     return {"/": page(bytes(document(mode).body), "text/html; charset=utf-8", HEADERS), **files}
+
+
+def kept(page: Page, request: Request) -> Response:
+    """Returns a page for a client that may have it: one asks every few seconds, and most pages stay."""
+    status, headers, body = page.answer(dict(request.headers.raw))
+    response = Response(body, status)
+    response.raw_headers = headers
+    return response
 
 
 def _kind(path: str) -> str:
@@ -163,12 +170,7 @@ class Viewer:
         if self.rights(request).eyes is not None:
             raise HTTPException(403, "this link shows one match\n")
         entries = await trio.to_thread.run_sync(self.replays.entries)
-        content = msgspec.json.encode(entries)
-        tag = f'"{sha256(content).hexdigest()[:32]}"'
-        headers = {"etag": tag}
-        if request.headers.get("if-none-match") == tag:  # a page asks every few seconds, and most lists stay
-            return Response(status_code=304, headers=headers)
-        return Response(content, media_type="application/json", headers=headers)
+        return kept(page(msgspec.json.encode(entries), "application/json", level=0), request)
 
     async def _end(self, request: Request) -> Response:
         """Answers with the last position of a finished match, or 204 if it has none."""

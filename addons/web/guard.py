@@ -73,14 +73,20 @@ class Guarded:
             await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                present = {name for name, _ in message["headers"]}
-                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
-                message["headers"] = [*message["headers"], *added]
-            await send(message)
+        await self.app(scope, receive, with_headers(send, HEADERS))
 
-        await self.app(scope, receive, guarded)
+
+def with_headers(send: Send, headers: Mapping[str, str]) -> Send:
+    """Returns a function that sends a response, with these headers where it does not have them."""
+
+    async def headed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            present = {name for name, _ in message["headers"]}
+            added = [(k.encode(), v.encode()) for k, v in headers.items() if k.encode() not in present]
+            message["headers"] = [*message["headers"], *added]
+        await send(message)
+
+    return headed
 
 
 def _refusal(scope: Scope, hosts: frozenset[str]) -> str | None:

@@ -1,8 +1,9 @@
-"""Pages and files that the web process sends itself, without a question to the matches."""
+"""Pages and files that clients keep. The web process sends some itself, without a question to the matches."""
 
 import gzip
 import hashlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -13,13 +14,21 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Page(Struct, frozen=True):
-    """A page or file that never changes while the server runs."""
+    """A page or file with an entity tag."""
 
     body: bytes
     packed: bytes
-    """The body as gzip."""
+    """The body as gzip; empty if it is sent as it is."""
     headers: Headers
-    """With the content type, the cache control and an entity tag."""
+    """With the content type, the cache control and the entity tag."""
+
+    def answer(self, asked: Mapping[bytes, bytes]) -> tuple[int, Headers, bytes]:
+        """Returns status, headers and body for a request with these headers: 304 if the client has the page."""
+        if dict(self.headers)[b"etag"] in asked.get(b"if-none-match", b"").replace(b" ", b"").split(b","):
+            return 304, self.headers, b""
+        packs = self.packed and _accepts_gzip(asked.get(b"accept-encoding", b""))
+        body, coding = (self.packed, [(b"content-encoding", b"gzip")]) if packs else (self.body, [])
+        return 200, [*self.headers, *coding, (b"content-length", b"%d" % len(body))], body
 
 
 class Pages(Struct, frozen=True):
@@ -39,20 +48,18 @@ class Pages(Struct, frozen=True):
         headers = dict(scope["headers"])
         if page is None or scope["method"] not in ("GET", "HEAD") or b"origin" in headers:
             return None
-        if not self.is_named(scope):
-            return None
-        if dict(page.headers)[b"etag"] in headers.get(b"if-none-match", b"").replace(b" ", b"").split(b","):
-            return 304, page.headers, b""
-        packs = _accepts_gzip(headers.get(b"accept-encoding", b""))
-        body, coding = (page.packed, [(b"content-encoding", b"gzip")]) if packs else (page.body, [])
-        return 200, [*page.headers, *coding, (b"content-length", b"%d" % len(body))], body
+        return page.answer(headers) if self.is_named(scope) else None
 
 
-def page(body: bytes, kind: str, headers: Mapping[str, str]) -> Page:
-    """Returns a page with a content type and headers. A browser keeps it, and asks whether it has changed."""
+def page(body: bytes, kind: str, headers: Mapping[str, str] = MappingProxyType({}), level: int = 9) -> Page:
+    """Returns a page with a content type and headers. A browser keeps it, and asks whether it has changed.
+
+    `level`: that of gzip; 0 = not compressed.
+    """
     tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
     named = {**headers, "content-type": kind, "cache-control": "no-cache", "etag": tag, "vary": "accept-encoding"}
-    return Page(body, gzip.compress(body, mtime=0), [(name.encode(), value.encode()) for name, value in named.items()])
+    packed = gzip.compress(body, level, mtime=0) if level else b""
+    return Page(body, packed, [(name.encode(), value.encode()) for name, value in named.items()])
 
 
 def _accepts_gzip(header: bytes) -> bool:

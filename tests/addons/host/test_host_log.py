@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from referee.addons.host import teams
 from referee.addons.host.access import ID
-from referee.addons.host.app import with_headers
+from referee.addons.host.app import guarded
 from referee.addons.web.server.access_log import check_log
 
 LINE = re.compile(r"\S+Z (\S+) (\S+) (\S+) (\S+) [\d.]+ ([0-9a-f]{8})")
@@ -65,7 +65,7 @@ def test_a_page_that_fails_names_its_request_and_so_does_the_log(caplog: pytest.
 
     async def numbered(scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"] = {ID: "0123abcd"}
-        await with_headers(broken)(scope, receive, send)
+        await guarded(broken)(scope, receive, send)
 
     async def answer() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(numbered), base_url="http://cup") as client:
