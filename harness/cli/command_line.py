@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from cyclopts import (
     App,
-    CoercionError,
     CycloptsError,
     MissingArgumentError,
     Parameter,
@@ -224,7 +223,7 @@ def _ended_by(error: BaseException, words: Sequence[str]) -> int:
 def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | None:
     """Returns message and exit code of an error; None if it is a bug of ours."""
     if isinstance(error, CycloptsError):
-        return _other_command(words) or _wrong_words(error) or " ".join(str(error).split()), USAGE
+        return _other_command(words) or _wrong_words(error), USAGE
     if first_of(error, FileNotFoundError) and not _folder():
         return "the current folder was removed; change to another one, and repeat the command", USAGE
     if wrong := first_of(error, UsageError):
@@ -257,27 +256,20 @@ def _typed_path(name: object, words: Sequence[str]) -> str:
 
 
 def _other_command(words: Sequence[str]) -> str | None:
-    """Returns the message for a misspelt command: a word in its place that is neither a command nor a bot."""
+    """Returns the message for a misspelt command in the place of a bot or a folder: `referee` and `referee host`."""
     names = _commands(words)
     command = app
     for name in names:
         command = command[name]
-    inner = commands(command)
-    word = next(iter(words[len(names) :]), "-")
-    typed = " ".join(["referee", *names])
-    plays_itself = command.default_command is not None  # as `referee` and `referee host` do
-    if inner and not plays_itself and word.startswith("-"):
-        return f"`{typed}` needs a command: {', '.join(inner)}"
-    if not inner or word.startswith("-") or os.path.exists(word):
+    inner, word = commands(command), next(iter(words[len(names) :]), "-")
+    if not inner or command.default_command is None or word.startswith("-") or os.path.exists(word):
         return None
-    takes_words = plays_itself and bool(names)  # `referee host` takes the name of a new folder
-    near = get_close_matches(word, inner, 1, 0.8 if takes_words else 0.6)
-    if near and not (takes_words and words[len(names) + 1 :]):
-        return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
-    a_bot = names or "--game" in words or word in registry.names() or not re.fullmatch(r"[a-z-]+", word)
-    if plays_itself and a_bot:
+    near = get_close_matches(word, inner, 1, 0.8 if names else 0.6)
+    if near and not (names and words[len(names) + 1 :]):  # `referee host` takes the name of a new folder
+        return f"there is no command {word!r}; did you mean `{' '.join(['referee', *names, near[0]])}`?"
+    if names or "--game" in words or word in registry.names() or not re.fullmatch(r"[a-z-]+", word):
         return None  # a bot or a folder, about which the error says more
-    return f"there is no command {word!r}; `{typed} --help` lists the commands"
+    return f"there is no command {word!r}; `referee --help` lists the commands"
 
 
 def _other_place(message: str, words: Sequence[str]) -> str:
@@ -289,48 +281,22 @@ def _other_place(message: str, words: Sequence[str]) -> str:
     return f"; choose another place with --replay {place}{otherwise}"
 
 
-_NUMBERS = {int: "a whole number, such as 7", float: "a number, such as 0.5"}
-
-
-def _wrong_words(error: CycloptsError) -> str | None:
-    """Returns our message for an error of the command line; None if the library's is good enough."""
-    command = " ".join(["referee", *(word for word in error.command_chain or () if word != "referee")])
-    if isinstance(error, UnknownOptionError):
-        return _unknown(error, command)
+def _wrong_words(error: CycloptsError) -> str:
+    """Returns the message for a wrong command line: the library's, unless we know a better one."""
+    see = f"see `{' '.join(['referee', *(word for word in error.command_chain or () if word != 'referee')])} --help`"
     if isinstance(error, UnusedCliTokensError):
-        unexpected = " ".join(error.unused_tokens or ())
-        return f"{unexpected}: unexpected argument; see `{command} --help`"
-    if isinstance(error, ValidationError):
-        return _invalid(error)
-    if isinstance(error, CoercionError) and error.target_type in _NUMBERS and error.token is not None:
-        return f"{error.token.keyword} {error.token.value}: expected {_NUMBERS[error.target_type]}"
-    if not isinstance(error, MissingArgumentError) or error.argument is None:
-        return None
-    if error.keyword is None:
+        return f"{' '.join(error.unused_tokens or ())}: unexpected argument; {see}"
+    if isinstance(error, ValidationError) and error.group is not None:
+        return error.exception_message
+    if isinstance(error, MissingArgumentError) and error.argument is not None and error.keyword is None:
         name = error.argument.name
-        needed = name if error.argument.index is None else name.removeprefix("--").upper()
-        return f"{needed} is missing; see `{command} --help`"
-    count, _ = error.argument.token_count()
-    values = "a value" if count == 1 else f"{count} values"
-    return f"{error.keyword} needs {values}; see `{command} --help`"
+        return f"{name if error.argument.index is None else name.removeprefix('--').upper()} is missing; {see}"
+    taker = _taker(error) if isinstance(error, UnknownOptionError) else None
+    return taker or " ".join(str(error).split())
 
 
-def _invalid(error: ValidationError) -> str | None:
-    """Returns the message for options that cannot be combined, and for a number out of range."""
-    why = error.exception_message
-    if why.startswith("Mutually exclusive arguments: "):
-        return " and ".join(re.findall(r"--[\w-]+", why)) + " cannot be combined"
-    if error.argument is None:
-        return None
-    why = why.rstrip(".")
-    if why.startswith("Must be >= "):
-        why = f"expected a number from {why.removeprefix('Must be >= ')} on"
-    why = why.replace("Must be > ", "expected a number above ")
-    return f"{error.argument.name} {error.argument.tokens[0].value}: {why}"
-
-
-def _unknown(error: UnknownOptionError, command: str) -> str:
-    """Returns the message for an unknown option: a similar one, or the option that takes its name as a value."""
+def _taker(error: UnknownOptionError) -> str | None:
+    """Returns the message for an unknown option whose name another option takes as a value."""
     typed = (error.token.keyword or error.token.value).partition("=")[0]
     name = typed.lstrip("-").replace("-", "_")
     flags = {flag for argument in error.argument_collection for flag in argument.positives}
@@ -340,5 +306,4 @@ def _unknown(error: UnknownOptionError, command: str) -> str:
     for flag, names in takers.items():
         if flag in flags and name in names:
             return f"there is no option {typed}; use {flag} {name.removeprefix('build_')}=VALUE"
-    near = get_close_matches(typed, sorted(flags), 1)
-    return f"there is no option {typed}; " + (f"did you mean {near[0]}?" if near else f"see `{command} --help --all`")
+    return None

@@ -1,6 +1,7 @@
 """Explains the command line: in short, in full, as a page of the reference, and as a man page.
 
-All are made from the same `Topic`, which comes from a command's docstring and signature.
+All are made from the same `Topic`, which comes from a command's docstring and signature. Cyclopts's own help has no
+sentences about commands that load on use, nothing that only `--all` shows, and no man page.
 """
 
 import re

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from cyclopts import Group, Parameter
-from cyclopts.validators import Number, mutually_exclusive
+from cyclopts import ArgumentCollection, Group, Parameter
+from cyclopts.validators import Number
 
 from referee.games import registry
 from referee.games.game import Game, TimeControl
@@ -131,7 +131,14 @@ def seats_option(game: Game, seats: int | None) -> tuple[str, ...]:
 
 def one_of(name: str) -> Group:
     """Returns a hidden group of options that cannot be combined."""
-    return Group(name, show=False, validator=mutually_exclusive)
+    return Group(name, show=False, validator=_exclude)
+
+
+def _exclude(arguments: ArgumentCollection) -> None:
+    """Refuses two of these options."""
+    used = [each.tokens[0].keyword or each.name for each in arguments.filter_by(value_set=True)]
+    if len(used) > 1:
+        raise ValueError(f"{' and '.join(used)} cannot be combined")
 
 
 def given(options: Any) -> Iterator[tuple[Any, Any]]:

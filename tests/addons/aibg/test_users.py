@@ -42,8 +42,8 @@ def test_referee_user_adds_users_and_serve_requires_their_file(
     assert read_users(file)["chief"].role == "admin"
     for argv, words in (
         (["aibg"], "--users is missing"),
-        (["aibg", "--users", str(file), "--compat", "original"], "there is no option --compat"),
-        (["arena", "--users", str(file)], "there is no option --users"),
+        (["aibg", "--users", str(file), "--compat", "original"], "Unknown option: --compat"),
+        (["arena", "--users", str(file)], "Unknown option: --users"),
         (["aibg", "--users", str(file), "--token-time", "none"], "tokens must expire"),
         (["arena", "--bind", "8080"], "expected ADDRESS:PORT"),
         *[

@@ -219,7 +219,7 @@ def _has_games(folder: Path, count: int) -> bool:
         (("--elo", "0", "30", "--nelo", "0", "30"), "--elo and --nelo cannot be combined"),
         (("--resume",), "--resume needs --ledger"),
         (("--max-games", "1"), "--max-games 1: expected at least 2, the games of a seed group"),
-        (("--depth", "3"), "there is no option --depth"),
+        (("--depth", "3"), "Unknown option: --depth"),
     ],
 )
 def test_usage_errors_are_one_line_and_exit_code_2(run: Run, argv: tuple[str, ...], message: str) -> None:

@@ -526,11 +526,8 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
         (["nowhere.toml"], "nowhere.toml"),
         (["cup.toml", "--game", "quoridor"], "cup.toml names the game and the bots"),
         (["cup.toml", "@random"], "cup.toml names the game and the bots"),
-        (
-            ["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"],
-            "-1: expected a number above 0",
-        ),
-        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "--expel 0: expected a number from 1 on"),
+        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "for --max-minutes. Must be > 0."),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], 'Invalid value "0" for --expel. Must be >= 1.'),
         *(
             (["--game", "tictactoe", "@random", "@random", *words], f"{words[-2]} {words[-1]}: expected a number from")
             for words in (

@@ -423,4 +423,4 @@ def test_the_organiser_gets_a_list_and_nobody_else(tmp_path: Path) -> None:
                 break
     path.write_bytes(b"no zip")
     assert "not compared: cid: its archive cannot be read" in tournament(tmp_path, "similar", "cup")
-    assert "--share 0: expected a number above 0" in tournament(tmp_path, "similar", "cup", "--share", "0", code=2)
+    assert "for --share. Must be > 0." in tournament(tmp_path, "similar", "cup", "--share", "0", code=2)
