@@ -125,6 +125,7 @@ def read_settings(file: Path) -> Settings:
     return msgspec.structs.replace(read, client_secret=read.client_secret or os.environ.get(SECRET, ""))
 
 
+# Not authlib's client for Starlette: it limits neither the size of an answer nor the time that it takes in all.
 class Provider:
     """The provider, as the web process asks it."""
 

@@ -5,7 +5,7 @@ vLLM, llama.cpp, Ollama and most vendors have. It follows no redirect and uses n
 """
 
 import email.utils
-import http.client
+import http.client  # not httpx: language models need no extra
 import os
 import socket
 import ssl
