@@ -30,6 +30,7 @@ from attacker import ATTACKS, Targets
 from msgspec.structs import replace
 from needs import for_root, needs
 from scripted import PREAMBLE, PYTHON, RIVAL, Arena
+from unchanged import CORE
 
 from referee.games.contract import FaultKind
 from referee.harness.cli.exit_codes import NOT_ISOLATED
@@ -144,6 +145,7 @@ SETS = ["", "namespaces", "namespaces,account", "cgroup,account", "landlock", "l
 """Layers to do without; "compiler" stands for all of them."""
 
 
+@pytest.mark.depends_on(*CORE, "tests/support/accounts.py", "tests/support/attacker.py", "tests/support/attacks.py")
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("without", SETS, ids=lambda names: f"without {names or 'nothing'}")
 def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, without: str) -> None:
