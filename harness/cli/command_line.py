@@ -256,7 +256,7 @@ def _typed_path(name: object, words: Sequence[str]) -> str:
 
 
 def _other_command(words: Sequence[str]) -> str | None:
-    """Returns the message for a misspelt command in the place of a bot or a folder: `referee` and `referee host`."""
+    """Returns the message for a misspelt command where a bot or a folder may stand: of `referee` and `referee host`."""
     names = _commands(words)
     command = app
     for name in names:
