@@ -37,8 +37,9 @@ async def open_page(width: int, height: int, **options: Any) -> AsyncIterator[Pa
                     f"({' '.join(str(error).split())[:200]})"
                 ) from error
             try:
-                size = {"width": width, "height": height}
-                context = await browser.new_context(viewport=size, offline=True, service_workers="block", **options)
+                context = await browser.new_context(
+                    viewport={"width": width, "height": height}, offline=True, service_workers="block", **options
+                )
                 yield await context.new_page()
             finally:
                 with suppress(Error):  # Ctrl-C in a terminal ends the browser too
