@@ -102,6 +102,7 @@ def test_what_is_missing_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(referee.RunError, match="pictures need Chromium, which does not start") as error:
         referee.rl.aec("tictactoe", render_mode="rgb_array")
     assert "\n" not in str(error.value)
+    monkeypatch.delitem(sys.modules, browser.__name__)
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     with pytest.raises(referee.RunError, match=r"pictures need the extra `pictures` \(.*\); .*: .*\[pictures\]"):
         referee.rl.aec("tictactoe", render_mode="rgb_array")
