@@ -132,6 +132,7 @@ ALLOWED = {
     ("protocol/*", "prompt"): "what a package of a game may bring",
     ("protocol/*", "token"): "the wire, and a game's pieces",
     ("protocol/*", "tournament"): "the folder that does not belong to a game",
+    ("harness/cli/options.py", "token"): "a word of the command line, in its library",
     ("harness/opponents/*", "AIBG"): "a game's name",
     ("harness/opponents/*", "Arena"): "a game's name",
     ("harness/opponents/*", "token"): "a game's pieces",

@@ -50,8 +50,6 @@ KEPT_SETTING = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 """How the variables are called, or begin, with which a user gives git settings."""
 FETCH = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-gc")
 PUSH = ("push", "--quiet", "--no-follow-tags", "--no-signed", "--recurse-submodules=no", "--no-verify")
-RAW = "* -text -ident -filter -working-tree-encoding\n"
-"""For `info/attributes` of a repository: git writes every file as it is in the commit."""
 
 
 def program() -> str:
