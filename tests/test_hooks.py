@@ -146,7 +146,6 @@ ALLOWED = {
     ("harness/common/git.py", "HTTP"): "git's own settings",
     ("harness/common/git.py", "prompt"): "git's own settings",
     ("harness/common/output.py", "token"): "a function of Python's",
-    ("harness/check/attacks.py", "token"): "a function of Python's",
     ("harness/cli/command_line.py", "token"): "a class of cyclopts",
     ("harness/cli/help.py", "token"): "a class of cyclopts",
     ("harness/cli/person.py", "prompt"): "that of a terminal",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from accounts import ORDINARY, as_account, environment, ordinary_python
+from accounts import ORDINARY, as_account, environment, ordinary_python, shared_cache
 from modules import module, saved
 from msgspec.structs import replace
 from needs import for_root
@@ -299,9 +299,9 @@ def test_our_process_returns_to_its_control_group_after_the_run(delegated: tuple
     folder, controllers = delegated
     command = ["sh", "-c", 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"', "sh", str(folder)]
     command += as_account(ORDINARY, ordinary_python(), "-c", ENTERS, str(folder), controllers)
-    done = subprocess.run(
-        command, env=environment(PATH=os.defpath, HOME="/nonexistent"), capture_output=True, text=True, timeout=100
-    )
+    with shared_cache() as cache:
+        env = environment(PATH=os.defpath, HOME="/nonexistent", XDG_CACHE_HOME=cache)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     group = f"/{folder.name}"
     before, inside, outside, *again = done.stdout.splitlines()
