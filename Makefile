@@ -29,9 +29,10 @@ view: $(CORE)
 	$(PIP) --editable '.[web]'
 	$(BIN)/referee view
 
-# Runs every test that can fail because of a change.
+# Runs every test that can fail because of a change. `make test ADDON=ladder` runs an add-on's tests, or of several in
+# quotes, and `make test WHAT=protocol` those of a folder of tests/.
 test: $(READY) toolchains
-	$(BIN)/pytest -m "not nightly" $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m "not nightly" $(WORKERS) $(ARGS) $(addprefix tests/addons/,$(ADDON)) $(addprefix tests/,$(WHAT))
 
 # Runs every test, each night and before a release.
 test-all: $(READY) toolchains

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -16,13 +15,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+from children import children
 from hypothesis import settings
 from needs import named_in, skip_without
 from scripted import Arena
 
 from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe, probed
-from referee.harness.isolation.supervisor import CHILDREN_FILES
 from referee.harness.languages import toolchains
 
 # Without bytecode on disk, each of the thousands of interpreters that tests start would compile the referee again.
@@ -35,7 +34,7 @@ own = str(Path(sys.executable).parent)
 os.environ["PATH"] = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if each != own)
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
-pytest_plugins = ["browsers", "cpu_times"]
+pytest_plugins = ["browsers", "cpu_times", "leaks"]
 
 # An example has no deadline: how long it takes depends on what else the machine does.
 settings.register_profile("usual", settings(), deadline=None)
@@ -185,35 +184,14 @@ def viewer() -> None:
         subprocess.run(["make", "--silent", "viewer"], cwd=root, check=True, timeout=250)
 
 
-def _children() -> set[int]:
-    """Returns our child processes, zombies included. psutil reads every process of the machine for that, in 2 ms."""
-    if not CHILDREN_FILES:
-        return {child.pid for child in psutil.Process().children()}
-    found: set[int] = set()
-    for task in os.listdir("/proc/self/task"):
-        with suppress(FileNotFoundError):  # a thread that has just ended
-            found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
-    return found
-
-
-@pytest.fixture(autouse=True)
-def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Warns of a test that left a process behind."""
-    before = _children()
-    yield
-    for pid in _children() - before:
-        with suppress(psutil.NoSuchProcess):
-            warnings.warn(f"{request.node.nodeid} left {psutil.Process(pid)}", stacklevel=1)
-
-
 @pytest.fixture
 def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """A folder for matches. The scratch folders of their bots are inside, which identifies their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.syspath_prepend(str(SITE))
-    others = _children()
+    others = children()
     yield Arena(tmp_path)
-    for pid in _children() - others:
+    for pid in children() - others:
         with suppress(psutil.Error):
             child = psutil.Process(pid)
             child.kill()  # processes of a failed test must not fail the next test

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from borrowed import environment
-from pulled_out import ADDONS, pull_out
+from pulled_out import pull_out
 
 from referee.harness.addons import Command
+from referee.tools.changed_addons import ADDONS
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
 QUICK = "not slow and not kits and not nightly and not alone"

@@ -9,24 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-ADDONS = sorted(file.parent.name for file in ROOT.glob("addons/*/addon.py"))
-
-
-def needing(addon: str) -> set[str]:
-    """Returns the add-on and those that need it, directly or not."""
-    gone = {addon}
-    while more := {each for each in ADDONS if gone & set(_needs(each))} - gone:
-        gone |= more
-    return gone
-
-
-def _needs(addon: str) -> tuple[str, ...]:
-    needs: tuple[str, ...] = import_module(f"referee.addons.{addon}.addon").NEEDS
-    return needs
+from referee.tools.changed_addons import ROOT, needing
 
 
 def pull_out(addon: str, folder: Path) -> set[str]:

@@ -1,0 +1,47 @@
+"""A pytest plugin that fails a test which leaves a process or an open file behind."""
+
+import gc
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+
+import psutil
+import pytest
+from children import children
+
+PATIENCE_S = 5.0
+"""How long what a test has ended may take to go."""
+OURS = re.compile(r"/builds/\w+/used$")
+"""What a process keeps open until it ends: a build that it uses is not removed meanwhile."""
+
+
+def _open_files() -> Counter[str]:
+    """Returns the files, pipes and sockets that this process has open."""
+    found: Counter[str] = Counter()
+    for number in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
+        with suppress(FileNotFoundError):  # the descriptor of this listing
+            name = os.readlink(f"/proc/self/fd/{number}").removesuffix(" (deleted)")
+            found[name] += not OURS.search(name)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that left a process or an open file behind."""
+    processes, files = children(), _open_files()
+    yield
+    until = time.monotonic() + PATIENCE_S
+    while left := [_named(pid) for pid in children() - processes] + [*_open_files() - files]:
+        if time.monotonic() > until:
+            pytest.fail(f"the test has left behind: {', '.join(left)}")
+        gc.collect()  # closes what is in a cycle of references
+        time.sleep(0.02)
+
+
+def _named(pid: int) -> str:
+    with suppress(psutil.Error):
+        return " ".join(psutil.Process(pid).cmdline())[:200] or f"a zombie, {pid}"
+    return f"process {pid}, which has ended"
