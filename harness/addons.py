@@ -7,10 +7,11 @@ slow.
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import pluggy
@@ -30,8 +31,8 @@ GROUP = "referee"
 FOLDERS = "referee.addons"
 CORE = ("referee.harness.programs.kinds", "referee.harness.seats.kinds")
 """The modules with the harness's own kinds."""
-AT_ONCE = ("kinds", "commands")
-"""The hooks that every command asks: an add-on whose own fail is left out."""
+MARK = "referee_impl"
+"""The attribute by which pluggy knows a function as a hook."""
 hook = pluggy.HookimplMarker("referee")
 _spec = pluggy.HookspecMarker("referee")
 
@@ -125,16 +126,40 @@ def hooks() -> Hooks:
         manager.register(import_module(name), name)
     for entry in entry_points(group=GROUP):
         try:
-            addon = entry.load()
-            for name in AT_ONCE:
-                list(getattr(addon, name, tuple)())
-            manager.register(addon, entry.name)
+            manager.register(_guarded(entry.name, entry.load()), entry.name)
             manager.check_pending()
         except Exception as error:  # a package of a stranger may raise anything
             manager.unregister(name=entry.name)
-            why = " ".join(f"{type(error).__name__}: {error}".split())
-            sys.stderr.write(f"referee: the add-on {entry.name} is left out: {why}\n")
+            _leave_out(f"the add-on {entry.name}", error)
     return cast(Hooks, manager.hook)
+
+
+def _guarded(name: str, addon: object) -> SimpleNamespace:
+    """Returns a stranger's hooks so that one that fails adds nothing, and a line says why."""
+
+    def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*values: Any) -> Any:
+            try:
+                made = function(*values)
+                return [*made] if isinstance(made, Iterator) else made
+            except Exception as error:
+                _leave_out(f"what the add-on {name} adds by {function.__name__}", error)
+
+        return call
+
+    found = {each: getattr(addon, each) for each in dir(addon)}
+    return SimpleNamespace(**{each: guarded(made) for each, made in found.items() if hasattr(made, MARK)})
+
+
+def _leave_out(what: str, error: Exception) -> None:
+    why = " ".join(f"{type(error).__name__}: {error}".split())
+    _say_once(f"referee: {what} is left out: {why}\n")
+
+
+@cache
+def _say_once(line: str) -> None:
+    sys.stderr.write(line)
 
 
 def own() -> list[str]:

@@ -82,10 +82,21 @@ def test_the_version_loads_few_modules() -> None:
     assert int(done.stdout.split()[-1]) <= 60
 
 
+HOOK = "from referee.harness.addons import hook\n@hook\n"
 BROKEN = {
-    "does not import": ("raise RuntimeError('no luck')", "RuntimeError: no luck"),
-    "fails at a hook": ("def kinds():\n    raise ValueError('no kind')", "ValueError: no kind"),
-    "names no hook": ("from referee.harness.addons import hook\n@hook\ndef nonsense(): ...", "nonsense"),
+    "does not import": ("raise RuntimeError('no luck')", "the add-on strange is left out: RuntimeError: no luck"),
+    "names no hook": (f"{HOOK}def nonsense(): ...", "the add-on strange is left out: PluginValidationError"),
+    **{
+        f"fails at {name}": (
+            f"{HOOK}def {name}(): raise ValueError('no kind')",
+            f"what the add-on strange adds by {name} is left out: ValueError: no kind",
+        )
+        for name in ("kinds", "commands", "measures", "options", "series")
+    },
+    "fails on the way": (
+        f"{HOOK}def commands():\n    yield from ()\n    raise ValueError('no word')",
+        "what the add-on strange adds by commands is left out: ValueError: no word",
+    ),
 }
 
 
@@ -108,7 +119,7 @@ def test_a_broken_add_on_is_named_in_a_line_and_left_out(stranger: Path, name: s
     done = subprocess.run([*command, "--replay", "none"], capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
     (line,) = [each for each in done.stderr.splitlines() if "strange" in each]
-    assert line.startswith("referee: the add-on strange is left out: ") and why in line
+    assert line.startswith(f"referee: {why}")
 
 
 WORDS = {word: folder for folder in FOLDERS for word in import_module(f"referee.addons.{folder}.addon").WORDS}
