@@ -20,7 +20,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from msgspec import Struct
 
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.output import write_whole
 from referee.harness.common.paths import read_limited
 
@@ -84,7 +84,7 @@ def add_user(path: Path, name: str, role: Role, password: str) -> None:
     try:
         write_whole(path, text, 0o600)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
 
 
 def read_secret(path: Path | None) -> bytes:
@@ -104,7 +104,7 @@ def _read_private(path: Path, why: str) -> bytes:
             raise UsageError(f"{path} {why} and others can read it: chmod 600 {path}")
         return read_limited(path)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: {reason(error)}") from error
 
 
 class Gatekeeper:

@@ -17,7 +17,7 @@ from pathlib import Path
 from referee.addons.host.store import FILE
 from referee.addons.tournament.inbox import INBOX
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN
-from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.output import whole_file
 
 ORDER = (INBOX, PLAN, BOTS, LINES, PACKS)
@@ -84,7 +84,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str) -> None:
     except OSError as error:
         if path.is_symlink():
             return
-        raise RunError(f"{path} cannot be read: {error.strerror}") from error
+        raise RunError(f"{path} cannot be read: {reason(error)}") from error
     with open(descriptor, "rb") as source:
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode):

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.programs import archive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.build import BOT_FILE
@@ -234,7 +234,7 @@ def _zip(folder: Path, to: IO[bytes]) -> list[str]:
         content = msgspec.structs.replace(content, files=kept)
         pack(name, content, whole.relative_to(content.folder.resolve()).as_posix(), to)
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{folder}: cannot be read: {reason(error)}") from error
     never = {entry.name for entry in os.scandir(content.folder) if entry.name in archive.LEFT_OUT - {"__pycache__"}}
     return sorted(never | {str(place) for place in places.values() if place is not None})
 

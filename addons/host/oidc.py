@@ -27,7 +27,7 @@ from msgspec import Struct
 from referee.addons.host.teams import NAME_LETTERS, Account
 from referee.addons.web.guard import new_token
 from referee.harness.common import toml
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.harness.programs.entrant import shown_name
 
@@ -111,7 +111,7 @@ def read_settings(file: Path) -> Settings:
     try:
         read = toml.read_as(read_limited(file, 1 << 20).decode(), Settings)
     except OSError as error:
-        raise UsageError(f"--sign-in {file}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"--sign-in {file}: cannot be read: {reason(error)}") from error
     except ValueError as error:
         raise UsageError(f"--sign-in {file}: {error}") from error
     parts = urlsplit(read.issuer)

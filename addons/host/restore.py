@@ -25,7 +25,7 @@ from referee.addons.tournament.intake.record import REPORTS
 from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.store.bot_archives import check_travel
 from referee.addons.tournament.store.ledger import BOTS, LINES, PACKS, PLAN, RULES
-from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.kept_rules import kept_rules
 from referee.harness.common.paths import make_folder, open_file, opener
 from referee.harness.isolation.plan import Isolation
@@ -98,7 +98,7 @@ def _unpack(file: Path, to: Path, trust: bool) -> tuple[int, list[str]]:
     except Refused as error:
         raise UsageError(f"{file} is no backup of a contest: {error}") from error
     except OSError as error:
-        raise RunError(f"{file}: {error.strerror or error}") from error
+        raise RunError(f"{file}: {reason(error)}") from error
     except BROKEN as error:
         raise UsageError(f"{file} is no backup of a contest, or damaged: {error}") from error
     if not (to / FILE).is_file() or not (to / PLAN).is_file():

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.harness.common.errors import UsageError, writing
+from referee.harness.common.errors import UsageError, reason, writing
 from referee.harness.common.installed import extra_command
 from referee.harness.common.paths import read_limited
 
@@ -78,7 +78,7 @@ def own_key(runner: str, make: bool = False) -> SigningKey:
     try:
         return _decoded(read_limited(path, 1000), str(path))
     except OSError as error:
-        raise UsageError(f"{path}: no secret key of the runner {runner}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: no secret key of the runner {runner}: {reason(error)}") from error
 
 
 def _decoded(text: bytes, place: str) -> SigningKey:

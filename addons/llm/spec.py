@@ -22,7 +22,7 @@ from msgspec import Struct
 from referee.addons.llm.kind import MODEL
 from referee.addons.llm.settings import Model, ModelSettings
 from referee.games.game import Game
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import HOME, expanded, game_file, read_limited
 from referee.harness.programs import adapter_options
 from referee.harness.programs.entrant import Entrant, Parsed
@@ -143,7 +143,7 @@ def _prompt(text: str) -> str:
         if is_template(content):
             Environment(autoescape=True).parse(content)
     except OSError as error:
-        raise UsageError(f"--prompt {text}: {error.strerror or error}") from None
+        raise UsageError(f"--prompt {text}: {reason(error)}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--prompt {text}: is not UTF-8") from None
     except TemplateSyntaxError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from referee.addons.wasm import runner
 from referee.addons.wasm.kind import MODULE
 from referee.games.contract import Player
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.measures import measured
 from referee.harness.programs import archive
 from referee.harness.programs.build_process import BuildContext
@@ -27,7 +27,7 @@ def keep_modules(replay: Replay) -> None:
         try:
             kept.write_bytes(module.read_bytes())
         except OSError as error:
-            raise RunError(f"the module {module} cannot be kept at {kept}: {error.strerror}") from error
+            raise RunError(f"the module {module} cannot be kept at {kept}: {reason(error)}") from error
 
 
 def found_modules(replay: Replay) -> dict[Player, Path]:

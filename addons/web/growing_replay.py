@@ -12,7 +12,7 @@ from referee.addons.web.page import Closing, ViewerLines, encoded
 from referee.addons.web.replay_list import ReplaySource
 from referee.addons.web.viewer_frames import Eyes
 from referee.games.contract import State
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.match.bell import Bell
 from referee.harness.replay.formats.originals import read_record
 from referee.harness.replay.reader import MAX_BYTES
@@ -79,7 +79,7 @@ class FollowedReplay:
             except UsageError as error:
                 self.lines.append(encoded(Closing(str(error))))
             except OSError as error:
-                self.lines.append(encoded(Closing(f"cannot read the replay: {error.strerror or error}")))
+                self.lines.append(encoded(Closing(f"cannot read the replay: {reason(error)}")))
             self.over = True
             self._bell.ring()
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from referee.games.contract import Result
 from referee.games.ending import reason_in_words
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.known_games import find_game
 from referee.harness.replay import fault_report
 from referee.harness.replay.formats.originals import Format, format_of, read_record
@@ -333,7 +333,7 @@ def replay_list(path: Path) -> ReplayList:
         with open_replay(path) as file:
             first = file.readline(MAX_LINE_BYTES)
     except OSError as error:
-        raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"the replay {path} cannot be read: {reason(error)}") from error
     if first.endswith(b"\n"):
         read_record(path, first)
     return FileList(path)

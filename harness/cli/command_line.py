@@ -43,7 +43,7 @@ from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.standard_streams import discard, prepare, writing
-from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError, first_of
+from referee.harness.common.errors import NoRoom, NotIsolated, NotTested, RunError, UsageError, first_of, reason
 from referee.harness.common.installed import version
 from referee.harness.common.paths import expanded
 from referee.harness.isolation.self_protection import (
@@ -241,7 +241,7 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
         if failure := first_of(error, kind):
             return str(failure) + _other_place(str(failure), words), code
     if failed and (path := _typed_path(failed.filename, words)):
-        return f"{short([path], MOST_OF_A_PATH)[0]}: {failed.strerror}", USAGE
+        return f"{short([path], MOST_OF_A_PATH)[0]}: {reason(failed)}", USAGE
     return None
 
 

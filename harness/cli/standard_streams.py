@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 import trio
 
-from referee.harness.common.errors import RunError
+from referee.harness.common.errors import RunError, reason
 
 READ_BYTES = 1 << 16
 
@@ -70,7 +70,7 @@ def writing(ignore_errors: bool = False) -> Iterator[None]:
         if ignore_errors:
             return
         discard()
-        raise RunError(f"standard output cannot be written: {error.strerror or error}") from error
+        raise RunError(f"standard output cannot be written: {reason(error)}") from error
 
 
 async def read_input() -> bytes:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from referee.games.contract import Player, Result
 from referee.games.dice import Dice
 from referee.games.game import Game, TimeControl
-from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.installed import extra_command
 from referee.harness.common.paths import read_limited, replace_file
 
@@ -221,7 +221,7 @@ def _read(path: Path) -> bytes:
             raise OSError("it is no file")
         return read_limited(path, MOST_BYTES)
     except OSError as error:
-        raise UsageError(f"--openings {path}: {error.strerror or error}") from error
+        raise UsageError(f"--openings {path}: {reason(error)}") from error
     except ValueError as error:  # a NUL in the name
         raise UsageError(f"--openings {path}: {error}") from error
 

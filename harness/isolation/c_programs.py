@@ -10,6 +10,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from referee.harness.common.errors import reason
 from referee.harness.common.paths import NOEXEC, cache_folder, forbids_programs
 from referee.harness.isolation.self_protection import children_waited_for
 
@@ -54,7 +55,7 @@ def compiled(source: Path, name: str, *options: Sequence[str]) -> Path:
                 made.chmod(0o755)
                 return made.replace(program)
     except OSError as error:
-        raise OSError(f"the cache {folder} cannot be written ({error.strerror})") from error
+        raise OSError(f"the cache {folder} cannot be written ({reason(error)})") from error
     if is_closed:
         raise OSError(f"the cache {folder} {NOEXEC}")
     raise OSError("no C compiler that works")

@@ -25,7 +25,7 @@ from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.games.game import Game
 from referee.harness.common import git
-from referee.harness.common.errors import RunError, UsageError
+from referee.harness.common.errors import RunError, UsageError, reason
 from referee.harness.common.installed import NAME, installed, origin, pinned, requirements, version
 from referee.harness.common.paths import HOME, KITS, game_file
 from referee.harness.isolation.visible_paths import is_inside
@@ -175,7 +175,7 @@ def write_files(folder: Path, files: Mapping[Path, bytes]) -> None:
                     path.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
+        raise RunError(f"{folder} cannot be written: {reason(error)}") from error
 
 
 def first_match(game: Game, bot: str) -> str:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from referee.harness.common.errors import RunError
+from referee.harness.common.errors import RunError, reason
 
 NICENESS = 10
 """Of a check for which no core is spare: it gets a tenth of a core that a game wants, too."""
@@ -107,7 +107,7 @@ def run_folder() -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
     except OSError as error:
-        raise RunError(f"{folder} cannot be made: {error.strerror}") from error
+        raise RunError(f"{folder} cannot be made: {reason(error)}") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise RunError(
             f"{folder} does not belong to this user; remove it, or set XDG_RUNTIME_DIR to a folder that does"

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from referee.harness.common.errors import RunError
+from referee.harness.common.errors import RunError, reason
 from referee.harness.common.paths import cache_folder
 from referee.harness.isolation.removal import remove
 
@@ -159,7 +159,7 @@ def _writing() -> Iterator[None]:
 
 def unwritable(failure: str, folder: Path, error: OSError) -> RunError:
     """Returns the error for a cache folder that cannot be written; `failure` says what failed because of that."""
-    return RunError(f"{failure}: the cache {folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME")
+    return RunError(f"{failure}: the cache {folder} cannot be written ({reason(error)}); set XDG_CACHE_HOME")
 
 
 def made_in(home: Path) -> Path | None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from referee.harness.common.errors import reason
 from referee.harness.common.walk import entries_below
 from referee.protocol.text import mebibytes
 
@@ -53,7 +54,7 @@ class Room:
                 if is_deep and stat.S_ISDIR(status.st_mode):
                     return f"made more than {MOST_DEPTH} folders inside of each other"
         except OSError as error:
-            return f"made a folder that cannot be read ({error.strerror})"
+            return f"made a folder that cannot be read ({reason(error)})"
         return ""
 
     def _entries(self) -> Iterator[tuple[bool, os.stat_result]]:

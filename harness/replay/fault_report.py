@@ -23,7 +23,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.harness.common import rules
-from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.installed import version
 from referee.harness.common.measures import measures
 from referee.harness.common.paths import read_limited
@@ -112,7 +112,7 @@ def remove_fault_reports(replay: Path, seats: int) -> None:
                     (folder / each).unlink(missing_ok=True)
                 folder.rmdir()
             except OSError as error:
-                raise RunError(f"the fault report {folder} cannot be removed: {error.strerror}") from error
+                raise RunError(f"the fault report {folder} cannot be removed: {reason(error)}") from error
 
 
 def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> None:
@@ -145,7 +145,7 @@ def read(folder: Path) -> FaultDetails:
     try:
         details: FaultDetails = msgspec.json.decode(read_limited(folder / DETAILS, MAX_BYTES), type=FaultDetails)
     except OSError as error:
-        raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: {DETAILS}") from error
+        raise UsageError(f"{folder} is not a fault report: {reason(error)}: {DETAILS}") from error
     except UNDECODABLE as error:
         raise UsageError(f"{folder / DETAILS} is not that of a fault report: {error}") from error
     if details.bundle != REPORT_VERSION:

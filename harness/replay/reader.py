@@ -12,7 +12,7 @@ import msgspec
 from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.known_games import find_game, not_here
 from referee.harness.common.measures import Record, measured, member_names
 from referee.harness.common.paths import open_file
@@ -85,7 +85,7 @@ class Replay:
         try:
             content = read_content(path) if content is None else content
         except OSError as error:
-            raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
+            raise UsageError(f"the replay {path} cannot be read: {reason(error)}") from error
         self.lines = content.splitlines()
         self._ends_a_line = content.endswith(b"\n")
         if not self.lines:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves
+from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves, reason
 from referee.harness.common.measures import names_in_full
 from referee.harness.common.paths import REPLAYS
 from referee.harness.common.records import Cost
@@ -299,7 +299,7 @@ def _why(error: BaseException) -> str:
 
 def _unwritable(path: Path, error: OSError) -> RunError:
     known = {ENXIO: "it is a pipe that nobody reads", EAGAIN: "another match is writing it"}
-    why = known.get(error.errno or 0) or error.strerror or error
+    why = known.get(error.errno or 0) or reason(error)
     return RunError(f"the replay {path} cannot be written: {why}")
 
 

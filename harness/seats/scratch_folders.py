@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from referee.harness.common.errors import RunError
+from referee.harness.common.errors import RunError, reason
 from referee.harness.isolation.removal import remove
 
 MAX_KEPT = 8
@@ -78,7 +78,7 @@ def scratch_folder() -> Iterator[Path]:
     try:
         folder = tempfile.mkdtemp(prefix="referee-")
     except OSError as error:
-        raise RunError(f"no temporary folder can be made: {error.strerror or error}; set TMPDIR to one") from error
+        raise RunError(f"no temporary folder can be made: {reason(error)}; set TMPDIR to one") from error
     try:
         yield Path(folder)
     finally:

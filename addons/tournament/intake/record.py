@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.tournament.plan import Entry
-from referee.harness.common.errors import RunError, writing
+from referee.harness.common.errors import RunError, reason, writing
 from referee.harness.common.paths import replace_file
 
 FILE, REPORTS = "submissions.json", "reports"
@@ -56,6 +56,6 @@ def read_record(folder: Path) -> Record | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RunError(f"{path} cannot be read: {reason(error)}") from error
     except msgspec.MsgspecError as error:
         raise RunError(f"{path} is damaged: {error}") from error

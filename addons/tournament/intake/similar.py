@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.store.bot_archives import archive_path, is_whole
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import KITS
 
 GRAM = 12
@@ -200,7 +200,7 @@ def _of_starter(starter: Path) -> Set[int]:
     try:
         found = _of_files(starter)
     except OSError as error:
-        raise UsageError(f"--starter {starter}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"--starter {starter}: cannot be read: {reason(error)}") from error
     if not found:
         raise UsageError(f"--starter {starter}: there is no code in it; expected a file or folder with source files")
     return found

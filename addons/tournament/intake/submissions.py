@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.addons.tournament.intake.layouts import ZIP, named, remedy, same, shown, without_suffix
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.harness.programs.archive import LEFT_OUT
 from referee.harness.programs.bot_file import read_bot_file
@@ -167,7 +167,7 @@ def _listing(folder: Path, most: int) -> list[Path] | None:
         with os.scandir(folder) as entries:
             paths = [folder / entry.name for entry in islice(entries, most + 1)]
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise UsageError(f"{folder}: cannot be read: {reason(error)}") from error
     return None if len(paths) > most else sorted(paths)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from referee.addons.tournament.reports.class_list import BOM, table
-from referee.harness.common.errors import RunError, writing
+from referee.harness.common.errors import RunError, reason, writing
 
 SECRET = ".page-secret"
 """The file in the tournament's folder from which all links follow. Only its owner can read it."""
@@ -33,7 +33,7 @@ def secret(folder: Path) -> bytes:
         os.chmod(file, 0o600)
         return file.read_bytes()
     except OSError as error:
-        raise RunError(f"{file} cannot be kept: {error.strerror}") from error
+        raise RunError(f"{file} cannot be kept: {reason(error)}") from error
 
 
 def token(secret: bytes, name: str) -> str:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from referee.addons.tournament.plan import free
 from referee.addons.tournament.reports.people import decoded, is_address, people
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.paths import read_limited
 from referee.protocol.text import printable
 
@@ -74,7 +74,7 @@ def read_class_list(path: Path) -> tuple[ClassList, list[str]]:
         text, doubts = decoded(read_limited(path))
         found = people(text)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{path}: cannot be read: {reason(error)}") from error
     except (UsageError, ValueError) as error:  # a NUL in the name is a ValueError
         raise UsageError(f"{path}: {error}") from error
     columns, persons = found.header, found.rows

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from referee.harness.common.errors import RunError, UsageError, writing
+from referee.harness.common.errors import RunError, UsageError, reason, writing
 from referee.harness.common.measures import in_standings
 from referee.harness.common.paths import make_folder, opener, replace_file
 from referee.harness.process.machine_effects import MachineEffects
@@ -211,7 +211,7 @@ class Ledger:
             except FileExistsError:
                 continue
             except OSError as error:
-                raise RunError(f"{file} cannot be written: {error.strerror}") from error
+                raise RunError(f"{file} cannot be written: {reason(error)}") from error
             return file
         raise RunError(f"{self.folder / LINES} already has a thousand files of this second; start again a second later")
 

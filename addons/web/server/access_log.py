@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 
 FLUSH_S = 0.5
 BUFFERED_LINES = 50_000
@@ -72,7 +72,7 @@ class AccessLog:
         except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
-                log.warning("%s: %s; requests are not logged meanwhile", self.path, error.strerror or error)
+                log.warning("%s: %s; requests are not logged meanwhile", self.path, reason(error))
 
 
 def check_log(path: Path) -> None:
@@ -80,7 +80,7 @@ def check_log(path: Path) -> None:
     try:
         open_log(str(path)).close()
     except OSError as error:
-        raise UsageError(f"cannot write the access log {path}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write the access log {path}: {reason(error)}") from error
 
 
 def open_log(path: str) -> IO[str]:

@@ -4,7 +4,7 @@ import socket
 
 from msgspec import Struct
 
-from referee.harness.common.errors import UsageError
+from referee.harness.common.errors import UsageError, reason
 
 OPEN_FILES = 8192
 """The file descriptors that a server needs for its connections."""
@@ -35,7 +35,7 @@ def listen(host: str, port: int = 0) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=1000)
     except OSError as error:
-        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        raise UsageError(f"cannot listen on {host}:{port}: {reason(error)}") from error
     except OverflowError as error:
         raise UsageError(f"cannot listen on port {port}: expected 0 to 65535") from error
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

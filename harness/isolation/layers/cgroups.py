@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from referee.harness.common.errors import reason
 from referee.harness.isolation.removal import remove_group
 from referee.harness.isolation.shared_block import shared
 
@@ -331,7 +332,7 @@ def find() -> tuple[Groups, dict[str, str]]:
                 _make([hierarchy], GroupLimits(64 << 20, 64)).remove()
                 usable.append(hierarchy)
             except OSError as error:
-                missing |= dict.fromkeys(hierarchy.controllers, f"{base}: {error.strerror}")
+                missing |= dict.fromkeys(hierarchy.controllers, f"{base}: {reason(error)}")
     groups = Groups(tuple(usable))
     absent = "no hierarchy with this controller is mounted"
     return groups, {name: missing.get(name, absent) for name in ("memory", "pids", "cpu") if not groups.has(name)}
