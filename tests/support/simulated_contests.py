@@ -10,7 +10,6 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import mean
 from tempfile import TemporaryDirectory
 
 import trio
@@ -100,12 +99,12 @@ def kendall(one: Sequence[float], two: Sequence[float]) -> float:
     return sum(math.copysign(1, (one[a] - one[b]) * (two[a] - two[b])) for a, b in pairs) / len(pairs)
 
 
-def taus(name: str, bots: int, seed: int, most: int) -> Iterator[tuple[int, float]]:
-    """Plays a format. Yields games a bot and tau."""
+def taus(name: str, bots: int, seed: int, most: int, step: int = STEP) -> Iterator[tuple[int, float]]:
+    """Plays a format. Yields games a bot and tau after each step."""
     contest, now_s = Contest(bots, seed), 0.0
     schedule = COMPARED[name](Field(bots, games=0 if name == "ladder" else 2, seed=seed, rounds=most // 2), contest)
     playing: list[tuple[float, int, ScheduledGame, float]] = []
-    mark = STEP
+    mark = step
     number = 0
     while mark <= most:
         game = next(schedule) if len(playing) < WORKERS else None
@@ -118,16 +117,7 @@ def taus(name: str, bots: int, seed: int, most: int) -> Iterator[tuple[int, floa
         contest.end(ended, length_s)
         if 2 * len(contest.outcomes) >= mark * bots:
             yield mark, contest.tau()
-            mark += STEP
-
-
-def curve(name: str, bots: int, runs: int, most: int) -> dict[int, float]:
-    """Returns the mean of tau by games a bot."""
-    found = defaultdict[int, list[float]](list)
-    for seed in range(runs):
-        for games, tau in taus(name, bots, seed, most):
-            found[games].append(tau)
-    return {games: mean(values) for games, values in found.items()}
+            mark += step
 
 
 def busy(workers: int = 64, bots: int = 10, hours: float = 2.0) -> float:
