@@ -55,7 +55,7 @@ def test_ratings_add_up_to_zero_and_a_tie_is_half_a_win() -> None:
     assert fitted(tally) == pytest.approx([0, 0, 0], abs=1e-6)
 
 
-@pytest.mark.parametrize("groups", [1, 20_440, 41_707, 1_000_000, 1_000_000_000])
+@pytest.mark.parametrize("groups", [1, 41_707, 1_000_000_000])
 def test_a_bot_that_won_any_number_of_games_has_a_finite_rating(groups: int) -> None:
     """The wins pull the rating up as much as half a loss to an average bot pulls it down."""
     winner, loser = rate(2, {((A, B, 2.0, 2),): Weight(groups, groups, groups)}, draws=0)
@@ -77,40 +77,12 @@ def test_each_part_that_games_connect_is_rated_as_if_it_were_alone() -> None:
     assert all(each.p_first is not None for each in alone[0][:2])
 
 
-def test_common_rivals_connect_bots_that_never_met() -> None:
-    """a and c never met; both played b."""
-    tally = Tally(3)
-    for _ in range(200):
-        for there, back in ((WON, WON), (WON, WON), (WON, WON), (LOST, LOST)):
-            add(tally, pair(A, B, there, back))
-            add(tally, pair(B, C, there, back))
-    found = fitted(tally)
-    assert found[A] - found[C] == pytest.approx(2 * elo(0.75), abs=1)
-
-
-def test_four_seats_count_every_rival_finished_ahead_of() -> None:
-    """d is last in every game, the others take turns."""
-    tally = Tally(4)
-    for _ in range(50):
-        for ranks in ((1, 2, 3, 4), (2, 3, 1, 4), (3, 1, 2, 4)):
-            add(tally, [Game((A, B, C, D), ranks)])
-    found = fitted(tally)
-    assert found[:3] == pytest.approx([found[A]] * 3, abs=1e-6)
-    # half a win of the prior against 450 lost pairs, so that the distance is finite, and far
-    assert 600 < found[A] - found[D] < 2000
-
-
 def test_a_bot_against_itself_changes_no_rating() -> None:
     tally = Tally(2)
     add(tally, pair(A, B, WON, DRAWN))
     before = fitted(tally)
     add(tally, [Game((A, A), WON)])
     assert fitted(tally) == before
-
-
-def test_ratings_without_games() -> None:
-    for rating in ratings(Tally(3), draws=100):
-        assert (rating.elo.value, rating.elo.low, rating.elo.high, rating.note) == (0, None, None, "no information")
 
 
 def test_the_order_of_games_changes_no_digit_of_a_rating() -> None:
@@ -137,15 +109,9 @@ def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
         for there, back in ((WON, WON), (LOST, LOST), (WON, WON), (WON, LOST)) * 5:
             add(tally, pair(A, B, there, back))
         fields.append(ratings(tally, draws=1000))
-    assert fields[1][:2] == fields[0]
-    assert (fields[1][2].elo.low, fields[1][2].p_first, fields[1][2].note) == (None, None, "no information")
-
-
-def test_a_long_tournament_finds_the_true_ratings() -> None:
-    luck = random.Random(1)
-    strengths = field(luck, 12)
-    found = fitted(tournament(luck, strengths, seats=4, groups=1500, shared=0.3))
-    assert found == pytest.approx([in_elo(strength) for strength in strengths], abs=20)
+    assert fields[1][:2] == fields[0] and fields[1][2].p_first is None
+    for rating in (fields[1][2], *ratings(Tally(3), draws=100)):  # the last three without any game
+        assert (rating.elo.value, rating.elo.low, rating.elo.high, rating.note) == (0, None, None, "no information")
 
 
 # What does not depend on this code.
@@ -191,7 +157,7 @@ def test_choix_finds_the_same_ratings() -> None:
     """Only if choix is installed: it needs scipy, which is larger than all other test dependencies."""
     luck = random.Random(5)
     strengths, tally, beaten = field(luck, 6), Tally(6), []
-    for _ in range(3000):
+    for _ in range(1000):
         games = seed_group(luck, strengths, luck.sample(range(6), 2), shared=0.5)
         add(tally, games)
         beaten += [(game.bots[game.ranks.index(1)], game.bots[game.ranks.index(2)]) for game in games]
@@ -207,7 +173,7 @@ def test_openskill_ranks_the_bots_in_the_same_order() -> None:
     model = PlackettLuce()
     theirs = [model.rating() for _ in strengths]
     tally = Tally(6)
-    for _ in range(400):
+    for _ in range(200):
         games = seed_group(luck, strengths, luck.sample(range(6), 4), shared=0.0)
         add(tally, games)
         for game in games:
@@ -234,14 +200,13 @@ def coverage(runs: int, bots: int, seats: int, groups: int, shared: float) -> fl
     return 100 * sum(inside) / len(inside)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shared", [0.0, 0.7])
-@pytest.mark.parametrize(("bots", "seats", "groups"), [(2, 2, 60), (4, 4, 60), (6, 2, 150), (8, 4, 60)])
+@pytest.mark.parametrize(("bots", "seats", "groups", "shared"), [(2, 2, 60, 0.0), (6, 2, 150, 0.7), (4, 4, 60, 0.7)])
 def test_95_of_100_intervals_hold_the_true_rating_with_any_shared_luck(
     bots: int, seats: int, groups: int, shared: float
 ) -> None:
-    runs = {2: 3000, 4: 500, 6: 500, 8: 400}[bots]
-    assert 94 <= coverage(runs, bots, seats, groups, shared) <= 96
+    """Few and many bots at two seats, and four seats, where shared luck matters most; about 800 intervals each."""
+    runs = {2: 800, 4: 200, 6: 120}[bots]
+    assert 93 <= coverage(runs, bots, seats, groups, shared) <= 97
 
 
 def test_shared_luck_makes_intervals_wider() -> None:
@@ -268,7 +233,8 @@ def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
     tally = Tally(2)
     for _ in range(5):
         add(tally, pair(A, B, LOST, LOST))
-    first, second = ratings(tally, draws=0)
+    first, second = ratings(tally)
+    assert 0.8 < (second.p_first or 0) < 0.9999, "five wins of five do not make a bot surely the best"
     assert (first.elo.low, second.elo.high) == (-math.inf, math.inf)
     assert (first.note, second.note) == ("few", "few")
     assert first.elo.high is not None and expected(first.elo.high - second.elo.value) == pytest.approx(1 - 0.025**0.2)
@@ -294,13 +260,6 @@ def test_the_chances_to_be_the_best_add_up_and_follow_from_the_seed() -> None:
     assert sum(chance or 0 for chance in found) == pytest.approx(1)
 
 
-def test_equal_bots_are_best_with_equal_chances() -> None:
-    tally = Tally(2)
-    for there, back in ((WON, WON), (LOST, LOST)) * 20:
-        add(tally, pair(A, B, there, back))
-    assert ratings(tally)[0].p_first == pytest.approx(0.5, abs=0.01)
-
-
 def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     """For two bots, it is the chance that the difference is above 0, given the interval's deviation."""
     tally = Tally(2)
@@ -310,13 +269,6 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     assert first.elo.high is not None
     deviations = first.elo.value / ((first.elo.high - first.elo.value) / 1.959964)
     assert first.p_first == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
-
-
-def test_three_wins_of_three_do_not_make_a_bot_surely_the_best() -> None:
-    tally = Tally(2)
-    for _ in range(3):
-        add(tally, pair(A, B, WON, WON))
-    assert 0.8 < (ratings(tally)[0].p_first or 0) < 0.995
 
 
 # Copies and faults.
@@ -348,14 +300,3 @@ def test_faults_cost_rating_but_not_the_rating_without_them() -> None:
     assert tally.faulty == 20
     assert ratings(tally, draws=0)[A].elo.value < -30
     assert ratings(tally, without_faults=True, draws=0)[A].elo.value == pytest.approx(0, abs=1e-6)
-
-
-def test_a_hundred_thousand_games_are_counted_and_rated_in_seconds() -> None:
-    luck = random.Random(8)
-    strengths = field(luck, 30)
-    groups = [seed_group(luck, strengths, luck.sample(range(30), 2), 0.5) for _ in range(2000)]
-    tally = Tally(30)
-    for _ in range(25):
-        for games in groups:
-            add(tally, games)
-    assert len(ratings(tally)) == 30
