@@ -3,31 +3,29 @@
 import random
 from collections import defaultdict
 from fractions import Fraction
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 from contests import drawing_bot, table, tournament
-from test_stages import add, plan, play
+from written_games import add, numbers, plan, play
 
 from referee.addons.tournament.formats.bracket import order_of_seeds
 from referee.addons.tournament.formats.games import Field, ScheduledGame
 from referee.addons.tournament.formats.schedules import drawn_groups, groups_of, round_robin, size_of_round_robin
 from referee.addons.tournament.inbox import Enter, Withdraw, applied
-from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Entry, Plan, checked, identified, number_of_games, read_plan
+from referee.addons.tournament.plan import Entry, Plan, checked, number_of_games, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings, ranked
 from referee.addons.tournament.reports.standings import standings
 from referee.addons.tournament.stage_settings import Stage
-from referee.addons.tournament.stages import begun, scheduled_games
-from referee.addons.tournament.store.reader import Book, LedgerResults
+from referee.addons.tournament.stages import begun
+from referee.addons.tournament.store.reader import Book
 from referee.addons.tournament.ties import Tie
 from referee.games.dice import derive_seed
 from referee.harness.common.errors import UsageError
 
 
-@pytest.mark.parametrize("groups", [2, 3, 4, 7])
-@pytest.mark.parametrize("bots", [14, 16, 25, 40])
+@pytest.mark.parametrize(("groups", "bots"), [(2, 16), (4, 14), (3, 25), (7, 40)])
 def test_each_group_gets_one_bot_of_each_pot_and_keeps_it_when_others_come(groups: int, bots: int) -> None:
     drawn = drawn_groups(range(bots), groups, seed=3)
     assert sorted(bot for group in drawn for bot in group) == [*range(bots)]
@@ -80,7 +78,7 @@ def second_table(cup: Plan, results: dict[tuple[int, int], float]) -> list[set[i
     return [places[key] for key in sorted(places)]
 
 
-@pytest.mark.parametrize(("bots", "count"), [(8, 2), (13, 3), (16, 4), (30, 7)])
+@pytest.mark.parametrize(("bots", "count"), [(8, 2), (13, 3), (30, 7)])
 def test_the_table_is_that_of_a_second_implementation(bots: int, count: int) -> None:
     cup, book, dice = groups(bots, count, ties=()), Book(), random.Random(bots)
     results: dict[tuple[int, int], float] = defaultdict(float)
@@ -104,7 +102,7 @@ def test_the_table_is_that_of_a_second_implementation(bots: int, count: int) -> 
 
 
 @pytest.mark.parametrize(("bots", "count", "go_on"), [(8, 2, 4), (12, 3, 6), (16, 4, 8), (16, 4, 12), (32, 8, 16)])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_bots_of_one_group_do_not_meet_in_the_first_round_of_the_bracket(
     bots: int, count: int, go_on: int, seed: int
 ) -> None:
@@ -125,7 +123,7 @@ def test_bots_of_one_group_do_not_meet_in_the_first_round_of_the_bracket(
 def test_a_team_that_comes_or_goes_changes_no_played_game() -> None:
     cup, book = groups(12, 3, Stage("knockout", 4)), Book()
     assert not play(cup, book, seed=1, most=20)
-    kept = {name: {*games} for name, games in book.line_ups.items()}
+    kept = numbers(book)
     cup = applied(cup, Enter((Entry("late", "", "f" * 64, "@random"),)), lambda: book)
     cup = applied(cup, Withdraw(("bot 3",)), lambda: book)
     assert play(cup, book, seed=1)
@@ -139,7 +137,6 @@ def test_a_team_that_comes_or_goes_changes_no_played_game() -> None:
 @pytest.mark.parametrize(
     ("format", "count", "more", "words"),
     [
-        ("swiss", 2, {}, "groups = 2: swiss with 2 seats does not use it; leave it out, or take round-robin"),
         ("round-robin", 0, {}, "groups = 0: expected 1 or more"),
         ("round-robin", 5, {}, "groups = 5: expected at least 10 bots, 2 each; there are 9"),
         ("round-robin", 2, {"play_off": 1}, "leave the option out"),
@@ -161,8 +158,6 @@ def test_a_later_stage_has_tie_breaks_of_its_own() -> None:
         assert found.ranking.startswith(f"ranked by {rule}")
         assert not any("bots have played" in note for note in found.notes), "the others play no game of this stage"
     for stage, words in (
-        (Stage("knockout", 4, ties=(Tie.WINS,)), "stages: --ties: knockout with 2 seats does not use it"),
-        (Stage("gauntlet", 4), "'gauntlet' cannot follow"),
         (Stage("knockout", 4, groups=2), "stages: groups = 2: knockout with 2 seats does not use it"),
         (Stage("round-robin", 5, groups=3), "expected `bots` from 6 on, 2 in each of its groups"),
     ):
@@ -170,35 +165,22 @@ def test_a_later_stage_has_tie_breaks_of_its_own() -> None:
             plan("swiss", 9, stage)
 
 
-def play_at_four_seats(cup: Plan, book: Book, most: int = 10**6) -> bool:
-    """Plays further games, in which the better bot finishes ahead more often. Returns whether all were played."""
-    results, waiting = LedgerResults(Keys(cup), book), list[ScheduledGame]()
-    for game in chain(scheduled_games(cup, results, ranked), [None]):
-        if game is not None:
-            waiting += [game] if results.get(game) is None else []
-            continue
-        while waiting:
-            if book.count >= most:
-                return False
-            each = waiting.pop(0)
-            luck = random.Random(repr(each))
-            performed = [luck.gauss(bot, 6) for bot in each.seats]
-            add(cup, book, each, tuple(1 + sum(other > own for other in performed) for own in performed))
-    return True
+def at_four_seats(game: ScheduledGame) -> tuple[int, ...]:
+    """Returns the ranks of a game in which the better bot finishes ahead more often."""
+    luck = random.Random(repr(game))
+    performed = [luck.gauss(bot, 6) for bot in game.seats]
+    return tuple(1 + sum(other > own for other in performed) for own in performed)
 
 
 def test_groups_of_four_are_a_knockout_at_four_seats() -> None:
-    entries = identified([Entry(f"bot {n}", "", f"{n:02}" * 32, "@random") for n in range(32)])
     later = [Stage("round-robin", 32 >> n, 4, name=f"round {n}", ties=(), groups=8 >> n) for n in (1, 2)]
     stages = (*later, Stage("round-robin", 4, 8, name="final", ties=()))
-    cup = checked(Plan("aibg5", "round-robin", 1, entries, games=4, seats=4, groups=8, stages=stages))
+    cup = plan("round-robin", 32, *stages, game="aibg5", games=4, seats=4, groups=8)
     book, pieces = Book(), Book()
-    assert play_at_four_seats(cup, book)
-    while not play_at_four_seats(cup, pieces, most=pieces.count + 7):
+    assert play(cup, book, ranks=at_four_seats)
+    while not play(cup, pieces, most=pieces.count + 7, ranks=at_four_seats):
         pass
-    assert {line_up: {*games} for line_up, games in pieces.line_ups.items()} == {
-        line_up: {*games} for line_up, games in book.line_ups.items()
-    }
+    assert numbers(pieces) == numbers(book)
     assert book.count == 4 * (8 + 4 + 2) + 8
     parts = [*begun(cup, book, ranked)]
     assert [len(part.field.present) for part in parts] == [32, 16, 8, 4]
@@ -225,9 +207,8 @@ def test_a_bot_that_leaves_changes_no_group_of_a_later_stage() -> None:
     assert before.field.groups == after.field.groups and gone not in after.field.present
 
 
-@pytest.mark.slow
 def test_a_file_plays_groups_and_a_bracket_whose_seeds_are_those_of_another_table(tmp_path: Path) -> None:
-    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcdefgh")]
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcdef")]
     listed = ", ".join(f'"{each.replace(chr(34), chr(39))}"' for each in bots)
     head = f'game = "tictactoe"\nseed = 5\nbots = [{listed}]\n'
     (tmp_path / "cup.toml").write_text(
@@ -238,7 +219,7 @@ def test_a_file_plays_groups_and_a_bracket_whose_seeds_are_those_of_another_tabl
     assert "group" in said.splitlines()[1]
     found = table(tmp_path / "cup")
     first, second, final = found["stages"]
-    assert len(first["rows"]) == 8 and {row["group"] for row in first["rows"]} == {1, 2}
+    assert len(first["rows"]) == 6 and {row["group"] for row in first["rows"]} == {1, 2}
     assert {row["group"] for row in first["rows"][:2]} == {1, 2}
     assert {row["name"] for row in second["rows"]} == {row["name"] for row in first["rows"][:4]}
     stages = read_plan(tmp_path / "cup" / "tournament.toml").stages

@@ -11,7 +11,7 @@ import pytest
 from contests import drawing_bot, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_stages import add, plan
+from written_games import add, numbers, plan, play
 
 from referee.addons.tournament.execution.tournament_games import TournamentGames
 from referee.addons.tournament.execution.worker_messages import PlayedGame
@@ -19,42 +19,24 @@ from referee.addons.tournament.formats.games import Field, Outcome, ScheduledGam
 from referee.addons.tournament.formats.play_off import MOST, PLAY_OFF, ROUNDS, PlayOff
 from referee.addons.tournament.inbox import Withdraw, applied
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Plan, checked, read_plan, write_plan
+from referee.addons.tournament.plan import Plan, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings, ranked
 from referee.addons.tournament.reports.standings_text import progress
 from referee.addons.tournament.stages import scheduled_games
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.reader import Book, LedgerResults
-from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
 DRAW, FIRST, SECOND = (1, 1), (1, 2), (2, 1)
 
 
-def play(cup: Plan, book: Book, seed: int, most: int = 10**6) -> bool:
-    """Plays further games in random order, most of them draws. Returns whether all were played."""
-    running: list[ScheduledGame] = []
-    results, dice = LedgerResults(Keys(cup), book), random.Random(seed)
-
-    def end() -> bool:
-        dice.shuffle(running)
-        while running:
-            game = running.pop()
-            luck = random.Random(hash((game.seats, game.seed_group, len(game.stage)))).random()
-            decisive = 0.8 if game.stage else 0.3
-            add(cup, book, game, DRAW if luck > decisive else FIRST if luck > decisive / 2 else SECOND)
-            if book.count >= most:
-                return True
-        return False
-
-    for game in scheduled_games(cup, results, ranked):
-        if game is not None and results.get(game) is None:
-            running.append(game)
-        elif game is None and end():
-            return False
-    return not end()
+def drawish(game: ScheduledGame) -> tuple[int, ...]:
+    """Returns the ranks of a game that is most likely a draw, so that bots are equal."""
+    luck = random.Random(hash((game.seats, game.seed_group, len(game.stage)))).random()
+    decisive = 0.8 if game.stage else 0.3
+    return DRAW if luck > decisive else FIRST if luck > decisive / 2 else SECOND
 
 
 def until_none(scheduled: ScheduledGames) -> Iterator[ScheduledGame]:
@@ -65,23 +47,20 @@ def until_none(scheduled: ScheduledGames) -> Iterator[ScheduledGame]:
         yield game
 
 
-def in_play_off(cup: Plan, book: Book) -> dict[str, dict[int, object]]:
-    conditions = cup.conditions(PLAY_OFF)
-    return {name: set(each) for name, each in book.line_ups.items() if name.startswith(conditions)}  # type: ignore[misc]
+def in_play_off(cup: Plan, book: Book) -> dict[str, set[int]]:
+    return {name: each for name, each in numbers(book).items() if name.startswith(cup.conditions(PLAY_OFF))}
 
 
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: str, seed: int) -> None:
     cup, whole = plan(format, 9, play_off=3), Book()
-    assert play(cup, whole, seed)
+    assert play(cup, whole, seed, ranks=drawish)
     assert in_play_off(cup, whole), "many games are draws, so that bots are equal"
     pieces, dice = Book(), random.Random(seed)
-    while not play(cup, pieces, seed=pieces.count, most=pieces.count + dice.randint(1, 20)):
+    while not play(cup, pieces, seed=pieces.count, most=pieces.count + dice.randint(1, 20), ranks=drawish):
         all_standings(cup, pieces, chances=False)
-    assert {name: set(each) for name, each in pieces.line_ups.items()} == {
-        name: set(each) for name, each in whole.line_ups.items()
-    }
+    assert numbers(pieces) == numbers(whole)
     one, two = (all_standings(cup, each) for each in (whole, pieces))
     assert [(row.name, row.rank) for row in one.rows] == [(row.name, row.rank) for row in two.rows]
     assert sorted(one.notes) == sorted(two.notes)
@@ -90,7 +69,7 @@ def test_an_interrupted_play_off_arrives_at_the_same_games_and_places(format: st
 @pytest.mark.parametrize("format", ["round-robin", "swiss"])
 def test_a_play_off_changes_neither_points_nor_ratings_nor_games_of_the_table(format: str) -> None:
     cup, book = plan(format, 9, play_off=3, ties=()), Book()
-    assert play(cup, book, 1)
+    assert play(cup, book, ranks=drawish)
     plain = all_standings(cup.replaced(play_off=0), book, chances=False)
     found = all_standings(cup, book, chances=False)
     count = sum(map(len, in_play_off(cup, book).values()))
@@ -128,7 +107,7 @@ def divided(
     return found
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), places=st.integers(1, 8), seed=st.integers(0, 999))
 def test_the_order_is_that_of_a_second_implementation(sizes: list[int], places: int, seed: int) -> None:
     dice, bots = random.Random(seed), sum(sizes)
@@ -185,21 +164,6 @@ def test_a_bot_that_withdraws_during_its_play_off_keeps_what_it_played_and_loses
     assert "play-off for places 1 to 3, round 1: bot 1 4, bot 0 1 and bot 2 1" in found.notes
 
 
-@pytest.mark.parametrize("format", ["gauntlet", "ladder", "series", "knockout"])
-def test_only_formats_that_rank_by_points_have_a_play_off(format: str) -> None:
-    with pytest.raises(UsageError, match=r"--play-off 2: .* does not use it; leave it out, or take round-robin, swiss"):
-        plan(format, 4, play_off=2)
-
-
-def test_a_play_off_is_kept_in_the_plan_and_old_plans_have_none(tmp_path: Path) -> None:
-    for cup in (plan("swiss", 4, play_off=2), plan("swiss", 4)):
-        write_plan(cup, tmp_path / "tournament.toml")
-        assert read_plan(tmp_path / "tournament.toml") == cup
-    assert "play_off" not in (tmp_path / "tournament.toml").read_text()
-    with pytest.raises(UsageError, match="--play-off -1: expected a number from 0 on"):
-        checked(msgspec.structs.replace(cup, play_off=-1))
-
-
 def test_a_finished_tournament_can_be_given_a_play_off(tmp_path: Path) -> None:
     same = "def choose():\n    return cell(free[0])\n"
     bots = [drawing_bot(tmp_path, name, salt, same) for salt, name in enumerate(("ann", "bob", "cid"))]
@@ -222,14 +186,7 @@ def test_a_finished_tournament_can_be_given_a_play_off(tmp_path: Path) -> None:
     assert "a play-off cannot be sharded" in told
     tournament(tmp_path, "show", cup, "--follow")  # ends, because all is played
 
-
-def test_strict_fails_for_a_fault_in_the_play_off(tmp_path: Path) -> None:
-    same = "def choose():\n    return cell(free[0])\n"
-    bots = [drawing_bot(tmp_path, name, salt, same) for salt, name in enumerate(("ann", "bob"))]
-    cup = tmp_path / "cup"
-    start = ["--game", "tictactoe", *bots, "--seed", "1", "--play-off", "1", "--strict"]
-    tournament(tmp_path, *start, "--ledger", cup)
-    (file,) = (cup / "ledger").glob("*.jsonl")
+    file = max((cup / "ledger").glob("*.jsonl"), key=lambda path: path.stat().st_size)
     *others, last = file.read_text().splitlines()
     at_fault = json.loads(last) | {"f": [{"seat": 0, "kind": "crash"}]}
     assert at_fault["k"].startswith(read_plan(cup / "tournament.toml").conditions(PLAY_OFF))

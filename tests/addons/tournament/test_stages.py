@@ -3,75 +3,31 @@
 import random
 import signal
 import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
+from written_games import numbers, plan, play
 
 from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.inbox import Change, Enter, Withdraw, applied
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
+from referee.addons.tournament.plan import Entry, Plan, read_plan, write_plan
 from referee.addons.tournament.plan_changes import is_closed
 from referee.addons.tournament.reports.all_stages import all_standings, ranked
 from referee.addons.tournament.stage_settings import Stage
-from referee.addons.tournament.stages import begun, scheduled_games, stage_plan
-from referee.addons.tournament.store import ledger
-from referee.addons.tournament.store.reader import Book, LedgerResults
+from referee.addons.tournament.stages import begun, stage_plan
+from referee.addons.tournament.store.reader import Book
+from referee.addons.tournament.ties import Tie
 from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
 
-def plan(format: str, bots: int, *stages: Stage, **more: object) -> Plan:
-    entries = identified([Entry(f"bot {n}", "", f"{n:02}" * 32, "@random") for n in range(bots)])
-    return checked(Plan("tictactoe", format, 1, entries, stages=stages, **more))  # type: ignore[arg-type]
-
-
-def add(plan: Plan, book: Book, game: ScheduledGame, ranks: tuple[int, ...]) -> None:
-    keys = Keys(plan)
-    line = ledger.Line(
-        k=keys.key(game),
-        b=tuple(keys.idents[bot] for bot in game.seats),
-        s=keys.seed(game),
-        r=ranks,
-        p=tuple(float(2 - rank) for rank in ranks),
-        at=float(book.count + 1),
-        a=f"{book.count + 1:x}",
-    )
-    assert book.add(msgspec.json.encode(line)), "no key is given twice"
-
-
 def changed(plan: Plan, change: Change, book: Book) -> Plan:
     return applied(plan, change, lambda: book)
-
-
-def play(plan: Plan, book: Book, seed: int, most: int = 10**6) -> bool:
-    """Plays further games, in random order; the better bot wins more often. Returns whether all were played."""
-    dice = random.Random(seed)
-    running: list[ScheduledGame] = []
-    results = LedgerResults(Keys(plan), book)
-
-    def end() -> bool:
-        dice.shuffle(running)
-        while running:
-            game = running.pop()
-            one, two = game.seats
-            luck = random.Random(hash((game.seats, game.seed_group, len(game.stage)))).random()
-            chance = 0.5 + 0.04 * (two - one)
-            add(plan, book, game, (1, 1) if 0.4 < luck < 0.5 else (1, 2) if luck < chance else (2, 1))
-            if book.count >= most:
-                return True
-        return False
-
-    for game in scheduled_games(plan, results, ranked):
-        if game is not None and results.get(game) is None:
-            running.append(game)
-        elif game is None and end():
-            return False
-    return not end()
 
 
 FORMATS = [
@@ -84,50 +40,40 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(("format", "stages", "more"), FORMATS)
-def test_the_best_of_a_stage_are_the_seeds_of_the_next(
-    format: str, stages: list[Stage], more: dict[str, object]
-) -> None:
-    cup, book = plan(format, 9, *stages, **more), Book()
-    assert play(cup, book, seed=1)
-    parts = list(begun(cup, book, ranked))
-    assert len(parts) == len(stages) + 1
-    for before, stage, part in zip(parts, stages, parts[1:], strict=False):
-        order = [bot for equal in ranked(before, book) for bot in equal if bot in before.field.present]
-        worst = max(place for place, bot in enumerate(order) if bot in part.field.present)
-        assert len(part.field.present) == stage.bots
-        tied = {bot for equal in ranked(before, book) if set(equal) & set(part.field.present) for bot in equal}
-        assert worst < stage.bots or set(order[: worst + 1]) <= tied
-    found = all_standings(cup, book)
-    assert found.played == book.count and not any("not counted" in note for note in found.notes)
-    assert len(found.rows) == 9 and [row.rank for row in found.rows] == sorted(row.rank for row in found.rows)
-    last = [cup.bots[bot].ident for equal in ranked(parts[-1], book) for bot in equal]
-    assert [row.ident for row in found.rows[: stages[-1].bots]] == last[: stages[-1].bots]
-    wins = sum(row.wins + row.draws / 2 for row in found.rows)
-    assert wins == book.count
-    assert sum(row.points for row in found.rows) == wins + sum(2 * row.byes for row in found.rows)
-
-
-@pytest.mark.parametrize(("format", "stages", "more"), FORMATS)
-def test_an_interrupted_tournament_arrives_at_the_same_games(
+def test_the_best_of_a_stage_are_the_seeds_of_the_next_also_if_it_is_interrupted(
     format: str, stages: list[Stage], more: dict[str, object]
 ) -> None:
     cup, whole = plan(format, 9, *stages, **more), Book()
     assert play(cup, whole, seed=2)
+    parts = list(begun(cup, whole, ranked))
+    assert len(parts) == len(stages) + 1
+    for before, stage, part in zip(parts, stages, parts[1:], strict=False):
+        order = [bot for equal in ranked(before, whole) for bot in equal if bot in before.field.present]
+        worst = max(place for place, bot in enumerate(order) if bot in part.field.present)
+        assert len(part.field.present) == stage.bots
+        tied = {bot for equal in ranked(before, whole) if set(equal) & set(part.field.present) for bot in equal}
+        assert worst < stage.bots or set(order[: worst + 1]) <= tied
+    found = all_standings(cup, whole)
+    assert found.played == whole.count and not any("not counted" in note for note in found.notes)
+    assert len(found.rows) == 9 and [row.rank for row in found.rows] == sorted(row.rank for row in found.rows)
+    last = [cup.bots[bot].ident for equal in ranked(parts[-1], whole) for bot in equal]
+    assert [row.ident for row in found.rows[: stages[-1].bots]] == last[: stages[-1].bots]
+    wins = sum(row.wins + row.draws / 2 for row in found.rows)
+    assert wins == whole.count
+    assert sum(row.points for row in found.rows) == wins + sum(2 * row.byes for row in found.rows)
+
     pieces, dice = Book(), random.Random(3)
     while not play(cup, pieces, seed=pieces.count, most=pieces.count + dice.randint(1, 60)):
         all_standings(cup, pieces, chances=False)
+    again = all_standings(cup, pieces)
     if format == "ladder":  # it also looks at which games are running, and at how long they took
-        (*_, final), found = begun(cup, pieces, ranked), all_standings(cup, pieces)
-        assert pieces.count == found.played >= 300 + 4 and not any("not counted" in note for note in found.notes)
+        *_, final = begun(cup, pieces, ranked)
+        assert pieces.count == again.played >= 300 + 4 and not any("not counted" in note for note in again.notes)
         assert final.field.seeds == tuple(bot for equal in ranked(stage_plan(cup, 0), pieces) for bot in equal)[:2]
         return
-    assert {name: set(each) for name, each in pieces.line_ups.items()} == {
-        name: set(each) for name, each in whole.line_ups.items()
-    }
-    again, before = (all_standings(cup, each) for each in (pieces, whole))
-    assert [(row.name, row.rank, row.points) for row in again.rows] == [
-        (row.name, row.rank, row.points) for row in before.rows
-    ]
+    assert numbers(pieces) == numbers(whole)
+    one, two = ([(row.name, row.rank, row.points) for row in each.rows] for each in (found, again))
+    assert one == two
 
 
 def test_a_pair_has_other_keys_and_seeds_in_each_stage() -> None:
@@ -137,14 +83,18 @@ def test_a_pair_has_other_keys_and_seeds_in_each_stage() -> None:
     assert len({keys.key(game) for game in same}) == len({keys.seed(game) for game in same}) == 3
 
 
-def test_a_plan_without_stages_keeps_its_keys_and_a_plan_with_stages_can_be_read(tmp_path: Path) -> None:
-    old, new = plan("swiss", 4), plan("swiss", 4, Stage("knockout", 2, games=5, name="final"))
+def test_a_plan_is_read_as_it_was_written_and_has_old_keys_and_words_without_new_options(tmp_path: Path) -> None:
+    old, file = plan("swiss", 4), tmp_path / "tournament.toml"
+    new = plan("swiss", 4, Stage("knockout", 2, games=5, name="final"))
+    ties = [plan("swiss", 6, ties=each) for each in ((Tie.MEDIAN, Tie.RATING), ())]
+    for each in (new, plan("swiss", 4, play_off=2), *ties, old):
+        write_plan(each, file)
+        assert read_plan(file) == each
+    assert "stages" not in file.read_text() and "play_off" not in file.read_text()
     game = ScheduledGame((0, 1), 0)
     assert Keys(old).key(game) == Keys(new).key(game)
-    for each in (old, new):
-        write_plan(each, tmp_path / "tournament.toml")
-        assert read_plan(tmp_path / "tournament.toml") == each
-    assert "stages" not in (write_plan(old, tmp_path / "a.toml"), (tmp_path / "a.toml").read_text())[1]
+    with pytest.raises(UsageError, match="--play-off -1: expected a number from 0 on"):
+        plan("swiss", 4, play_off=-1)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +133,7 @@ def test_a_bot_that_goes_during_a_bracket_keeps_its_place_and_its_opponent_has_a
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "series"])
-@pytest.mark.parametrize("played", [3, 5, 8, 12])
+@pytest.mark.parametrize("played", [3, 8])
 def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str, played: int) -> None:
     further = Stage(format, 6, games=3 if format == "series" else 2, rounds=4 if format == "swiss" else None)
     cup, book = plan("round-robin", 9, further), Book()
@@ -191,10 +141,10 @@ def test_no_played_game_is_lost_when_a_bot_goes_during_a_later_stage(format: str
     *_, before = begun(cup, book, ranked)
     gone = before.field.present[1]
     later = changed(cup, Withdraw((cup.bots[gone].name,)), book)
-    kept = {(line_up, number) for line_up, games in book.line_ups.items() for number in games}
+    kept = numbers(book)
     assert play(later, book, seed=4)
-    new = {(line_up, number) for line_up, games in book.line_ups.items() for number in games} - kept
-    assert new and not any(later.bots[gone].ident in line_up for line_up, _ in new)
+    new = [line_up for line_up, each in numbers(book).items() if each - kept.get(line_up, set())]
+    assert new and not any(later.bots[gone].ident in line_up for line_up in new)
     found = all_standings(later, book, chances=False)
     assert found.played == book.count and not any("not counted" in note for note in found.notes)
     points = {row.ident: row.points - row.wins - row.draws / 2 for row in found.rows}
@@ -212,7 +162,10 @@ TAKEN_BACK = [
 @pytest.mark.parametrize(("format", "stages"), TAKEN_BACK)
 def test_a_bot_gets_its_place_back_until_a_game_needs_its_walk_over(format: str, stages: tuple[Stage, ...]) -> None:
     outcomes = Counter[bool]()
+    is_free = any(each.format in ("round-robin", "series") for each in stages)
     for seed in range(30):
+        if seed >= 8 and (outcomes[False] or is_free):
+            break
         dice, (cup, book) = random.Random(seed), (plan(format, 7, *stages), Book())
         play(cup, book, seed, most=42 * len(stages) + dice.randint(1, 10))
         name, before, since = dice.choice(cup.bots).name, book.count, dice.choice((0, 0, 1, 3, 8))
@@ -228,7 +181,7 @@ def test_a_bot_gets_its_place_back_until_a_game_needs_its_walk_over(format: str,
         assert back == cup and play(back, book, seed)
         found = all_standings(back, book)
         assert found.played == book.count and not any("not counted" in note for note in found.notes)
-    assert outcomes[True] and (outcomes[False] or any(each.format in ("round-robin", "series") for each in stages))
+    assert outcomes[True] and (outcomes[False] or is_free)
 
 
 def test_a_bot_that_goes_before_the_bracket_does_not_reach_it() -> None:
@@ -241,12 +194,12 @@ def test_a_bot_that_goes_before_the_bracket_does_not_reach_it() -> None:
 
 
 def test_a_swiss_and_a_bracket_of_four_are_played_by_bots_interrupted_once(tmp_path: Path) -> None:
-    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcdefg")]
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcde")]
     file = tmp_path / "cup.toml"
     listed = ", ".join(f'"{bot}"' for bot in (each.replace('"', "'") for each in bots))
     file.write_text(
         f'title = "Cup"\ngame = "tictactoe"\nformat = "swiss"\nseed = 5\nbots = [{listed}]\n'
-        '[[stages]]\nformat = "knockout"\nbots = 4\ngames = 40\nname = "bracket"\n'
+        '[[stages]]\nformat = "knockout"\nbots = 4\ngames = 6\nname = "bracket"\n'
     )
     said = tournament(tmp_path, file, "--ledger", tmp_path / "whole")
     assert "bracket:\n" in said and "semi-finals" in said and "third place" in said
@@ -264,7 +217,7 @@ def test_a_swiss_and_a_bracket_of_four_are_played_by_bots_interrupted_once(tmp_p
     )  # fmt: skip
     try:
         while run.poll() is None and not ((tmp_path / "pieces" / "ledger").exists() and games(tmp_path / "pieces")):
-            pass
+            time.sleep(0.02)
         run.send_signal(signal.SIGINT)
         run.wait(60)
     finally:

@@ -1,18 +1,16 @@
 """The order of standings and the games that count, which are the same in any order of lines."""
 
 import random
-from collections.abc import Iterable
+from itertools import groupby, islice
 
 import msgspec
 import pytest
+from written_games import DRAWN, LOST, WON, line, standings_of
 
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame, Seating
 from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, identified
-from referee.addons.tournament.reports import standings
 from referee.addons.tournament.reports.rows import Standings
-from referee.addons.tournament.store import ledger
-from referee.addons.tournament.store.reader import Book
 from referee.addons.tournament.ties import Tie
 
 Played = dict[ScheduledGame, tuple[int, ...]]
@@ -25,29 +23,12 @@ def plan(format: str, bots: int, **more: object) -> Plan:
     return Plan("tictactoe", format, 1, entries, **{"ties": ties} | more)  # type: ignore[arg-type]
 
 
+def table_of(plan: Plan, played: Played, **more: object) -> Standings:
+    return standings_of(plan, lines(plan, played, **more), chances=False)
+
+
 def lines(plan: Plan, played: Played, **more: object) -> list[bytes]:
-    keys = Keys(plan)
-    return [
-        msgspec.json.encode(
-            ledger.Line(
-                k=keys.key(scheduled_game),
-                b=tuple(keys.idents[bot] for bot in scheduled_game.seats),
-                s=keys.seed(scheduled_game),
-                r=ranks,
-                p=tuple(0.1 * (len(ranks) - rank) for rank in ranks),
-                at=float(number),
-                **({"a": f"{number:x}"} | more),  # type: ignore[arg-type]
-            )
-        )
-        for number, (scheduled_game, ranks) in enumerate(played.items(), start=1)
-    ]
-
-
-def standings_of(plan: Plan, written: Iterable[bytes]) -> Standings:
-    book = Book()
-    for line in written:
-        assert book.add(line)
-    return standings.standings(plan, book, chances=False)
+    return [line(plan, game, ranks, number, **more) for number, (game, ranks) in enumerate(played.items(), start=1)]
 
 
 def places(found: Standings) -> dict[str, int]:
@@ -57,36 +38,23 @@ def places(found: Standings) -> dict[str, int]:
 def play(plan: Plan, rounds: int | None = None) -> Played:
     """Plays games that the first bot of the list wins, to the end or to the given wait for results."""
     results: dict[ScheduledGame, Outcome] = {}
-    named: list[ScheduledGame] = []
-    for scheduled_game in plan.scheduled_games(results):
-        if scheduled_game is not None:
-            named.append(scheduled_game)
-            continue
-        if rounds == 0:
-            break
-        rounds = None if rounds is None else rounds - 1
-        for each in named:
+    scheduled = groupby(plan.scheduled_games(results), lambda game: game is None)
+    for games in islice(([*games] for is_wait, games in scheduled if not is_wait), rounds):
+        for each in filter(None, games):
             ranks = tuple(1 + sum(other < bot for other in each.seats) for bot in each.seats)
             results[each] = Outcome(ranks, tuple(map(float, ranks)))
-    return {scheduled_game: outcome.ranks for scheduled_game, outcome in results.items()}
+    return {game: outcome.ranks for game, outcome in results.items()}
 
 
 def test_standings_of_four_seats_are_equal_to_the_last_digit_in_any_order_of_games() -> None:
     dice = random.Random(5)
     four = plan("round-robin", 8, seats=4, games=4)
-    scheduled_games = list(four.scheduled_games({}))
-    written = lines(
-        four,
-        {
-            scheduled_game: tuple(dice.sample((1, 2, 3, 4), 4))
-            for scheduled_game in scheduled_games
-            if scheduled_game is not None
-        },
-    )
-    first = standings_of(four, written)
+    scheduled = [game for game in four.scheduled_games({}) if game is not None]
+    written = lines(four, {game: tuple(dice.sample((1, 2, 3, 4), 4)) for game in scheduled})
+    first = standings_of(four, written, chances=False)
     for _ in range(10):
         dice.shuffle(written)
-        assert standings_of(four, written) == first
+        assert standings_of(four, written, chances=False) == first
 
 
 def test_thirds_of_points_that_come_to_the_same_share_a_rank() -> None:
@@ -94,7 +62,7 @@ def test_thirds_of_points_that_come_to_the_same_share_a_rank() -> None:
     four = plan("round-robin", 4, seats=4, games=24)
     ranks = [(2, 3, 1, 4), (3, 2, 4, 1), (2, 3, 1, 4), (3, 2, 1, 4), (3, 2, 4, 1), (2, 3, 4, 1)]
     played = {ScheduledGame((0, 1, 2, 3), number): each for number, each in enumerate(ranks)}
-    assert places(standings_of(four, lines(four, played))) == dict.fromkeys("abcd", 1)
+    assert places(table_of(four, played)) == dict.fromkeys("abcd", 1)
 
 
 def test_more_games_of_four_do_not_rank_a_bot_higher() -> None:
@@ -105,7 +73,7 @@ def test_more_games_of_four_do_not_rank_a_bot_higher() -> None:
         ScheduledGame((1, 2, 3, 4), 0): (1, 2, 3, 4),
         ScheduledGame((1, 2, 4, 5), 0): (1, 3, 4, 2),
     }
-    found = standings_of(four, lines(four, played))
+    found = table_of(four, played)
     assert [row.name for row in found.rows][:2] == ["a", "b"]
     assert found.rows[0].points == 1 and found.rows[1].points == pytest.approx(2 + 2 / 3)
 
@@ -116,28 +84,27 @@ def test_the_rating_ranks_where_some_bots_play_more(format: str) -> None:
     many = plan(format, 6, seating=Seating.FIXED)
     played = {ScheduledGame((0, rival), number): (2, 1) for rival in range(1, 6) for number in range(3)}
     played |= {ScheduledGame((0, rival), 3): (1, 2) for rival in range(1, 6)}
-    found = standings_of(many, lines(many, played))
+    found = table_of(many, played)
     assert found.rows[-1].name == "a" and found.rows[-1].points == 5 > found.rows[0].points
     assert places(found) == {"a": 6} | dict.fromkeys("bcdef", 1)
 
 
 def test_games_among_tied_bots_break_the_tie_if_all_of_them_met_equally_often() -> None:
     """a has beaten b, and d has beaten c. Four tied bots of which two never met share a rank."""
-    won, lost, drawn = (1, 2), (2, 1), (1, 1)
     four = plan("round-robin", 4, seating=Seating.FIXED, games=1)
-    beaten = dict.fromkeys([(0, 1), (0, 3), (1, 2), (1, 3)], won) | dict.fromkeys([(0, 2), (2, 3)], lost)
-    found = standings_of(four, lines(four, {ScheduledGame(seats, 0): ranks for seats, ranks in beaten.items()}))
+    beaten = dict.fromkeys([(0, 1), (0, 3), (1, 2), (1, 3)], WON) | dict.fromkeys([(0, 2), (2, 3)], LOST)
+    found = table_of(four, {ScheduledGame(seats, 0): ranks for seats, ranks in beaten.items()})
     assert places(found) == {"a": 1, "b": 2, "d": 3, "c": 4}
-    apart = {ScheduledGame((one, one + 1), number): (won, lost)[number] for one in (0, 2) for number in range(2)}
-    apart |= {ScheduledGame((0, 2), 0): drawn, ScheduledGame((1, 3), 0): drawn}
-    assert set(places(standings_of(four, lines(four, apart))).values()) == {1}
+    apart = {ScheduledGame((one, one + 1), number): (WON, LOST)[number] for one in (0, 2) for number in range(2)}
+    apart |= {ScheduledGame((0, 2), 0): DRAWN, ScheduledGame((1, 3), 0): DRAWN}
+    assert set(places(table_of(four, apart)).values()) == {1}
     assert "then points in games among the equal ones" in found.ranking
 
 
 def test_forfeited_games_are_not_repeats() -> None:
     pair = plan("round-robin", 2, games=10)
-    scheduled_games = [scheduled_game for scheduled_game in pair.scheduled_games({}) if scheduled_game is not None]
-    found = standings_of(pair, lines(pair, dict.fromkeys(scheduled_games, (1, 2)), a="", forfeit=True))
+    scheduled = [game for game in pair.scheduled_games({}) if game is not None]
+    found = table_of(pair, dict.fromkeys(scheduled, (1, 2)), a="", forfeit=True)
     assert found.different == found.played == 10 and found.rows[0].different == 10
     assert not any("repeats" in note for note in found.notes)
 
@@ -148,10 +115,10 @@ def test_swiss_standings_count_only_the_pairings_of_the_format() -> None:
     early = lines(before, play(before, rounds=2))
     everything = dict(zip(play(after), lines(after, play(after)), strict=True))
     written = {line: None for line in [*everything.values()]}
-    due = standings_of(after, written)
+    due = standings_of(after, written, chances=False)
     extra = [line for line in early if msgspec.json.decode(line)["k"] not in {Keys(after).key(s) for s in everything}]
     assert extra
-    found = standings_of(after, [*extra, *written])
+    found = standings_of(after, [*extra, *written], chances=False)
     assert found.rows == due.rows and found.cross == due.cross and found.played == due.played
     games = "1 game" if len(extra) == 1 else f"{len(extra)} games"
     assert found.notes[-1] == f"not counted: {games} that are not in the present schedule"
@@ -161,10 +128,9 @@ def test_swiss_standings_count_only_the_pairings_of_the_format() -> None:
 def test_games_after_the_decision_of_a_series_do_not_count() -> None:
     """a has won three of three; six later wins of b on another machine do not count."""
     match = plan("series", 2, games=9, first_to=3, seating=Seating.ALTERNATE)
-    won, lost = (1, 2), (2, 1)
     turns = [(number, (0, 1) if number % 2 == 0 else (1, 0)) for number in range(9)]
-    played = {ScheduledGame(seats, number): won if (seats[0] == 0) == (number < 3) else lost for number, seats in turns}
-    found = standings_of(match, lines(match, played))
+    played = {ScheduledGame(seats, number): WON if (seats[0] == 0) == (number < 3) else LOST for number, seats in turns}
+    found = table_of(match, played)
     assert [(row.name, row.wins, row.losses) for row in found.rows] == [("a", 3, 0), ("b", 0, 3)]
     assert found.notes[-1].startswith("not counted: 6 games")
 
@@ -173,15 +139,15 @@ def test_a_half_played_round_robin_is_ranked_by_points_a_game_until_it_is_even()
     """b won its only game, a two of three. When all have played as many games, points rank."""
     half = plan("round-robin", 3, games=1)
     won = {ScheduledGame((0, 2), number): (1, 2) for number in range(2)}
-    uneven = standings_of(half, lines(half, won | {ScheduledGame((1, 2), 0): (1, 2), ScheduledGame((2, 0), 2): (1, 2)}))
+    uneven = table_of(half, won | {ScheduledGame((1, 2), 0): (1, 2), ScheduledGame((2, 0), 2): (1, 2)})
     assert places(uneven) == {"b": 1, "a": 2, "c": 3}
     assert uneven.ranking.startswith("ranked by points a game, ")
     note = "bots have played 1 to 4 games: the rank is by points a game until all have played as many"
     assert note in uneven.notes
     whole = {ScheduledGame(seats, 0): (1, 2) for seats in ((0, 1), (1, 2), (0, 2))}
-    even = standings_of(half, lines(half, whole))
+    even = table_of(half, whole)
     assert places(even) == {"a": 1, "b": 2, "c": 3}
     assert even.ranking.startswith("ranked by points, ") and note not in even.notes
     absent = half.replaced(bots=(*half.bots[:2], msgspec.structs.replace(half.bots[2], absent=True)))
     one_each = {ScheduledGame((2, 0), 0): (1, 2), ScheduledGame((0, 1), 0): (1, 2), ScheduledGame((1, 0), 1): (2, 1)}
-    assert places(standings_of(absent, lines(absent, one_each)))["a"] == 1
+    assert places(table_of(absent, one_each))["a"] == 1

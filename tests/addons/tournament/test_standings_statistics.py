@@ -3,17 +3,16 @@
 import csv
 from collections.abc import Iterable
 
-import msgspec
 import pytest
+import written_games
+from written_games import DRAWN, LOST, WON, line
 
 from referee.addons.tournament.formats.games import ScheduledGame
-from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, identified
-from referee.addons.tournament.reports import standings, standings_text
+from referee.addons.tournament.reports import standings_text
 from referee.addons.tournament.reports.rows import Standings
 from referee.addons.tournament.statistics import score
 from referee.addons.tournament.store import ledger
-from referee.addons.tournament.store.reader import Book
 
 Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 """Bots by seat, seed group, ranks, seats at fault."""
@@ -28,31 +27,18 @@ def standings_of(
     """
     programs = copies if isinstance(copies, str) else "abcd"[:bots]
     entries = identified([Entry(name, "", programs[at] * 64, f"@{name}") for at, name in enumerate("abcd"[:bots])])
-    plan = Plan("tictactoe", "round-robin", 1, entries)
-    keys, book = Keys(plan), Book()
+    plan, lines = Plan("tictactoe", "round-robin", 1, entries), []
     for number, (seats, group, ranks, at_fault) in enumerate(games, start=1):
-        scheduled_game = ScheduledGame(seats, group)
         course = "".join(programs[bot] for bot in seats) + (f"{group:x}" if by_seed_group else "")
-        line = ledger.Line(
-            k=keys.key(scheduled_game),
-            b=tuple(keys.idents[bot] for bot in seats),
-            s=keys.seed(scheduled_game),
-            r=ranks,
-            p=tuple(2.0 - rank for rank in ranks),
-            a=course if copies else f"{number:x}",
-            at=float(number),
-            f=tuple(ledger.Fault(seat, "crash", "") for seat in at_fault),
-        )
-        assert book.add(msgspec.json.encode(line))
-    return standings.standings(plan, book)
+        more = {"a": course} if copies else {}
+        faults = tuple(ledger.Fault(seat, "crash", "") for seat in at_fault)
+        lines.append(line(plan, ScheduledGame(seats, group), ranks, number, f=faults, **more))
+    return written_games.standings_of(plan, lines)
 
 
 def pair(group: int, there: tuple[int, int], back: tuple[int, int], at_fault: tuple[int, ...] = ()) -> list[Played]:
     """A game pair of a and b with ranks by seat; seats may be at fault in the first game."""
     return [((0, 1), group, there, at_fault), ((1, 0), group, back, ())]
-
-
-WON, LOST, DRAWN = (1, 2), (2, 1), (1, 1)
 
 
 def test_the_crosstable_has_game_pairs_from_both_points_of_view() -> None:
@@ -75,9 +61,8 @@ def test_standings_of_two_bots_have_the_likelihood_of_superiority() -> None:
     surely = score.strength(score.Sample((0, 0, 10, 20, 0))).los
     assert surely is not None
     assert standings_of(2, games).notes == [f"LOS {100 * surely:.2f} %: the chance that a is better than b"]
-    assert "LOS" in standings_text.markdown(standings_of(2, games)) and "LOS" in standings_text.as_json(
-        standings_of(3, games)
-    )
+    assert "LOS" in standings_text.markdown(standings_of(2, games))
+    assert "LOS" in standings_text.as_json(standings_of(3, games))
     more = pair(0, WON, LOST)
     third = [((2 if one == 1 else one, 2 if two == 1 else two), *rest) for (one, two), *rest in more]
     assert not [note for note in standings_of(3, [*games, *third]).notes if note.startswith("LOS")]  # type: ignore[list-item]

@@ -1,7 +1,6 @@
 """Late bots, new versions and withdrawals in a Swiss: rounds that were played stay as they were paired."""
 
 import itertools
-import random
 import shutil
 import subprocess
 import sys
@@ -13,20 +12,21 @@ import pytest
 from contests import command, drawing_bot, environment, games, table, tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_inbox import SLOW
-from test_stages import add, plan
 from test_swiss_pairing import Beats, rounds
+from written_games import add, plan, play
 
-from referee.addons.tournament.formats.games import Field, ScheduledGame
+from referee.addons.tournament.formats.games import Field
 from referee.addons.tournament.formats.swiss import swiss_so_far, swiss_state
 from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Entry, Plan, read_plan
+from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.reports.all_stages import all_standings
 from referee.addons.tournament.store.ledger import PLAN
 from referee.addons.tournament.store.reader import Book, LedgerResults
 
+SLOW = "import time\nplain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\n"
 
-@settings(deadline=None, max_examples=60)
+
+@settings(deadline=None, max_examples=30)
 @given(data=st.data(), bots=st.integers(6, 20), seed=st.integers(0, 100))
 def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int, seed: int) -> None:
     """Bots come, leave and are replaced, with and without the points of their predecessors."""
@@ -56,7 +56,7 @@ def test_rounds_before_a_change_stay_as_they_were(data: st.DataObject, bots: int
         assert len(set(range(bots + new)) - {*absent} - playing) <= 1
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data(), bots=st.integers(2, 9), asked=st.integers(1, 30), seed=st.integers(0, 100))
 def test_a_swiss_goes_on_until_all_have_met_whenever_bots_come_and_leave(
     data: st.DataObject, bots: int, asked: int, seed: int
@@ -87,7 +87,7 @@ def play_round(field: Field, results: Beats) -> None:
             results.play(game)
 
 
-@pytest.mark.parametrize("bots", [3, 5, 6, 9])
+@pytest.mark.parametrize("bots", [3, 6])
 def test_a_bot_that_comes_after_the_last_round_is_named_and_plays_with_more_rounds(bots: int) -> None:
     cup, book = plan("swiss", bots, rounds=30), Book()
     assert play(cup, book)
@@ -126,23 +126,6 @@ def test_a_late_bot_has_the_points_of_its_byes(late_points: float) -> None:
     )
 
 
-def play(cup: Plan, book: Book, most: int = 10**6, without: int | None = None) -> bool:
-    """Plays on, but no game of one bot. Returns whether all games were played."""
-    results, waiting = LedgerResults(Keys(cup), book), list[ScheduledGame]()
-    for game in cup.scheduled_games(results):
-        if game is not None:
-            waiting += [game] if results.get(game) is None and without not in game.seats else []
-            continue
-        if not waiting:
-            return False
-        while waiting:
-            if book.count >= most:
-                return False
-            each = waiting.pop(0)
-            add(cup, book, each, random.Random(repr(each)).choice([(1, 2), (2, 1), (1, 1)]))
-    return True
-
-
 @pytest.mark.parametrize("void", [False, True])
 @pytest.mark.parametrize("games_left", [0, 1, 2])
 @pytest.mark.parametrize("leaver", [0, 4, 7])
@@ -173,41 +156,31 @@ def test_a_bot_that_leaves_during_a_round_loses_the_games_that_are_left_and_the_
         assert row.byes == rests + (won == 2)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("keep_points", [False, True])
-def test_no_played_game_is_lost_when_a_team_comes_late_and_another_hands_in_again(
-    tmp_path: Path, keep_points: bool
-) -> None:
+def test_no_played_game_is_lost_when_a_team_comes_late_and_two_others_hand_in_again(tmp_path: Path) -> None:
+    """One of the two keeps its points."""
     bots = [drawing_bot(tmp_path, name, number) for number, name in enumerate(("ann", "bob", "cid", "dan"))]
     folder = tmp_path / "t"
-    tournament(
-        tmp_path, "--game", "tictactoe", *bots, "--format", "swiss", "--rounds", "2", "--seed", "1", "--ledger", folder
-    )
-    first = table(folder)
-    drawing_bot(tmp_path, "ann", 8)
-    option = ["--keep-points"] if keep_points else []
-    tournament(tmp_path, "add", folder, bots[0], drawing_bot(tmp_path, "eve", 5), *option)
-    plan = read_plan(folder / PLAN)
-    assert [entry.changes for entry in plan.bots] == [(0, 2), (), (), (), (2,), (2,)]
-    between = table(folder)
-    points = {row["name"]: row["points"] for row in first["rows"]}
-    for row in between["rows"]:
-        if row["name"] not in ("ann", "eve") or (row["name"] == "ann" and keep_points):
-            assert row["points"] == points[row["name"]] and row["games"] == 4
-        else:
-            assert (row["points"], row["games"]) == (0, 0)
+    start = ["--game", "tictactoe", *bots, "--format", "swiss", "--rounds", "2", "--seed", "1"]
+    tournament(tmp_path, *start, "--ledger", folder)
+    points = {row["name"]: row["points"] for row in table(folder)["rows"]}
+    for number, name in enumerate(("ann", "bob")):
+        drawing_bot(tmp_path, name, 8 + number)
+    tournament(tmp_path, "add", folder, bots[0], "--keep-points")
+    tournament(tmp_path, "add", folder, bots[1], drawing_bot(tmp_path, "eve", 5))
+    assert [entry.changes for entry in read_plan(folder / PLAN).bots] == [(0, 2), (0, 2), (), (), (2,), (2,), (2,)]
+    for row in table(folder)["rows"]:
+        kept = row["name"] in ("ann", "cid", "dan")
+        assert (row["points"], row["games"]) == ((points[row["name"]], 4) if kept else (0, 0))
     tournament(tmp_path, folder, "--rounds", "3")
     after = table(folder)
     assert after["played"] == len(games(folder)) == 8 + 4
     assert not any("not counted" in note or "do not count" in note for note in after["notes"])
     tournament(tmp_path, "withdraw", folder, "bob")
     again = table(folder)
-    assert again["played"] == 12 and {r["name"]: r["points"] for r in again["rows"]} == {
-        r["name"]: r["points"] for r in after["rows"]
-    }
+    assert again["played"] == 12
+    assert {r["name"]: r["points"] for r in again["rows"]} == {r["name"]: r["points"] for r in after["rows"]}
 
 
-@pytest.mark.slow
 def test_byes_stay_when_a_bot_is_disqualified(tmp_path: Path) -> None:
     """Its games count for nobody, but they have decided who met whom."""
     names = ("ann", "bob", "cid", "dan", "eve")
@@ -224,7 +197,6 @@ def test_byes_stay_when_a_bot_is_disqualified(tmp_path: Path) -> None:
     assert all(row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"] for row in after.values())
 
 
-@pytest.mark.slow
 def test_no_game_is_lost_when_a_bot_is_built_while_a_swiss_is_played(tmp_path: Path) -> None:
     """Rounds that are played during the build would be paired without the new bot, and then not count."""
     bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid", "dan", "eve"))]
@@ -237,7 +209,7 @@ def test_no_game_is_lost_when_a_bot_is_built_while_a_swiss_is_played(tmp_path: P
         run = subprocess.Popen(command(*start), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log)
     try:
         while run.poll() is None and not ((cup / "ledger").exists() and len(games(cup)) > 4):
-            time.sleep(0.02)
+            time.sleep(0.05)
         tournament(tmp_path, "add", cup, late)
         assert run.wait(60) == 0
     finally:

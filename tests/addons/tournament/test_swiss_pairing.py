@@ -82,7 +82,7 @@ def situation(luck: random.Random, count: int) -> Situation:
 
 @pytest.mark.parametrize("count", range(2, 9))
 def test_no_other_round_is_better(count: int) -> None:
-    for seed in range(400 if count < 7 else 100):
+    for seed in range(100 if count < 7 else 30):
         given = situation(random.Random(seed), count)
         pairs, bye = paired(given)
         best = min(quality(given, *each) for each in all_rounds(tuple(range(count))))
@@ -116,8 +116,7 @@ def rounds(field: Field, results: Played) -> list[list[ScheduledGame]]:
     return found
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=12)
 @given(bots=st.integers(10, 60), games=st.integers(1, 2), seed=st.integers(0, 100))
 def test_a_swiss_has_no_avoidable_rematch(bots: int, games: int, seed: int) -> None:
     field = Field(bots, 2, games, seed, rounds=min(bots // 2, 15))
@@ -129,8 +128,7 @@ def test_a_swiss_has_no_avoidable_rematch(bots: int, games: int, seed: int) -> N
     assert not byes or max(byes.values()) == 1
 
 
-@pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=12)
 @given(
     bots=st.integers(6, 40),
     seating=st.sampled_from([Seating.SEED_GROUP, Seating.ALTERNATE]),
@@ -158,14 +156,8 @@ def test_thirty_bots_and_twenty_rounds_need_no_rematch() -> None:
 @pytest.mark.parametrize(
     ("seats", "expected"),
     [
-        ([], 0),
-        ([1], -2),
-        ([1, -1], 1),
-        ([-1, 1], -1),
-        ([1, 1], -3),
-        ([1, -1, -1], 3),
-        ([1, -1, 1], -2),
-        ([1, 1, -1, 1], -3),
+        *(([], 0), ([1], -2), ([1, -1], 1), ([-1, 1], -1), ([1, 1], -3)),
+        *(([1, -1, -1], 3), ([1, -1, 1], -2), ([1, 1, -1, 1], -3)),
     ],
 )
 def test_the_wish_for_a_seat_is_that_of_the_dutch_system(seats: list[int], expected: int) -> None:
@@ -181,9 +173,9 @@ def test_of_two_equal_wishes_the_last_different_seats_decide_then_the_rank() -> 
 
 
 def test_a_thousand_bots_are_paired_without_a_deep_recursion() -> None:
-    field = Field(1001, 2, 2, 1, rounds=2)
+    field = Field(1001, 2, 2, 1, rounds=1)
     played = rounds(field, Beats())
-    assert [len(each) for each in played] == [1000, 1000]
+    assert [len(each) for each in played] == [1000]
     assert set(Counter(tuple(sorted(game.seats)) for each in played for game in each).values()) == {2}
 
 

@@ -5,30 +5,20 @@ import io
 import random
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
-import msgspec
 import pytest
+from written_games import line, plan, standings_of
 
 from referee.addons.tournament.format_options import default_ties
 from referee.addons.tournament.formats.games import Outcome, ScheduledGame
-from referee.addons.tournament.keys import Keys
-from referee.addons.tournament.plan import Entry, Plan, checked, identified, read_plan, write_plan
+from referee.addons.tournament.plan import Plan
 from referee.addons.tournament.reports import standings_text
 from referee.addons.tournament.reports.rows import Standings
-from referee.addons.tournament.reports.standings import standings
-from referee.addons.tournament.store import ledger
-from referee.addons.tournament.store.reader import Book
 from referee.addons.tournament.ties import Tie, parsed_ties
 from referee.harness.common.errors import UsageError
 
 Round = dict[int, list[tuple[int, float, bool]]]
 """By bot, its games: the opponent, what it won, and whether the game was played. A bot with a bye has none."""
-
-
-def plan(format: str, bots: int, ties: Sequence[Tie], seed: int = 1) -> Plan:
-    entries = identified([Entry(f"bot {at}", "", f"{at:064x}"[::-1], "@random") for at in range(bots)])
-    return Plan("tictactoe", format, seed, entries, ties=tuple(ties))
 
 
 def played(luck: random.Random, plan: Plan, forfeits: float = 0.0) -> tuple[Standings, list[Round]]:
@@ -38,15 +28,11 @@ def played(luck: random.Random, plan: Plan, forfeits: float = 0.0) -> tuple[Stan
     for is_wait, waiting in groupby(plan.scheduled_games(results), lambda game: game is None):
         if not is_wait:
             rounds.append(a_round(luck, plan, [game for game in waiting if game is not None], results, forfeits))
-    keys, book = Keys(plan), Book()
-    for number, (game, outcome) in enumerate(results.items(), start=1):
-        idents = tuple(keys.idents[bot] for bot in game.seats)
-        line = ledger.Line(
-            keys.key(game), idents, 1, outcome.ranks, outcome.points, a=f"{number:x}", at=float(number),
-            forfeit=outcome.forfeit,
-        )  # fmt: skip
-        assert book.add(msgspec.json.encode(line))
-    return standings(plan, book, chances=False, rated=False), rounds
+    lines = [
+        line(plan, game, outcome.ranks, number, p=outcome.points, forfeit=outcome.forfeit)
+        for number, (game, outcome) in enumerate(results.items(), start=1)
+    ]
+    return standings_of(plan, lines, chances=False, rated=False), rounds
 
 
 def a_round(
@@ -98,15 +84,14 @@ def by_fide(rounds: Sequence[Round], bots: int, games: int) -> list[dict[Tie, fl
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("forfeits", [0.0, 0.2])
-def test_tie_breaks_of_a_thousand_swiss_tournaments_are_fides(forfeits: float) -> None:
+def test_tie_breaks_of_swiss_tournaments_are_fides(forfeits: float) -> None:
     luck = random.Random(f"swiss {forfeits}")
     shown = (Tie.BUCHHOLZ, Tie.CUT, Tie.MEDIAN, Tie.SONNEBORN_BERGER)
     byes = 0
-    for seed in range(500):
+    for seed in range(100):
         bots = luck.randrange(3, 13)
-        found, rounds = played(luck, plan("swiss", bots, shown, seed), forfeits)
+        found, rounds = played(luck, plan("swiss", bots, ties=shown, seed=seed), forfeits)
         pairs = [(bot, each[bot][0][0]) for each in rounds for bot in each if each[bot]]
         if forfeits and len(set(pairs)) < len(pairs):
             continue  # a rematch of which one half was played
@@ -117,7 +102,7 @@ def test_tie_breaks_of_a_thousand_swiss_tournaments_are_fides(forfeits: float) -
         keys = [(row.points, *row.ties.values()) for row in found.rows]
         assert keys == sorted(keys, reverse=True)
         assert [row.rank for row in found.rows] == [1 + sum(other > key for other in keys) for key in keys]
-    assert byes > 100
+    assert byes > 20
 
 
 def by_direct(games: Round, group: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -127,15 +112,14 @@ def by_direct(games: Round, group: tuple[int, ...]) -> list[tuple[int, ...]]:
     return parts if len(parts) == 1 else [last for part in parts for last in by_direct(games, part)]
 
 
-@pytest.mark.slow
 def test_round_robins_are_ranked_by_direct_games_and_then_sonneborn_berger() -> None:
     """Of three tied bots, the games among them decide, and then those of the two that are still equal."""
     luck = random.Random("round robin")
     ties = default_ties("round-robin", 2)
     assert ties == (Tie.DIRECT, Tie.SONNEBORN_BERGER, Tie.WINS)
-    for seed in range(500):
+    for seed in range(100):
         bots = luck.randrange(3, 7)
-        found, [whole] = played(luck, plan("round-robin", bots, ties, seed))
+        found, [whole] = played(luck, plan("round-robin", bots, ties=ties, seed=seed))
         scores = {bot: sum(won for _, won, _ in whole[bot]) for bot in whole}
         berger = {bot: sum(won * scores[rival] for rival, won, _ in whole[bot]) for bot in whole}
         wins = {bot: sum(won == 1 for _, won, _ in whole[bot]) for bot in whole}
@@ -149,22 +133,10 @@ def test_round_robins_are_ranked_by_direct_games_and_then_sonneborn_berger() -> 
         assert [scores[int(row.name[4:])] for row in found.rows] == [scores[bot] for bot in expected]
 
 
-@pytest.mark.slow
-def test_buchholz_leaves_few_swiss_tournaments_with_a_tie_for_first_place() -> None:
-    luck = random.Random("firsts")
-    tied = {ties: 0 for ties in ((Tie.DIRECT,), default_ties("swiss", 2))}
-    for seed in range(100):
-        state = luck.getstate()
-        for ties in tied:
-            luck.setstate(state)
-            found, _ = played(luck, plan("swiss", 16, ties, seed))
-            tied[ties] += sum(row.rank == 1 for row in found.rows) > 1
-    assert tied[Tie.DIRECT,] >= 5
-    assert tied[default_ties("swiss", 2)] <= 1
-
-
 def test_tables_have_the_tie_breaks_of_the_plan() -> None:
-    found, _ = played(random.Random(1), plan("swiss", 7, default_ties("swiss", 2)))
+    ties = default_ties("swiss", 2)
+    assert ties[:3] == (Tie.CUT, Tie.BUCHHOLZ, Tie.SONNEBORN_BERGER)
+    found, _ = played(random.Random(1), plan("swiss", 7, ties=ties))
     assert standings_text.headers(found)[-3:] == ("Buchholz cut 1", "Buchholz", "Sonneborn-Berger")
     assert all(len(standings_text.cells(row, standings_text.headers(found))) == 15 for row in found.rows)
     line = next(csv.DictReader(io.StringIO(standings_text.as_csv(found))))
@@ -172,21 +144,8 @@ def test_tables_have_the_tie_breaks_of_the_plan() -> None:
     assert "then Buchholz cut 1 (the points of all opponents but the weakest)" in found.ranking
 
 
-def test_a_plan_keeps_its_tie_breaks(tmp_path: Path) -> None:
-    for ties in ((Tie.MEDIAN, Tie.RATING), ()):
-        chosen = plan("swiss", 6, ties)
-        write_plan(chosen, tmp_path / "tournament.toml")
-        assert read_plan(tmp_path / "tournament.toml") == chosen
-
-
 @pytest.mark.parametrize("text", ["bucholz", "", "direct,direct", "none,direct"])
 def test_an_unknown_tie_break_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--ties"):
         parsed_ties(text)
-
-
-@pytest.mark.parametrize(("format", "tie"), [("ladder", Tie.WINS), ("series", Tie.DIRECT)])
-def test_a_format_with_a_rule_of_its_own_takes_no_tie_breaks(format: str, tie: Tie) -> None:
-    with pytest.raises(UsageError, match="--ties"):
-        checked(plan(format, 4, (tie,)))
     assert parsed_ties("none") == () and parsed_ties("wins, direct") == (Tie.WINS, Tie.DIRECT)

@@ -1,23 +1,17 @@
 """Versions of a bot under one name: resubmission, rollback, and what counts."""
 
-import csv
-import io
 from pathlib import Path
 
 import msgspec
 import pytest
 from contests import drawing_bot, games, table, tournament
+from written_games import LOST, WON, line, standings_of
 
 from referee.addons.tournament.formats.games import ScheduledGame
 from referee.addons.tournament.formats.schedules import FORMATS
-from referee.addons.tournament.keys import Keys
 from referee.addons.tournament.plan import Entry, Plan, identified, read_plan
 from referee.addons.tournament.plan_changes import entered
-from referee.addons.tournament.reports import standings
-from referee.addons.tournament.reports.rows import Standings
-from referee.addons.tournament.store import ledger
 from referee.addons.tournament.store.ledger import PLAN
-from referee.addons.tournament.store.reader import Book
 
 
 @pytest.mark.slow
@@ -44,18 +38,6 @@ def test_a_resubmitted_bot_replaces_its_older_version_and_can_come_back(tmp_path
     assert [entry.absent for entry in read_plan(folder / PLAN).bots] == [False, False, True]
 
 
-@pytest.mark.slow
-def test_a_disqualified_bot_has_a_line_for_marks(tmp_path: Path) -> None:
-    bots = [drawing_bot(tmp_path, name, number) for number, name in enumerate(("ann", "bob", "cid"))]
-    folder = tmp_path / "t"
-    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "2", "--ledger", folder)
-    tournament(tmp_path, "withdraw", folder, "ann", "--void")
-    (tmp_path / "class.csv").write_text("name,number\nAnn,1\nDan,2\n")
-    said = tournament(tmp_path, "show", folder, "--output", "csv", "--class", tmp_path / "class.csv")
-    found = {row["name"]: (row["status"], row["class number"]) for row in csv.DictReader(io.StringIO(said))}
-    assert (found["ann"], found["Dan"]) == (("disqualified", "1"), ("nothing handed in", "2"))
-
-
 @pytest.mark.parametrize("gone", [{"withdrawn": True, "void": True}, {"withdrawn": True}, {}])
 def test_a_bot_with_the_files_of_one_that_plays_no_more_is_another_bot(gone: dict[str, bool]) -> None:
     """Whether that one was disqualified, has withdrawn, or is an older version."""
@@ -74,20 +56,9 @@ def test_standings_with_older_versions_are_those_of_the_latest_alone(format: str
     now = identified([Entry(name, "", name * 64, "@random") for name in "abc"])
     old = Entry("b", "d" * 10, "d" * 64, "@random", absent=True)
     alone, both = (Plan("tictactoe", format, 1, bots, games=4) for bots in (now, (*now, old)))
-    lines = [line(alone, seats, number) for seats in ((0, 1), (1, 2), (0, 2)) for number in range(4)]
-    lines += [line(both, (0, 3), number, (2, 1)) for number in range(3)]
-    found, expected = (standings_of(plan, lines) for plan in (both, alone))
+    pairs = ((0, 1), (1, 2), (0, 2))
+    lines = [line(alone, ScheduledGame(seats, number), WON, number, a="") for seats in pairs for number in range(4)]
+    lines += [line(both, ScheduledGame((0, 3), number), LOST, number, a="") for number in range(3)]
+    found, expected = (standings_of(plan, lines, chances=False) for plan in (both, alone))
     assert found.rows == expected.rows and found.cross == expected.cross and found.played == expected.played
     assert found.notes[-1] == "3 games of the older version b@dddddd do not count"
-
-
-def line(plan: Plan, seats: tuple[int, int], number: int, ranks: tuple[int, int] = (1, 2)) -> bytes:
-    keys, game = Keys(plan), ScheduledGame(seats, number)
-    bots = tuple(keys.idents[bot] for bot in seats)
-    return msgspec.json.encode(ledger.Line(keys.key(game), bots, 1, ranks, (0.0, 0.0), at=float(number)))
-
-
-def standings_of(plan: Plan, lines: list[bytes]) -> Standings:
-    book = Book()
-    book.add_lines(b"\n".join(lines))
-    return standings.standings(plan, book, chances=False)
