@@ -1,8 +1,8 @@
-"""A contest with all that happens to one, and its tables by a second implementation.
+"""A Swiss with all that happens to one, and its table by a second implementation.
 
-Forty bots play a Swiss and a bracket of eight. Two teams come late, one is withdrawn with its games, one hands in a new
-version, and the run is killed twice. The tables are worked out again from `docs/reference/tournaments.md`, from nothing
-but the files of the folder: `tournament.toml` and the ledger's lines. Nothing of the referee's statistics is used here.
+Twenty bots play. Two teams come late, one is withdrawn with its games, one hands in a new version, and the run is
+killed twice. The table is worked out again from `docs/reference/tournaments.md` and the files of the folder alone,
+`tournament.toml` and the ledger's lines, without any of the referee's statistics.
 """
 
 import json
@@ -10,7 +10,7 @@ import subprocess
 import time
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from contests import command, drawing_bot, environment, table, tournament
 
 pytestmark = pytest.mark.slow
 
-BOTS, ROUNDS, GAMES, BEST, MATCH = 40, 7, 2, 8, 4
+BOTS, ROUNDS, GAMES = 20, 6, 2
 SLOW = """
 import time
 plain = choose
@@ -67,7 +67,7 @@ def killed(folder: Path, *arguments: str | Path) -> Iterator[Callable[[int], Non
 
 
 class Table:
-    """The Swiss and the bracket, worked out from the files."""
+    """The Swiss, worked out from the files."""
 
     def __init__(self, folder: Path) -> None:
         plan = tomllib.loads((folder / "tournament.toml").read_text())
@@ -75,12 +75,8 @@ class Table:
         newest = {bot["name"]: ident for ident, bot in self.bots.items() if not bot.get("absent")}
         self.void = {ident for ident, bot in self.bots.items() if bot.get("void")}
         self.older = {ident for ident, bot in self.bots.items() if newest.get(bot["name"], ident) != ident}
-        lines = played(folder)
-        assert len({line["k"] for line in lines}) == len(lines), "no game was played twice"
-        first = lines[0]["k"].partition("/")[0]
-        self.swiss = [line for line in lines if line["k"].startswith(first)]
-        self.matches = [line for line in lines if not line["k"].startswith(first)]
-        assert {line["k"].partition("/")[0] for line in self.matches} == {self.matches[0]["k"].partition("/")[0]}
+        self.lines = played(folder)
+        assert len({line["k"] for line in self.lines}) == len(self.lines), "no game was played twice"
         self._count()
 
     def _count(self) -> None:
@@ -98,7 +94,7 @@ class Table:
     def _rounds(self) -> list[dict[frozenset[str], list[Line]]]:
         """Returns the games of each round by pair. One worker plays one round after the other."""
         rounds: list[dict[frozenset[str], list[Line]]] = [{}]
-        for line in self.swiss:
+        for line in self.lines:
             pair = frozenset(line["b"])
             if pair not in rounds[-1] and not pair.isdisjoint(bot for known in rounds[-1] for bot in known):
                 assert all(pair not in known for known in rounds), "no two bots have met in two rounds"
@@ -148,35 +144,6 @@ class Table:
         parts = [[bot for bot in equal if won[bot] == value] for value in sorted({*won.values()}, reverse=True)]
         return parts if len(parts) == 1 else [each for part in parts for each in self._direct(part)]
 
-    def bracket(self, seeds: Sequence[str]) -> list[set[str]]:
-        """Plays the bracket through: first, second, third, fourth, and those that lost in the first round."""
-        left: list[str] = [seeds[place - 1] for place in (1, 8, 4, 5, 2, 7, 3, 6)]
-        losers: list[list[str]] = []
-        known = {frozenset(line["b"]) for line in self.matches}
-        while len(left) > 1:
-            pairs = list(zip(left[::2], left[1::2], strict=True))
-            known -= {frozenset(pair) for pair in pairs}
-            left = [self._winner(pair, seeds) for pair in pairs]
-            losers.append([bot for pair in pairs for bot in pair if bot not in left])
-        third = self._winner((losers[1][0], losers[1][1]), seeds)
-        assert known == {frozenset(losers[1])}, "nobody else has met"
-        return [{*left}, {*losers[2]}, {third}, {*losers[1]} - {third}, {*losers[0]}]
-
-    def _winner(self, pair: tuple[str, str], seeds: Sequence[str]) -> str:
-        """Best of four, then up to three game pairs until one is ahead after a pair; then the better seed."""
-        better, other = sorted(pair, key=seeds.index)
-        games = [line for line in self.matches if {*line["b"]} == {*pair}]
-        games.sort(key=lambda line: int(line["k"].split("/")[2]))
-        shares = [worth(line, better) for line in games]
-        lead = 2 * sum(shares) - len(shares)
-        if len(games) <= MATCH:
-            assert len(games) == MATCH or abs(lead) > MATCH - len(games)
-        else:
-            assert len(games) in (MATCH + 2, MATCH + 4, MATCH + 6)
-            assert all(2 * sum(shares[:n]) == n for n in range(MATCH, len(games), 2)), "they were equal before"
-            assert lead != 0 or len(games) == MATCH + 6
-        return other if lead < 0 else better
-
 
 def worth(line: Line, bot: str) -> Fraction:
     """Returns the points of a bot in a game."""
@@ -190,25 +157,24 @@ def takes_part(bot: dict[str, Any], number: int) -> bool:
     return sum(change <= number for change in bot.get("changes", [0])) % 2 == 1
 
 
-def test_the_tables_of_a_contest_with_changes_and_kills_are_those_of_a_second_implementation(tmp_path: Path) -> None:
+def test_the_table_of_a_swiss_with_changes_and_kills_is_that_of_a_second_implementation(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", f"bot{salt:02}", salt, SLOW) for salt in range(BOTS)]
     late = [drawing_bot(tmp_path / "bots", f"late{salt}", 100 + salt, SLOW) for salt in range(2)]
     cup = tmp_path / "cup"
     listed = ", ".join(json.dumps(bot) for bot in bots)
     (tmp_path / "cup.toml").write_text(
         f'game = "tictactoe"\nformat = "swiss"\nrounds = {ROUNDS}\ngames = {GAMES}\nseed = 7\nbots = [{listed}]\n'
-        f'[[stages]]\nformat = "knockout"\nbots = {BEST}\ngames = {MATCH}\n'
     )
     with killed(tmp_path, tmp_path / "cup.toml", "--ledger", cup) as wait:
-        wait(50)  # in the second round
+        wait(26)  # in the second round
     kept = {line["k"] for line in played(cup)}
     tournament(tmp_path, "add", cup, late[0])
     with killed(tmp_path, cup) as wait:
-        wait(len(kept) + 45)
+        wait(len(kept) + 22)
         tournament(tmp_path, "withdraw", cup, "bot07", "--void")
         new = drawing_bot(tmp_path / "new", "bot11", 111, SLOW)
         tournament(tmp_path, "add", cup, late[1], new)
-        wait(len(kept) + 100)
+        wait(len(kept) + 50)
     before = {line["k"] for line in played(cup)}
     tournament(tmp_path, cup)
     found, mine = table(cup), Table(cup)
@@ -217,36 +183,18 @@ def test_the_tables_of_a_contest_with_changes_and_kills_are_those_of_a_second_im
     assert [labels[ident] for ident in (*mine.void, *mine.older)] == ["bot07", "bot11"]
     assert sum(mine.byes.values()) > 0 and len(mine.bots) == BOTS + 3
 
-    swiss, bracket = found["stages"]
     order = mine.order()
     ranks = {bot: 1 + sum(map(len, order[:place])) for place, equal in enumerate(order) for bot in equal}
-    assert len(swiss["rows"]) == len(ranks) == BOTS + 1
-    for row in swiss["rows"]:
+    assert len(found["rows"]) == len(ranks) == BOTS + 1
+    for row in found["rows"]:
         bot, buchholz = row["ident"], mine.opponents(row["ident"])
         assert row["points"] == mine.points[bot] and row["byes"] == mine.byes[bot]
-        assert row["games"] == sum(bot in line["b"] and mine.void.isdisjoint(line["b"]) for line in mine.swiss)
+        assert row["games"] == sum(bot in line["b"] and mine.void.isdisjoint(line["b"]) for line in mine.lines)
         assert row["ties"] == {
             "buchholz-cut-1": sum(buchholz[1:]),
             "buchholz": sum(buchholz),
             "sonneborn-berger": mine.sonneborn_berger(bot),
         }
         assert row["rank"] == ranks[bot]
-
-    first = bracket["brackets"][0] if bracket["brackets"] else found["brackets"][0]
-    boxes = [box for column in first["parts"][0]["columns"][:1] for box in column["boxes"]]
-    names = [line["name"] for box in boxes for line in box["lines"]]
-    seeds = [next(ident for ident in ranks if labels[ident] == names[place]) for place in (0, 4, 6, 2, 3, 7, 5, 1)]
-    assert [ranks[bot] for bot in seeds] == sorted(ranks.values())[:BEST], "bots of one rank are seeded by lot"
-    places = mine.bracket(seeds)
-    assert {row["ident"] for row in bracket["rows"]} == {*seeds}
-    rest = [bot for bot in sorted(ranks, key=ranks.__getitem__) if bot not in seeds]
-    ranked = [row["ident"] for row in found["rows"]]
-    assert [{*ranked[:1]}, {*ranked[1:2]}, {*ranked[2:3]}, {*ranked[3:4]}, {*ranked[4:8]}] == places
-    assert [row["rank"] for row in found["rows"]][:BEST] == [1, 2, 3, 4, 5, 5, 5, 5]
-    assert [ranks[bot] for bot in ranked[BEST:]] == [ranks[bot] for bot in rest]
-    for row in found["rows"]:
-        games = [line for line in mine.matches if row["ident"] in line["b"]]
-        won = sum(worth(line, row["ident"]) for line in games)
-        assert row["points"] == mine.points[row["ident"]] + won
-    assert found["played"] == len(mine.matches) + sum(mine.void.isdisjoint(line["b"]) for line in mine.swiss)
+    assert found["played"] == sum(mine.void.isdisjoint(line["b"]) for line in mine.lines)
     assert "0 differ" in tournament(tmp_path, "verify", cup)
