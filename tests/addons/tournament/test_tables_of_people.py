@@ -46,16 +46,8 @@ def test_the_separator_gives_every_line_as_many_cells_and_whole_addresses(
         ("Mannschaft\nRot\nBlau\n", [("Mannschaft", ""), ("Rot", ""), ("Blau", "")], "without an address: Mannschaft"),
         ("Blue, blue@example.org\nGelb\n", [PLAIN[0], ("Gelb", "")], "line 2 has 1"),
         ("Müller, Anna\nMeier, Ben\n", [("Müller", "Anna"), ("Meier", "Ben")], r"Müller \(Anna\), Meier \(Ben\)"),
-        (
-            "Blue blue@example.org\nRed red@example.org\n",
-            None,
-            "an address and something else are in one cell of line 1, 2",
-        ),
-        (
-            "Blue;\nRed;x\nGelb\n",
-            [("Blue", ""), ("Red", "x"), ("Gelb", "")],
-            "most lines have 2 cells, but line 3 has 1",
-        ),
+        ("Blue blue@example.org\nRed red@example.org\n", None, "something else are in one cell of line 1, 2"),
+        ("Blue;\nRed;x\nGelb\n", [("Blue", ""), ("Red", "x"), ("Gelb", "")], "most lines have 2 cells, but line 3"),
         ("Team:Mail\nBlue:blue@example.org\n", None, "an address and something else are in one cell of line 2"),
         ("Blue;blue(at)example.org\nRed;red@example.org\n", PLAIN[1:], "so that it is the header: Blue"),
         ("\n".join(f"T{number}" for number in range(50)), None, "T4 and 45 more"),
@@ -78,8 +70,9 @@ def test_a_table_that_has_no_teams_is_refused_in_a_line(text: str) -> None:
 CLASS = "Name{0}Number{0}Mail\r\nDoé, Jo{0}8{0}jo@x.org\r\nRoe{0}9{0}roe@x.org\r\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
-@pytest.mark.parametrize("sign", ["\t", ";", "|"])
+@pytest.mark.parametrize(
+    ("encoding", "sign"), [("utf-8", "\t"), ("utf-8-sig", ";"), ("utf-16", "|"), ("utf-16-le", "\t"), ("cp1252", ";")]
+)
 def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, sign: str, tmp_path: Path) -> None:
     content = CLASS.format(sign).encode(encoding)
     (tmp_path / "list").write_bytes((b"\xff\xfe" if encoding == "utf-16-le" else b"") + content)
@@ -91,6 +84,8 @@ def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, si
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        *((content, "a line for each person") for content in (b"", b"name\n", b"name\n\n \n")),
+        (b'name,x\n"' + b"a" * 200_000, "expected CSV"),
         (CLASS.format(";").encode("utf-16-le"), "it has NULs"),
         (b"Name;Mail\nA\0;b\n", "it has NULs"),
         (b"\xff\xfe" + b"\x00\xd8", "expected a line|has NULs"),
@@ -101,6 +96,8 @@ def test_what_is_no_text_is_no_class_list(content: bytes, words: str, tmp_path: 
     (tmp_path / "list").write_bytes(content)
     with pytest.raises(UsageError, match=words):
         read_class_list(tmp_path / "list")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_class_list(tmp_path)
 
 
 def test_a_class_list_whose_first_line_is_a_person_loses_nobody(tmp_path: Path) -> None:

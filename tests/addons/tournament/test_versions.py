@@ -1,5 +1,7 @@
 """Versions of a bot under one name: resubmission, rollback, and what counts."""
 
+import csv
+import io
 from pathlib import Path
 
 import msgspec
@@ -36,6 +38,18 @@ def test_a_resubmitted_bot_replaces_its_older_version_and_can_come_back(tmp_path
     back = table(folder)
     assert (back["rows"], back["cross"]) == (first["rows"], first["cross"])
     assert [entry.absent for entry in read_plan(folder / PLAN).bots] == [False, False, True]
+
+
+@pytest.mark.slow
+def test_a_disqualified_bot_has_a_line_for_marks(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path, name, number) for number, name in enumerate(("ann", "bob", "cid"))]
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "2", "--ledger", folder)
+    tournament(tmp_path, "withdraw", folder, "ann", "--void")
+    (tmp_path / "class.csv").write_text("name,number\nAnn,1\nDan,2\n")
+    said = tournament(tmp_path, "show", folder, "--output", "csv", "--class", tmp_path / "class.csv")
+    found = {row["name"]: (row["status"], row["class number"]) for row in csv.DictReader(io.StringIO(said))}
+    assert (found["ann"], found["Dan"]) == (("disqualified", "1"), ("nothing handed in", "2"))
 
 
 @pytest.mark.parametrize("gone", [{"withdrawn": True, "void": True}, {"withdrawn": True}, {}])
