@@ -1,9 +1,8 @@
-"""The built-in opponents at AIBG 5.0: what they answer to a position, and whole matches without a fault."""
+"""The built-in opponents at AIBG 5.0: what they answer to a position. Whole matches: test_levels.py."""
 
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from referee.games.aibg5 import (
@@ -22,18 +21,14 @@ from referee.games.aibg5 import (
     Ground,
     Options,
 )
-from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.contract import Fault, FaultKind, Setup
 from referee.games.dice import Dice
-from referee.harness.opponents import random, trainer
 from referee.harness.opponents._aibg5 import first_step, step_cost
-from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.harness.opponents.gunner import besiege
 from referee.harness.opponents.trainer import hunt, nearest
-from referee.protocol.messages import Encoding, Initialize, Limits
 
 pytestmark = pytest.mark.slow
 
-RANDOM, TRAINER = random.GAMES["aibg5"], trainer.GAMES["aibg5"]
 NAMES = ("one", "two", "three", "four")
 Place = tuple[int, int]
 
@@ -195,57 +190,3 @@ def test_gunner_looks_for_health_only_when_it_is_hurt() -> None:
     tiles = {(-9, 0): HEALTH}
     assert besieged({0: (-7, 0)}, tiles).startswith("move,-6")
     assert besieged({0: (-7, 0)}, tiles, health=300) == "move,-8,0"
-
-
-# Whole matches
-
-
-def match(starts: tuple[Start, ...], options: Options, seed: int) -> tuple[AIBG5, list[Event]]:
-    """Plays a whole match. The params go through JSON as over the pipes."""
-    state = AIBG5(Setup(seed, NAMES, options))
-    bots = [seated(start, seat, options, seed + seat) for seat, start in enumerate(starts)]
-    events = state.opening()
-    while state.awaited:
-        answers = {}
-        for call in state.calls():
-            params = msgspec.json.decode(msgspec.json.encode(call.params))
-            answers[call.player] = bots[call.player](call.method.name, params)
-        events += state.apply(answers)
-    return state, events
-
-
-def seated(start: Start, seat: int, options: Options, seed: int = 1) -> Handler:
-    plain = msgspec.json.decode(msgspec.json.encode(options))
-    return start(Initialize(1, "aibg5", plain, seat, NAMES, tuple(Encoding), Limits(10_000), seed))
-
-
-@pytest.mark.parametrize(
-    "starts", [(RANDOM,) * 4, (TRAINER,) * 4, (TRAINER, RANDOM, TRAINER, RANDOM)], ids=["random", "trainer", "both"]
-)
-def test_all_answers_are_legal(starts: tuple[Start, ...]) -> None:
-    for seed in range(2):
-        state, events = match(starts, Options(rounds=60), seed)
-        assert not [event for event in events if isinstance(event, Ruling)]
-        assert state.result is not None and state.result.reason == "rounds"
-
-
-@pytest.mark.parametrize("seat", range(4))
-def test_trainer_beats_three_randoms_from_every_seat(seat: int) -> None:
-    starts = tuple([TRAINER if number == seat else RANDOM for number in range(4)])
-    state, events = match(starts, Options(rounds=150), seed=1)
-    kills = [event.params for event in events if isinstance(event, Notice) and event.method == "died"]
-    assert sum(kill.by == seat + 1 for kill in kills) >= 3
-    assert state.result is not None and state.result.ranks[seat] == 1
-
-
-def test_random_follows_its_seed() -> None:
-    def places(seed: int) -> list[int]:
-        return [ship.cell for ship in match((RANDOM,) * 4, Options(rounds=10), seed)[0].ships]
-
-    assert places(3) == places(3) != places(4)
-
-
-@pytest.mark.parametrize("start", [RANDOM, TRAINER])
-def test_an_unknown_method_is_refused(start: Start) -> None:
-    with pytest.raises(UnknownMethod):
-        seated(start, 0, Options())("surprise", {})

