@@ -20,18 +20,18 @@ pytestmark = pytest.mark.slow
 PASSWORD = "a password of everybody"
 
 
-@pytest.fixture
-def users(tmp_path: Path, viewer: None) -> Path:
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory, viewer: None) -> Path:
     """Team1 may train, and there is a viewer."""
-    file = tmp_path / "users.json"
+    file = tmp_path_factory.mktemp("aibg") / "users.json"
     add_user(file, "team1", "player", PASSWORD)
     add_user(file, "wall", "viewer", PASSWORD)
     return file
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(users: Path) -> Iterator[str]:
-    """The address of the server."""
+    """The address of a server."""
     with serving(users) as address:
         yield address
 
