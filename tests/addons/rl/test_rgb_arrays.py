@@ -67,34 +67,25 @@ def test_wrappers_of_gymnasium_collect_the_pictures() -> None:
     collected.close()
 
 
-def test_a_picture_in_a_running_loop_as_a_notebook_has() -> None:
-    code = (
-        "import asyncio, referee\n"
-        "async def main():\n"
-        "    env = referee.rl.aec('tictactoe', render_mode='rgb_array')\n"
-        "    env.reset(seed=1)\n"
-        "    print(env.render().shape)\n"
-        "    env.close()\n"
-        "asyncio.run(main())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "(640, 640, 3)\n", done.stderr
-
-
-def test_after_the_end_of_a_picture_no_process_of_the_browser_is_left_while_matches_are_played() -> None:
-    source = """
-import psutil, referee
+RUNNING = """
+import asyncio, psutil, referee
 from referee.harness.isolation.self_protection import guarded
-env = referee.rl.aec("connectfour", render_mode="rgb_array")
-with guarded():
-    env.reset(seed=1)
-    env.render()
-    assert len(psutil.Process().children(recursive=True)) > 3
-    env.close()
-    print(psutil.Process().children(recursive=True))
+async def main():
+    env = referee.rl.aec("tictactoe", render_mode="rgb_array")
+    with guarded():
+        env.reset(seed=1)
+        print(env.render().shape)
+        assert len(psutil.Process().children(recursive=True)) > 3
+        env.close()
+        print(psutil.Process().children(recursive=True))
+asyncio.run(main())
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "[]\n"
+
+
+def test_a_picture_is_drawn_in_a_running_loop_and_no_process_of_the_browser_is_left_after_it() -> None:
+    """As in a notebook, and while matches are played."""
+    done = subprocess.run([sys.executable, "-c", RUNNING], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "(640, 640, 3)\n[]\n", done.stderr
 
 
 def test_what_is_missing_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
