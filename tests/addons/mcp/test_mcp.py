@@ -5,11 +5,12 @@ import os
 import random
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, chdir, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import psutil
 import pytest
@@ -18,17 +19,21 @@ import trio.testing
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 from model_service import serving
 from scripted import PREAMBLE
 
-from referee.addons.mcp import checks
+from referee.addons.mcp import checks, matches
 from referee.addons.mcp.allowed import Allowed
 from referee.addons.mcp.checks import Checked, Wanted
-from referee.addons.mcp.matches import MAX_ENDED, MAX_RUNNING, Conditions
+from referee.addons.mcp.cli import mcp as command
+from referee.addons.mcp.matches import Conditions
 from referee.addons.mcp.serve import serve
 from referee.addons.mcp.shapes import ListMatches, Matches
 from referee.addons.mcp.tools import TOOLS, Tool
 from referee.games import registry
+from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
 from referee.harness.common.installed import extra_command
 from referee.harness.replay.reader import Replay
@@ -63,18 +68,58 @@ class Assistant:
         luck, match = random.Random(seed), position["match"]
         while position["ended"] is None:
             assert position["your_turn"]
-            legal = await self.call("legal", match=match, limit=2000)
+            legal = await self.call("legal", match=match, limit=20)
             position = await self.call("answer", match=match, answer=luck.choice(legal["answers"])["answer"])
         return position
 
 
 @asynccontextmanager
 async def connected(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Assistant]:
-    """Starts the server in that folder, as an assistant does."""
-    command = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], cwd=folder)
-    with trio.fail_after(60):
-        async with Client(stdio_client(command), mode=mode) as client:  # type: ignore[arg-type]
+    """Connects a client to a server in this process, which works in that folder."""
+    with trio.fail_after(60), chdir(folder):
+        async with Client(direct(conditions(*options)), mode=mode) as client:  # type: ignore[arg-type]
             yield Assistant(client)
+
+
+@asynccontextmanager
+async def started(folder: Path, *options: str, mode: str = "auto") -> AsyncIterator[Assistant]:
+    """Starts the server in that folder, as an assistant does."""
+    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], cwd=folder)
+    with trio.fail_after(60):
+        async with Client(stdio_client(server), mode=mode) as client:  # type: ignore[arg-type]
+            yield Assistant(client)
+
+
+def conditions(*options: str) -> Conditions:
+    """Returns what the command makes of its options."""
+    made: list[Conditions] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(command, "run", lambda serve, read, write, conditions: made.append(conditions))
+        assert main(["mcp", *options]) == 0
+    return made[0]
+
+
+@asynccontextmanager
+async def direct(conditions: Conditions) -> AsyncIterator[Any]:
+    """Runs a server, and yields the streams of its client."""
+    to_client, from_server = anyio.create_memory_object_stream[Any](100)
+    to_server, from_client = anyio.create_memory_object_stream[Any](100)
+
+    async def read() -> bytes:
+        try:
+            message = (await from_client.receive()).message
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            return b""
+        return bytes(message.model_dump_json(by_alias=True, exclude_unset=True).encode()) + b"\n"
+
+    async def write(data: bytes) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await to_client.send(SessionMessage(jsonrpc_message_adapter.validate_json(data, by_name=False)))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve, read, write, conditions)
+        yield from_server, to_server
+        await to_server.aclose()
 
 
 def bot(folder: Path, body: str) -> str:
@@ -86,22 +131,31 @@ def bot(folder: Path, body: str) -> str:
 # Whole matches.
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_client_plays_a_whole_match_in_each_game(tmp_path: Path, mode: str) -> None:
-    """In both eras of the protocol: without the handshake, and with it."""
-    async with connected(tmp_path, mode=mode) as assistant:
+async def test_a_client_plays_a_whole_match_in_each_game(tmp_path: Path) -> None:
+    async with connected(tmp_path) as assistant:
         assert {tool.name for tool in (await assistant.client.list_tools()).tools} == set(TOOLS)
         for line in (await assistant.call("list_games"))["games"]:
-            name, seats = line["game"], line["seats"][0]
-            options = SHORT.get(name, {**registry.game(name).short})
-            position = await assistant.call("new_match", game=name, seat=seats - 1, seed=7, options=options)
-            assert (position["seat"], len(position["names"])) == (seats - 1, seats)
-            position = await assistant.finish(position)
-            result = await assistant.call("result", match=position["match"])
-            assert (result["ended"], result["seed"], result["faults"]) == (position["ended"], 7, [])
-            assert verify(Replay(tmp_path / result["replay"])) is not None
-            replay = await assistant.call("replay", match=position["match"], count=1)
-            assert (replay["verified"], replay["lines"][0]["game"]) == (True, name)
+            await play_a_match(assistant, tmp_path, line["game"], line["seats"][0])
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_starts_the_server_in_both_eras_of_the_protocol(tmp_path: Path, mode: str) -> None:
+    """Without the handshake, and with it."""
+    async with started(tmp_path, mode=mode) as assistant:
+        await play_a_match(assistant, tmp_path, "tictactoe", 2)
+
+
+async def play_a_match(assistant: Assistant, folder: Path, name: str, seats: int) -> None:
+    """Plays the last seat of a match, and checks its result and its replay."""
+    options = SHORT.get(name, {**registry.game(name).short})
+    position = await assistant.call("new_match", game=name, seat=seats - 1, seed=7, options=options)
+    assert (position["seat"], len(position["names"])) == (seats - 1, seats)
+    position = await assistant.finish(position)
+    result = await assistant.call("result", match=position["match"])
+    assert (result["ended"], result["seed"], result["faults"]) == (position["ended"], 7, [])
+    assert verify(Replay(folder / result["replay"])) is not None
+    replay = await assistant.call("replay", match=position["match"], count=1)
+    assert (replay["verified"], replay["lines"][0]["game"]) == (True, name)
 
 
 async def test_several_matches_go_on_at_once(tmp_path: Path) -> None:
@@ -122,14 +176,13 @@ async def test_several_matches_go_on_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_no_more_than_a_few_matches_run_at_a_time(tmp_path: Path) -> None:
+async def test_no_more_than_a_few_matches_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "MAX_RUNNING", 3)
     async with connected(tmp_path, "--replay", "none") as assistant:
-        for _ in range(MAX_RUNNING):
+        for _ in range(3):
             await assistant.call("new_match", game="tictactoe")
-        assert (
-            await assistant.refused("new_match", game="tictactoe")
-            == "8 matches are running; finish or resign one first"
-        )
+        message = await assistant.refused("new_match", game="tictactoe")
+        assert message == "3 matches are running; finish or resign one first"
         await assistant.call("resign", match="tictactoe-3")
         await assistant.call("new_match", game="tictactoe")
 
@@ -294,18 +347,10 @@ async def test_an_illegal_answer_is_refused_and_asked_again(tmp_path: Path) -> N
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    (
-        "position",
-        {"match": "tictactoe-1"},
-        "there is no match 'tictactoe-1'; there are none yet: new_match starts one",
-    ),
+    ("position", {"match": "tictactoe-1"}, "there is no match 'tictactoe-1'; there are none yet: new_match starts one"),
     ("new_match", {}, "missing required field `game`"),
     ("new_match", {"game": "chess"}, "chess"),
-    (
-        "new_match",
-        {"game": "tictactoe", "opponents": ["@random"] * 2},
-        "tictactoe is played by 2 bots; 3 were named",
-    ),
+    ("new_match", {"game": "tictactoe", "opponents": ["@random"] * 2}, "tictactoe is played by 2 bots; 3 were named"),
     ("new_match", {"game": "tictactoe", "seat": 2}, "seat=2: expected a seat from 0 to 1"),
     ("new_match", {"game": "tictactoe", "seed": -1}, "at `$.seed`"),
     ("new_match", {"game": "tictactoe", "opponents": ["human"]}, "human: the other seats are for programs"),
@@ -388,12 +433,12 @@ async def test_a_client_may_resign_and_may_stop_waiting(tmp_path: Path) -> None:
 async def test_everything_ends_when_the_client_goes(tmp_path: Path) -> None:
     opponent = bot(tmp_path, "greet(); call(); time.sleep(50)")
     before = set(psutil.Process().children(recursive=True))  # such as a browser of other tests
-    async with connected(tmp_path) as assistant:
+    async with started(tmp_path) as assistant:
         await assistant.call("new_match", game="tictactoe", opponents=[opponent])
-        started = [child for child in psutil.Process().children(recursive=True) if child not in before]
-        living = [child for child in started if child.status() != psutil.STATUS_ZOMBIE]
+        begun = [child for child in psutil.Process().children(recursive=True) if child not in before]
+        living = [child for child in begun if child.status() != psutil.STATUS_ZOMBIE]
         assert any("bot.py" in " ".join(child.cmdline()) for child in living)
-    _, alive = psutil.wait_procs(started, timeout=5)
+    _, alive = psutil.wait_procs(begun, timeout=5)
     assert alive == []
     (replay,) = tmp_path.glob("replays/*/*.jsonl")
     assert Replay(replay).ending is not None
@@ -526,17 +571,20 @@ async def test_an_error_of_ours_is_a_response_and_the_server_goes_on(
 # The list of matches.
 
 
-async def test_matches_are_listed_and_old_ones_that_are_over_are_forgotten(tmp_path: Path) -> None:
+async def test_matches_are_listed_and_old_ones_that_are_over_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "MAX_ENDED", 2)
     async with connected(tmp_path, "--replay", "none") as assistant:
         await assistant.call("new_match", game="quoridor")
-        for number in range(MAX_ENDED + 3):
+        for number in range(5):
             await assistant.call("new_match", game="tictactoe")
             await assistant.call("resign", match=f"tictactoe-{number + 1}")
         await assistant.call("new_match", game="tictactoe", seat=1)
         lines = (await assistant.call("matches"))["matches"]
         assert lines[0] == {"match": "quoridor-1", "game": "quoridor", "seat": 0, "your_turn": True, "over": False}
-        assert [line["over"] for line in lines] == [False, *[True] * MAX_ENDED, False]
-        assert lines[-1]["match"] == f"tictactoe-{MAX_ENDED + 4}", "no name is used twice"
+        assert [line["over"] for line in lines] == [False, True, True, False]
+        assert lines[-1]["match"] == "tictactoe-6", "no name is used twice"
         assert "there is no match 'tictactoe-1'" in await assistant.refused("position", match="tictactoe-1")
 
 

@@ -22,10 +22,7 @@ from referee.addons.mcp.messages import (
 )
 from referee.addons.mcp.tools import TOOLS
 
-STATELESS = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+STATELESS = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 def request(method: str, ident: Any = 1, **params: Any) -> dict[str, Any]:
