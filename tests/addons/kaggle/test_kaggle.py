@@ -32,9 +32,10 @@ from referee.harness.programs.zip_archive import bot_in
 pytestmark = pytest.mark.slow
 
 AGENTS = Path(__file__).parents[2] / "support" / "agents" / "kaggle"
-RECORDED = json.loads((AGENTS / "games.json").read_text())
+RECORDED = json.loads((AGENTS / "games.json").read_text())[1:6]
 """Games of the sample agents in kaggle_environments 1.33.2, which for each game called `random.seed(seed)`,
-`make("connectx", configuration=size)` and `run(agents)`."""
+`make("connectx", configuration=size)` and `run(agents)`. Five of them: of each size, and with an invalid move of
+either player."""
 TIMELESS = TimeControl()
 COLUMNS, CELLS = "ABCDEFG", ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 
@@ -150,8 +151,8 @@ async def test_the_times_that_an_agent_sees_are_what_it_has(
 
 
 CALLABLES = {
-    "no parameter": "def agent(): return 3",
     "one parameter": "def agent(obs): return obs.mark + 2",
+    "no parameter": "def agent(): return 3",
     "a lambda": "agent = lambda obs, config: config.columns - 4",
     "an object": "class A:\n    def __call__(self, obs, config): return 3\nagent = A()",
     "a method": "class A:\n    def act(self, obs, config): return 3\nagent = A().act",
@@ -159,22 +160,25 @@ CALLABLES = {
     "a name keeps its first place": "def agent(): return 0\ndef last(): return 0\nlast = lambda: 3\nagent = lambda: 0",
     "not as a main program": "def agent(): return 3\nif __name__ == '__main__':\n    def test(): return 0",
 }
+PAIRS = [*zip([*CALLABLES][::2], [*CALLABLES][1::2], strict=True)]
+"""The two players of a match."""
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("source", CALLABLES.values(), ids=CALLABLES.keys())
-async def test_the_last_callable_is_called_with_as_many_arguments_as_it_takes(arena: Arena, source: str) -> None:
-    await arena.play(arena.match(agent(arena.folder, source), entrant("@baseline"), game="connectfour"))
-    assert answers(arena)[0] == {"action": "putToken", "column": "D"}
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+async def test_the_last_callable_is_called_with_as_many_arguments_as_it_takes(arena: Arena, pair: list[str]) -> None:
+    bots = []
+    for place, name in enumerate(pair):
+        (arena.folder / f"agent{place}.py").write_text(CALLABLES[name])
+        bots.append(entrant(f"kaggle:{arena.folder / f'agent{place}.py'}", "connectfour"))
+    await arena.play(arena.match(*bots, game="connectfour"))
+    assert answers(arena)[:2] == [{"action": "putToken", "column": "D"}] * 2
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("returned", ["True", "7", "-1", "'3'", "2.0", "[1]", "object"])
+@pytest.mark.parametrize("returned", ["True", "7", "-1", "2.0", "object"])
 async def test_what_kaggle_refuses_is_an_invalid_move(arena: Arena, returned: str) -> None:
-    bots = [
-        agent(arena.folder, f"def agent(obs, config): return {returned}"),
-        entrant(f"{AGENTS}/middle.py", "connectfour"),
-    ]
+    bots = [agent(arena.folder, f"def agent(obs, config): return {returned}"), entrant("@baseline", "connectfour")]
     verdict = await arena.play(arena.match(*bots, game="connectfour"))
     (fault,) = verdict.faults
     assert (fault.player, fault.kind) == (0, "illegal")
@@ -193,7 +197,7 @@ async def test_none_is_column_0_at_connectx_and_refused_at_tic_tac_toe(arena: Ar
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("cheat", ["@C_AI_OUT_OF_BOUND", "@C_AI_NIL", "@C_AI_FLIP_TABLE_RANDOMLY", "@C_AI_Y_FIRST"])
+@pytest.mark.parametrize("cheat", ["@C_AI_NIL", "@C_AI_Y_FIRST"])
 async def test_the_table_is_flipped_after_an_opponents_invalid_move(arena: Arena, cheat: str) -> None:
     bots = [entrant(f"{AGENTS}/middle.py", "connectfour"), entrant(cheat, "connectfour")]
     verdict = await arena.play(arena.match(*bots, game="connectfour"))
