@@ -5,7 +5,6 @@ import random
 import select
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,9 +118,8 @@ def test_a_new_game_and_another_side_are_new_matches(start: Start) -> None:
     assert [each["seat"] for each in greetings] == [greetings[0]["seat"], *[1 - greetings[0]["seat"]] * 2]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_whole_game_has_legal_moves_only(start: Start, seed: int) -> None:
-    gui, luck, board = start(), random.Random(seed), Board("openspiel:chess", {})
+def test_a_whole_game_has_legal_moves_only(start: Start) -> None:
+    gui, luck, board = start(), random.Random(0), Board("openspiel:chess", {})
     gui.ask("uci", word="uciok")
     while not board.state.is_terminal() and len(board.moves) < 60:
         position = " ".join(["position startpos moves", *board.moves]) if board.moves else "position startpos"
@@ -160,10 +158,10 @@ def test_isready_is_answered_while_the_bot_thinks_and_quit_ends_it(start: Start)
     assert psutil.wait_procs(children, timeout=5)[1] == []
 
 
-@pytest.mark.parametrize("lines", [[], ["uci"], ["isready"]])
+@pytest.mark.parametrize("lines", [["quit"], ["isready", "quit"]])
 def test_an_engine_that_is_not_asked_ends_in_order(start: Start, lines: list[str]) -> None:
     gui = start()
-    gui.say(*lines, "quit")
+    gui.say(*lines)
     assert gui.ended() == (0, "")
 
 
@@ -172,8 +170,6 @@ def test_an_engine_that_is_not_asked_ends_in_order(start: Start, lines: list[str
     [
         ("def play(message): print('oh no', file=sys.stderr); os._exit(3)", "mine: crash: exited with code 3"),
         ("def play(message): answer(message, {'action': -5})", "mine: illegal: "),
-        ("def play(message): answer(message, {'text': 'e9'})", "mine: illegal: "),
-        ("def play(message): print('x', flush=True)", "mine: protocol: wrote"),
         ("def play(message): time.sleep(60)", "mine: timeout: no answer within 0.2 s"),
     ],
 )
@@ -219,20 +215,19 @@ def test_what_cannot_be_bridged_is_refused(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("asked", "release"), [("go infinite", "stop"), ("go ponder", "stop"), ("go ponder", "ponderhit")]
-)
-def test_after_go_infinite_and_go_ponder_the_move_waits_for_stop_or_ponderhit(
-    start: Start, asked: str, release: str
-) -> None:
-    gui = start()
+def test_after_go_infinite_and_go_ponder_the_move_waits_for_stop_or_ponderhit(start: Start) -> None:
+    gui, moves = start(), "e2e4"
     gui.ask("uci", word="uciok")
-    gui.ask("position startpos moves e2e4", asked, "isready", word="readyok")
-    time.sleep(1.0)
     assert gui.process.stdout is not None
-    assert not select.select([gui.process.stdout], [], [], 0)[0]
-    move = gui.ask(release, word="bestmove").split()[1]
-    assert gui.ask(f"position startpos moves e2e4 {move} d2d4", "go movetime 20000", word="bestmove")
+    for asked, release, following in (
+        ("go infinite", "stop", "d2d4"),
+        ("go ponder", "stop", "c2c4"),
+        ("go ponder", "ponderhit", "g1f3"),
+    ):
+        gui.ask(f"position startpos moves {moves}", asked, "isready", word="readyok")
+        assert not select.select([gui.process.stdout], [], [], 0.5)[0]
+        moves = f"{moves} {gui.ask(release, word='bestmove').split()[1]} {following}"
+    assert gui.ask(f"position startpos moves {moves}", "go movetime 20000", word="bestmove")
     games = [message for message in gui.heard() if "protocol" in message]
     assert len(games) <= 2
 
@@ -244,10 +239,8 @@ def test_the_bridge_reads_castling_as_king_takes_rook(start: Start) -> None:
     assert gui.ask(f"position startpos moves {moves}", "go movetime 500", word="bestmove")
 
 
-@pytest.mark.parametrize(("text", "remaining_ms"), [("-40", 0), ("0", 0), ("\u00b2", None), ("9" * 5000, None)])
-def test_a_time_that_is_no_number_or_below_zero_does_not_end_the_bridge(
-    start: Start, text: str, remaining_ms: int | None
-) -> None:
+def test_a_time_that_is_no_number_or_below_zero_does_not_end_the_bridge(start: Start) -> None:
     gui = start()
-    assert gui.ask("position startpos", f"go wtime {text} btime 9", word="bestmove")
-    assert gui.heard()[-1]["clock"]["remaining_ms"] == remaining_ms
+    for text, remaining_ms in (("-40", 0), ("0", 0), ("\u00b2", None), ("9" * 5000, None)):
+        assert gui.ask("ucinewgame", "position startpos", f"go wtime {text} btime 9", word="bestmove")
+        assert gui.heard()[-1]["clock"]["remaining_ms"] == remaining_ms

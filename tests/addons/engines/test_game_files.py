@@ -423,11 +423,11 @@ def test_python_chess_plays_the_same_games_with_the_same_engines(run: Callable[.
     """At fixed nodes and from the same book, as no fastchess or cutechess can be installed from a registry."""
     (tmp_path / "book.epd").write_text(EPD)
     program = toolchains.find("stockfish")
-    rules = "--game", "openspiel:chess", "--openings", "book.epd", "--call-time", "60s", "--set", "maxmoves=30"
-    seats = f"A=uci:--nodes 900 {program}", f"B=uci:--nodes 400 {program}"
-    code, _, _ = run(*seats, *rules, "--games", "4", "--swap", "--jobs", "1", "--export", "pgn", "g.pgn")
+    rules = "--game", "openspiel:chess", "--openings", "book.epd", "--call-time", "60s", "--set", "maxmoves=15"
+    seats = f"A=uci:--nodes 200 {program}", f"B=uci:--nodes 100 {program}"
+    code, _, _ = run(*seats, *rules, "--games", "2", "--swap", "--jobs", "1", "--export", "pgn", "g.pgn")
     assert code == 0
-    nodes = {"A": 900, "B": 400}
+    nodes = {"A": 200, "B": 100}
     for game in games_in(tmp_path / "g.pgn"):
         engines = {name: chess.engine.SimpleEngine.popen_uci(str(program)) for name in nodes}
         try:
