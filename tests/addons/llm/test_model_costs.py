@@ -1,11 +1,11 @@
 """The page with the costs of models: true, and its table for any price."""
 
 import re
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import pytest
 
+from referee.games import registry
 from referee.tools import model_costs
 from referee.tools.generated import ROOT
 
@@ -17,11 +17,19 @@ NEAR = 0.05
 """A change of a few words in the rules leaves the page true."""
 
 
-def test_the_page_has_the_figures_of_todays_prompts() -> None:
-    for path, text in model_costs.page_files().items():
-        written = (ROOT / path).read_text("utf-8")
-        assert FIGURE.sub("0", written) == FIGURE.sub("0", text), "make it again: python -m referee.tools.model_costs"
-        for old, new in zip(FIGURE.findall(written), FIGURE.findall(text), strict=True):
+DEAR = pytest.param(tuple(registry.own_names()), id="all", marks=pytest.mark.nightly)
+
+
+@pytest.mark.parametrize("names", [pytest.param(("cardgame", "connectfour", "tictactoe"), id="quick"), DEAR])
+def test_the_page_has_the_figures_of_todays_prompts(names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_costs, "registry", SimpleNamespace(own_names=lambda: names, game=registry.game))
+    ((path, text),) = model_costs.page_files().items()
+    page = (ROOT / path).read_text("utf-8").splitlines()
+    written = {FIGURE.sub("0", line): line for line in page}
+    assert len(page) == len(text.splitlines()) + len(registry.own_names()) - len(names)
+    for line in text.splitlines():
+        assert FIGURE.sub("0", line) in written, "make it again: python -m referee.tools.model_costs"
+        for old, new in zip(FIGURE.findall(written[FIGURE.sub("0", line)]), FIGURE.findall(line), strict=True):
             assert _number(old) == pytest.approx(_number(new), NEAR, 0.001), "make the page again"
 
 
@@ -29,8 +37,7 @@ def _number(text: str) -> float:
     return float(text.replace(",", "").rstrip("."))
 
 
-def test_a_price_that_is_none_is_explained_in_a_line() -> None:
-    command = [sys.executable, "-m", "referee.tools.model_costs", "--price", "much"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "expected dollars for a million tokens" in done.stderr and done.stderr.count("\n") == 1
+def test_a_price_that_is_none_is_explained_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert model_costs.main(["--price", "much"]) == 2
+    error = capsys.readouterr().err
+    assert "expected dollars for a million tokens" in error and error.count("\n") == 1
