@@ -1,8 +1,6 @@
 """What training libraries ask of environments: states for critics, masks, and pools of opponents."""
 
-import warnings
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,6 @@ pytestmark = pytest.mark.slow
 
 GAMES = [*referee.game_names(), "openspiel:kuhn_poker"]
 FINITE = ("aibg5", "cardgame", "connectfour", "quoridor", "tictactoe", "openspiel:goofspiel")
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 @pytest.mark.parametrize("name", GAMES)
