@@ -14,6 +14,9 @@ import referee
 pytestmark = pytest.mark.slow
 
 GAMES = referee.game_names()
+QUICK = ("aiarena21", "cardgame")
+"""One game with actions of several parts and one with a mask and hidden cards. The others differ by their encoding."""
+DAILY = [pytest.param(name, marks=() if name in QUICK else pytest.mark.nightly) for name in GAMES]
 TIMES = ("wall_us", "cpu_us", "waited_us", "stderr")
 """The members of a turn's line that are measured."""
 
@@ -43,7 +46,7 @@ def turns(replay: Path) -> list[Any]:
     return [{name: value for name, value in line.items() if name not in TIMES} for line in lines]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", DAILY)
 def test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(name: str, tmp_path: Path) -> None:
     game = referee.game(name)
     both_ways(name, tmp_path, {**game.ending, **({"draw_after": 40} if name == "reantics" else {})})
@@ -71,22 +74,15 @@ def both_ways(name: str, tmp_path: Path, options: dict[str, Any], seats: int | N
     assert one.result == two.result
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "kuhn_poker", "goofspiel", "connect_four"])
-def test_a_policy_plays_a_game_of_openspiel_as_a_program(name: str, tmp_path: Path) -> None:
-    """With and without hidden information, one after the other and at once."""
-    test_a_policy_plays_the_same_match_in_the_process_and_as_a_program(f"openspiel:{name}", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "seats"),
     [
-        ("leduc_poker", {"observation": "observation"}, 2),
         ("leduc_poker", {"observation": "information_state"}, 3),
-        ("hearts", {"observation": "information_state"}, 4),
-        ("go", {"board_size": 5, "observation": "observation"}, 2),
-        ("hex", {"num_cols": 4, "num_rows": 4}, 2),
-        ("goofspiel", {"num_cards": 4, "imp_info": True}, 3),
-        ("kuhn_poker", {}, 4),
+        ("goofspiel", {"num_cards": 4, "imp_info": True}, 2),
+        pytest.param("go", {"board_size": 5, "observation": "observation"}, 2, marks=pytest.mark.nightly),
+        pytest.param("hearts", {"observation": "information_state"}, 4, marks=pytest.mark.nightly),
+        pytest.param("kuhn_poker", {}, 4, marks=pytest.mark.nightly),
+        pytest.param("tic_tac_toe", {}, 2, marks=pytest.mark.nightly),
     ],
 )
 def test_a_policy_plays_openspiel_with_tensors_options_and_more_seats(
