@@ -68,3 +68,4 @@ def legal(position, seat, most):
 """
 )
 """A whole game of four moves. A test replaces a function of it and calls `serve`."""
+SERVE = "\nserve(start=start, step=step, legal=legal)\n"

@@ -3,22 +3,19 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from rules_games import COUNTDOWN, STEADY, write_game
+from rules_games import COUNTDOWN, SERVE, STEADY, write_game
 
 from referee.addons.rules import game_trial
-from referee.addons.rules.source import SOURCE
 from referee.harness.cli.main import main
 from referee.harness.process.core_wait import Thread
 
 pytestmark = pytest.mark.slow
 
-SERVE = "\nserve(start=start, step=step, legal=legal)\n"
 STEP = """
 steady = step
 def step(position, answers, faults, luck):
@@ -94,15 +91,12 @@ DEFECTS = {
 
 
 @pytest.fixture(autouse=True)
-def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+def _short_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_trial, "LONGEST", 100)
     monkeypatch.setattr(game_trial, "LATER_S", 1.1)
     monkeypatch.setattr(game_trial, "MEMORY_GAMES", 100)
     monkeypatch.setattr(game_trial, "LEAK_BYTES", 80 << 20)
     monkeypatch.chdir(tmp_path)
-    yield
-    SOURCE.forget()
 
 
 @pytest.mark.parametrize("kind", SOUND)

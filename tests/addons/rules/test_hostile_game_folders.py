@@ -3,29 +3,18 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rules_games import STEADY, write_game
+from rules_games import SERVE, STEADY, write_game
 from starlette.testclient import TestClient
 
-from referee.addons.rules.source import SOURCE
 from referee.addons.web.app import Viewer, document
 from referee.addons.web.replay_list import FileList
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
-
-SERVE = "\nserve(start=start, step=step, legal=legal)\n"
-
-
-@pytest.fixture(autouse=True)
-def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield
-    SOURCE.forget()
 
 
 def refusal(folder: Path) -> str:

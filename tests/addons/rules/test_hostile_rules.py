@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,23 +19,28 @@ from referee.harness.isolation.process_tree import descendants
 
 pytestmark = pytest.mark.slow
 
-LIMIT_S, STARTUP_S = 1.0, 2.0
+LIMIT_S, STARTUP_S = 0.5, 2.0
 """The limits of a request and of a start here."""
 LIVES_S = 20.0
 """A match with rules that fail ends within this time after its limits, also on a busy machine."""
+DAILY = (
+    *("daemon", "kills_its_parent", "memory"),
+    *("answers_an_error", "closes_output", "dies_at_once", "half_an_answer", "never_greets"),
+    *("another_id", "flood_off_turn", "lone_surrogate", "too_deep"),
+)
+"""A few of each family: `STEPS` below has what a turn may do, and tests/seats/test_misbehaving.py has all for bots."""
 PROGRAMS = [f"{family}/{path.stem}" for family in FAMILIES for path in sorted((BOTS / family).glob("*.py"))]
 
 
 @pytest.fixture(autouse=True)
-def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "CALL_S", LIMIT_S)
     monkeypatch.setattr(program, "STARTUP_S", STARTUP_S)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield
-    SOURCE.forget()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=() if Path(each).name in DAILY else pytest.mark.nightly) for each in PROGRAMS]
+)
 def test_a_match_whose_rules_misbehave_is_a_failed_run(tmp_path: Path, name: str) -> None:
     body = (BOTS / f"{name}.py").read_text()
     game = registry.in_folder(str(write_game(tmp_path / "small", body)))
@@ -93,28 +97,22 @@ MOVE = b',"calls":{"0":{"method":"move"}}}'
 """A server whose steps write bytes of their own."""
 
 STEPS = {
-    "hangs": ("time.sleep(60)", "no answer within 1 s"),
-    "spins": ("while True: pass", "no answer within 1 s"),
+    "hangs": ("time.sleep(60)", "no answer within 0.5 s"),
+    "spins": ("while True: pass", "no answer within 0.5 s"),
     "floods": ("while True: write(b'x' * 65536)", "a frame of more than 8388608 bytes"),
     "floods with answers": ("while True: write(frame(number, result=awaits(1)) * 99)", ""),
-    "floods standard error": ("while True: os.write(2, b'x' * 65536)", "no answer within 1 s"),
-    "forks": ("[os.fork() for _ in range(5)]; time.sleep(60)", "no answer within 1 s"),
+    "floods standard error": ("while True: os.write(2, b'x' * 65536)", "no answer within 0.5 s"),
+    "forks": ("[os.fork() for _ in range(5)]; time.sleep(60)", "no answer within 0.5 s"),
     "leaves a child with the pipe": ("os.fork() and os._exit(3); time.sleep(60)", "exited with code 3"),
     "answers NaN": ("raw(number, b'{\"position\":NaN' + MOVE)", "NaN and Infinity are not allowed"),
     "answers an endless number": ("raw(number, b'{\"position\":1e999' + MOVE)", ""),
     "answers a number of 10,000 digits": ("raw(number, b'{\"position\":' + b'9' * 10000 + MOVE)", ""),
-    "answers in 100,000 levels": (
-        "raw(number, b'{\"position\":' + b'[' * 100000 + b']' * 100000 + MOVE)",
-        "",
-    ),
+    "answers in 100,000 levels": ("raw(number, b'{\"position\":' + b'[' * 100000 + b']' * 100000 + MOVE)", ""),
     "answers bytes that are no UTF-8": ('raw(number, b\'{"position":"\\xff"\' + MOVE)', ""),
     "answers half a character": ('raw(number, b\'{"position":"\\\\ud800"\' + MOVE)', ""),
     "answers in another encoding": ("write(b'\\x82\\xa2id\\x01\\xa6result\\xc0')", ""),
-    "answers nothing": ("write(b'\\n' * 100000); time.sleep(60)", "no answer within 1 s"),
-    "answers two results": (
-        'raw(number, b\'{"position":1,"result":null,"result":{"ranks":[1,2]}\' + MOVE)',
-        "",
-    ),
+    "answers nothing": ("write(b'\\n' * 100000); time.sleep(60)", "no answer within 0.5 s"),
+    "answers two results": ('raw(number, b\'{"position":1,"result":null,"result":{"ranks":[1,2]}\' + MOVE)', ""),
     "exits in the middle of an answer": ("write(frame(number, result=awaits(1))[:30]); os._exit(0)", "code 0"),
     "exits after an answer": ("answer({'id': number}, awaits(position - 1, 1 - (3 - position) % 2)); os._exit(0)", ""),
     "answers twice": ("write(frame(number, result=awaits(1)) * 2)", "although no request was open"),

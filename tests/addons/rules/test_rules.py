@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import msgspec
 import pytest
 import trio
 from jinja2.exceptions import SecurityError
-from rules_games import COUNTDOWN, STEADY, write_game
+from rules_games import COUNTDOWN, SERVE, STEADY, write_game
 from scripted import PREAMBLE
 
 from referee.addons.llm.prompts import Prompts
@@ -39,8 +39,6 @@ from referee.tools.schemas import dump
 
 pytestmark = pytest.mark.slow
 
-SERVE = "\nserve(start=start, step=step, legal=legal)\n"
-
 
 STEP_SAYS = """
 steady = step
@@ -49,13 +47,6 @@ def step(position, **rest):
     sys.stderr.flush()
     return steady(position, **rest)
 """
-
-
-@pytest.fixture(autouse=True)
-def _ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield
-    SOURCE.forget()
 
 
 def countdown(tmp_path: Path, encoding: str = "json") -> Game:

@@ -1,13 +1,11 @@
 """The optional requests of a rules program: SPEC.md, 27 and 28."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rules_games import STEADY, write_game
 
-from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.games.contract import Fault, FaultKind, Result, Ruling, Setup
 from referee.games.dice import Dice
@@ -16,12 +14,6 @@ from referee.harness.common.errors import RunError
 pytestmark = pytest.mark.slow
 
 CRASH = Fault(FaultKind.CRASH, "gone")
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    SOURCE.forget()
 
 
 def begun(tmp_path: Path, program: str, names: str = "ab", **members: Any) -> Any:
