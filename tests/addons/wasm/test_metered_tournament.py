@@ -36,7 +36,7 @@ def played(folder: Path, seed: int, workers: int) -> Path:
     bots = [("c", bot(token("C"), RANDOM)), ("d", bot(token("D"))), ("slow", bot(token("E"), slow))]
     files = [str(saved(folder, name, content)) for name, content in bots]
     where = folder / f"cup{workers}"
-    words = ["--game", "connectfour", "--games", "6", "--seed", str(seed), "--call-time", "20ms"]
+    words = ["--game", "connectfour", "--games", "2", "--seed", str(seed), "--call-time", "20ms"]
     assert main(["tournament", "run", *files, *words, "--ledger", str(where), "--jobs", str(workers)]) == 0
     return where
 
@@ -53,7 +53,7 @@ def lines(folder: Path) -> dict[str, Any]:
 @pytest.fixture
 def busy() -> Iterator[None]:
     """Keeps every core busy."""
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     yield
     for burner in burners:
         burner.kill()
@@ -66,7 +66,7 @@ def test_the_ledger_is_the_same_alone_and_on_a_busy_machine(
 ) -> None:
     alone = lines(played(tmp_path, 5, workers=1))
     request.getfixturevalue("busy")
-    assert lines(played(tmp_path, 5, workers=4)) == alone
+    assert lines(played(tmp_path, 5, workers=2)) == alone
     assert any("f" in line for line in alone.values())
     assert all(line["w"] for line in alone.values())
 
@@ -133,12 +133,12 @@ def test_a_bot_that_meets_the_guard_loses_and_stops_no_tournament(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "from referee.addons.wasm import transport\ntransport.GUARD_S = 0.4\ntransport.GUARD_FACTOR = 0\n"
+        "from referee.addons.wasm import transport\ntransport.GUARD_S = 0.2\ntransport.GUARD_FACTOR = 0\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     bots = [str(saved(tmp_path, "heavy", bot(token("C"), SPIN))), str(saved(tmp_path, "light", bot(token("D"))))]
     folder = tmp_path / "cup"
-    words = ["--game", "connectfour", "--games", "2", "--call-time", "2s", "--ledger", str(folder), "--jobs", "1"]
+    words = ["--game", "connectfour", "--games", "2", "--call-time", "1s", "--ledger", str(folder), "--jobs", "1"]
     assert main(["tournament", "run", *bots, *words]) == 0
     found = [line for _, line in reader.counted_lines(folder)]
     assert len(found) >= 2

@@ -72,7 +72,7 @@ calls = st.tuples(names, st.lists(numbers, min_size=9, max_size=9), large, large
 
 
 @settings(
-    max_examples=2 * settings.default.max_examples,
+    max_examples=settings.default.max_examples // 2,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
@@ -100,7 +100,7 @@ def test_a_clock_has_sixty_four_bits(tmp_path: Path) -> None:
     assert times[-1] < times[-10]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_largest_write_ends(tmp_path: Path) -> None:
     """Its last piece begins less than a piece below 2^32, where a count of 32 bits would begin again at 0."""
     size, fuel = (1 << 32) - (1 << 20) + 1, 50 * 10**9

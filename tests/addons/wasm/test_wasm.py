@@ -126,10 +126,14 @@ def test_a_call_begins_with_new_fuel_and_time_goes_on(tmp_path: Path) -> None:
 CLOCK = "(drop (call $clock_time_get (i32.const 1) (i64.const 0) (i32.const 16)))"
 
 
-def used_by(folder: Path, body: str) -> int:
-    """Returns the units that code costs: how many more a module with it uses than one without."""
-    bare = module("")
-    return first(folder, module(body)).number - first(folder, bare).number
+TABLE = "(table $t 9 funcref) (func $f) (elem $e func $f)"
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """The units that a module uses with these functions and without any code."""
+    folder = tmp_path_factory.mktemp("bare")
+    return {functions: first(folder, module("", functions=functions)).number for functions in ("", TABLE)}
 
 
 @pytest.mark.parametrize(
@@ -146,13 +150,13 @@ def used_by(folder: Path, body: str) -> int:
     ],
     ids=["a host call", "the clock", "random bytes", "a write", "a socket", "growth", "a fill", "a copy"],
 )
-def test_prices(tmp_path: Path, body: str, units: int) -> None:
+def test_prices(tmp_path: Path, body: str, units: int, bare: dict[str, int]) -> None:
     memory = 4 * PAGE * GROWN_BYTE if "$" in body else 0  # the first host call pays for the memory at the start
     few_instructions = 20
-    assert units <= used_by(tmp_path, body) - memory <= units + few_instructions
+    used = first(tmp_path, module(body)).number - bare[""]
+    assert units <= used - memory <= units + few_instructions
 
 
-TABLE = "(table $t 9 funcref) (func $f) (elem $e func $f)"
 DIVIDE, ROOT = 30, 40
 
 
@@ -176,10 +180,9 @@ DIVIDE, ROOT = 30, 40
         ("(drop (i32.div_s (i32.const 5) (i32.const 3)))", 10),
     ],
 )
-def test_a_slow_instruction_has_a_price_of_its_own(tmp_path: Path, body: str, units: int) -> None:
+def test_a_slow_instruction_has_a_price_of_its_own(tmp_path: Path, body: str, units: int, bare: dict[str, int]) -> None:
     few_instructions = 5
-    content, bare = (module(each, functions=TABLE) for each in (body, ""))
-    used = first(tmp_path, content).number - first(tmp_path, bare).number
+    used = first(tmp_path, module(body, functions=TABLE)).number - bare[TABLE]
     assert units < used <= units + few_instructions
 
 
