@@ -1,4 +1,4 @@
-"""The benchmarks run. People judge their figures. `make test` runs one of them."""
+"""The benchmarks run, nightly. People judge their figures, but for two that every change must keep."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ from referee.protocol.messages import Encoding
 from referee.tools.generated import ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("g++")
 def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.calls", "--rounds", "1"]
@@ -108,14 +108,14 @@ def test_tournaments_on_a_cluster_are_measured() -> None:
 @pytest.mark.slow
 @pytest.mark.alone
 def test_the_cost_of_a_game_does_not_grow_during_a_tournament(tmp_path: Path) -> None:
-    first, *_, last = driven(tmp_path, 200_000)
+    first, *_, last = driven(tmp_path, 100_000)
     assert last < 1.5 * first
 
 
 @pytest.mark.slow
 @pytest.mark.alone
 def test_environments_for_training_are_faster_than_pettingzoos() -> None:
-    figures = training.measured(rounds=5)
+    figures = training.measured(rounds=3)
     pettingzoo, aec, vector = [min(figures[name]) for name in (training.PETTINGZOO, training.AEC, training.VECTOR)]
     assert aec <= pettingzoo
     assert 2.5 * vector <= pettingzoo  # 3.5 on an idle machine: programs that share its caches slow arrays more
