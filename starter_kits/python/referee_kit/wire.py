@@ -179,15 +179,15 @@ class Server:
         match = Match(**{name: params[name] for name in Match.__dataclass_fields__ if name in params})
         if self.bot_class.game not in (None, match.game):
             raise RuntimeError(f"this bot plays {self.bot_class.game}, not {match.game}")
-        if self.bot is None:
-            self.frames.encoding = choose(params.get("encodings", ["json"]))
+        encoding = choose(params.get("encodings", ["json"])) if self.bot is None else self.frames.encoding
         random.seed(match.seed)
         _begin(match)
         bot = self.bot_class.__new__(self.bot_class)
         bot.match = match  # before __init__, so that a bot may use it there and need not call ours
         bot.__init__()  # type: ignore[misc]
         self.bot = bot
-        return {"name": self.name, "version": self.version, "encoding": self.frames.encoding, "reuse": True}
+        self.frames.encoding = encoding  # in force as soon as nothing can go wrong any more
+        return {"name": self.name, "version": self.version, "encoding": encoding, "reuse": True}
 
 
 class Frames:

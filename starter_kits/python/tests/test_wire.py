@@ -152,6 +152,8 @@ class Odd(Bot):
     game = "odd"
 
     def __init__(self) -> None:
+        if self.match.seat == 7:
+            raise ValueError("no seat 7")
         self.heard: list[str] = []
         self.luck = random.random()
 
@@ -244,6 +246,8 @@ def test_a_call_before_the_match_and_a_match_of_another_game_are_refused(
     assert talk.ask("initialize", game="odd", protocol=2)["error"]["message"] == (
         "the referee speaks protocol 2, this bot 1"
     )
+    refused = talk.ask("initialize", game="odd", seat=7, encodings=["msgpack", "json"])
+    assert refused["error"]["message"] == "no seat 7"  # and the encoding is still JSON
     assert "result" in talk.begin("json")
 
 
