@@ -30,11 +30,13 @@ def test_a_reader_who_follows_the_page_plays_pig_and_verifies_a_match(tmp_path: 
             (tmp_path / step["path"]).write_text(step["text"], "utf-8")
             continue
         assert step["language"] == "sh", step[0]
-        for command in step["text"].splitlines():
+        for command in step["text"].replace("--games 20", "--games 6").splitlines():
+            if command.endswith("First.java @random"):
+                continue  # test_new_rules.py plays the template's game
             done = subprocess.run(
                 ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
             said.append(done.stdout)
-    assert any(re.search(r"^careful +20 +(1[5-9]|20) ", text, re.MULTILINE) for text in said), said
+    assert any(re.search(r"^careful +6 +[456] ", text, re.MULTILINE) for text in said), said
     assert "verified" in said[-1] or "identical" in said[-1], said[-1]

@@ -11,9 +11,9 @@ from pathlib import Path, PurePath
 
 import jsonschema
 import pytest
-from needs import skip_without
 
 from referee.harness.new.write import kits
+from referee.tools.__main__ import main as tools
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +49,11 @@ class Reader:
         )
         assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
+
+    def python(self, module: str, argvs: list[list[str]]) -> str:
+        """Runs several commands of a module, all in one process, and returns their standard output."""
+        code = f"from referee.{module} import main\nfor argv in {argvs!r}:\n    assert main(argv) == 0"
+        return self.run(shlex.join([sys.executable, "-c", code]))
 
     def install(self) -> None:
         """Installs the package from its wheel, without a network."""
@@ -131,185 +136,7 @@ PLACES = {
 }
 """For each language, the page's paths of the binding and of the bot below `starters/LANG`."""
 
-NIM = {
-    "c": """#include <referee/misere_nim.h>
-
-static misere_nim_take take(referee_match* match, misere_nim_int_list heaps) {
-    (void)match;
-    int heap = 0;
-    while (heaps.items[heap] == 0) ++heap;
-    return (misere_nim_take){heap, 1};
-}
-
-int main(void) { return misere_nim_run(&(misere_nim_bot){.name = "first", .take = take}); }
-""",
-    "cpp": """#include <referee/misere_nim.hpp>
-
-using namespace referee;
-using namespace referee::misere_nim;
-
-class First : public MisereNimBot {
-   public:
-    using MisereNimBot::MisereNimBot;
-
-    Take take(const std::vector<int>& heaps) override {
-        int heap = 0;
-        while (heaps[heap] == 0) ++heap;
-        return {heap, 1};
-    }
-};
-
-int main() { return run<First>("first"); }
-""",
-    "go": """package main
-
-import (
-	referee "github.com/OWNER/referee/starter_kits/go"
-	"github.com/OWNER/referee/starter_kits/go/misere_nim"
-)
-
-type first struct{}
-
-func (first) Take(heaps []int) misere_nim.Take {
-	heap := 0
-	for heaps[heap] == 0 {
-		heap++
-	}
-	return misere_nim.Take{Heap: heap, Count: 1}
-}
-
-func main() {
-	misere_nim.Run("first", "1", func(*referee.Match) misere_nim.Bot { return first{} })
-}
-""",
-    "java": """import java.util.List;
-import referee.kit.Match;
-import referee.kit.misere_nim.MisereNimBot;
-
-public class MyMisereNim extends MisereNimBot {
-    public MyMisereNim(Match match) {
-        super(match);
-    }
-
-    public static void main(String[] args) {
-        run(MyMisereNim::new);
-    }
-
-    @Override
-    public Take take(List<Integer> heaps) {
-        int heap = 0;
-        while (heaps.get(heap) == 0) heap++;
-        return new Take(heap, 1);
-    }
-}
-""",
-    "javascript": """import { MisereNimBot, run, type Take } from "referee-kit/misere_nim";
-
-class First extends MisereNimBot {
-  take(heaps: number[]): Take {
-    return { heap: heaps.findIndex((size) => size > 0), count: 1 };
-  }
-}
-
-run(First);
-""",
-    "rust": """use referee_kit::misere_nim::*;
-use referee_kit::Match;
-
-struct First;
-
-impl MisereNimBot for First {
-    fn new(_info: Match) -> Self {
-        First
-    }
-
-    fn take(&mut self, heaps: Vec<i64>) -> Take {
-        Take::new(heaps.iter().position(|&size| size > 0).unwrap() as i64, 1)
-    }
-}
-
-fn main() {
-    run::<First>("first");
-}
-""",
-}
-"""For each compiled language, a bot that takes one object from the first heap."""
-
-DICE = {
-    "c": """#include <referee/openspiel_liars_dice.h>
-
-static openspiel_liars_dice_action act(referee_match* match, const char* observation,
-                                       openspiel_liars_dice_legal_list legal, int player,
-                                       openspiel_liars_dice_int_list history) {
-    (void)match, (void)observation, (void)player, (void)history;
-    return (openspiel_liars_dice_action){referee_some(legal.items[0].action), legal.items[0].text};
-}
-
-int main(void) { return openspiel_liars_dice_run(&(openspiel_liars_dice_bot){.name = "first", .act = act}); }
-""",
-    "cpp": """#include <referee/openspiel_liars_dice.hpp>
-
-using namespace referee;
-using namespace referee::openspiel_liars_dice;
-
-class First : public LiarsDiceBot {
-   public:
-    using LiarsDiceBot::LiarsDiceBot;
-
-    Action act(const std::string&, const std::vector<Legal>& legal, int, const std::vector<int>&) override {
-        return {legal[0].action, legal[0].text};
-    }
-};
-
-int main() { return run<First>("first"); }
-""",
-    "go": """package main
-
-import (
-	referee "github.com/OWNER/referee/starter_kits/go"
-	dice "github.com/OWNER/referee/starter_kits/go/openspiel_liars_dice"
-)
-
-type first struct{}
-
-func (first) Act(observation string, legal []dice.Legal, player int, history []int) dice.Action {
-	return dice.Action{Action: &legal[0].Action, Text: &legal[0].Text}
-}
-
-func main() {
-	dice.Run("first", "1", func(*referee.Match) dice.Bot { return first{} })
-}
-""",
-    "java": """import java.util.List;
-import referee.kit.Match;
-import referee.kit.openspiel_liars_dice.LiarsDiceBot;
-
-public class MyMisereNim extends LiarsDiceBot {
-    public MyMisereNim(Match match) {
-        super(match);
-    }
-
-    public static void main(String[] args) {
-        run(MyMisereNim::new);
-    }
-
-    @Override
-    public Action act(String observation, List<Legal> legal, int player, List<Integer> history) {
-        return new Action(legal.get(0).action(), legal.get(0).text());
-    }
-}
-""",
-    "javascript": """import { type Action, type Legal, LiarsDiceBot, run } from "referee-kit/openspiel_liars_dice";
-
-class First extends LiarsDiceBot {
-  act(_observation: string, legal: Legal[]): Action {
-    return { action: legal[0]!.action, text: legal[0]!.text };
-  }
-}
-
-run(First);
-""",
-    "python": """from referee_kit.openspiel_liars_dice import Action, LiarsDiceBot, run
+DICE = """from referee_kit.openspiel_liars_dice import Action, LiarsDiceBot, run
 
 
 class First(LiarsDiceBot):
@@ -318,90 +145,52 @@ class First(LiarsDiceBot):
 
 
 run(First)
-""",
-    "rust": """use referee_kit::openspiel_liars_dice::*;
-use referee_kit::Match;
-
-struct First;
-
-impl LiarsDiceBot for First {
-    fn new(_info: Match) -> Self {
-        First
-    }
-
-    fn act(&mut self, _observation: String, legal: Vec<Legal>, _player: i64, _history: Vec<i64>) -> Action {
-        Action { action: Some(legal[0].action), text: Some(legal[0].text.clone()), ..Default::default() }
-    }
-}
-
-fn main() {
-    run::<First>("first");
-}
-""",
-}
-"""For each language, a bot that takes the first legal action. Java's class has the name that the bot's build starts."""
-
-MODULES = Path("referee_kit/src/games/mod.rs")
-"""Where a Rust bot names its games."""
+"""
+"""A bot that takes the first legal action."""
 
 
-def write_binding(reader: Reader, game: str, language: str, folder: str) -> list[str]:
-    """Writes a binding, and names it where Rust needs that. Returns the paths below the folder."""
-    output = reader.run(f"python -m referee.tools bindings {game} --lang {language} {folder}")
-    if language == "rust":
-        (reader.folder / folder / MODULES).write_text(f"pub mod {game.replace(':', '_')};\n")
-    return [line.removeprefix(f"wrote {folder}/") for line in output.splitlines()]
-
-
-@pytest.fixture(scope="module")
-def starters(reader: Reader) -> None:
-    """A bot in every language below `starters`, where the page puts it, in the installed package."""
-    for language, (bindings, bot) in PLACES.items():
-        folder = f"nim/misere_nim/starters/{language}"
-        written = write_binding(reader, "misere_nim", language, folder)
-        assert len(written) == len(bindings)
-        assert all(PurePath(path).match(pattern) for path, pattern in zip(written, bindings, strict=True))
-        if language in NIM:
-            (reader.folder / folder / bot).parent.mkdir(parents=True, exist_ok=True)
-            (reader.folder / folder / bot).write_text(NIM[language])
-    reader.install()
-
-
-def test_the_page_names_a_place_for_the_binding_of_every_kit() -> None:
-    assert set(PLACES) == set(kits()) == set(DICE) == {*NIM, "python"}
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.usefixtures("starters")
-@pytest.mark.parametrize("language", sorted(PLACES))
-def test_bots_with_a_binding_play_an_added_game_and_one_of_openspiel(reader: Reader, language: str) -> None:
-    if language != "python":
-        skip_without(language)
-    bot = f"bot_{language}"
-    reader.run(f"referee new misere_nim --lang {language} {bot}")
-    reader.run(f"referee --game misere_nim {bot} @random --seed 7 --strict", timeout_s=280)
-    pytest.importorskip("pyspiel")
-    write_binding(reader, "openspiel:liars_dice", language, bot)
-    (reader.folder / bot / PLACES[language][1]).write_text(DICE[language])
-    reader.run(f"referee --game openspiel:liars_dice {bot} @random --seed 7 --strict", timeout_s=280)
-
-
-def test_an_unknown_game_is_refused_in_one_line(reader: Reader) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "referee.tools", "schema", "chess"],
-        cwd=reader.folder,
-        env=reader.environment,
-        capture_output=True,
-        text=True,
+def test_the_page_names_the_places_of_the_binding_and_of_the_bot_in_every_language(
+    reader: Reader, tmp_path: Path
+) -> None:
+    """That such bots compile and play is shown where the bindings of all languages are tested."""
+    assert set(PLACES) == set(kits())
+    starters = reader.folder / "nim/misere_nim/starters"
+    written = reader.python(
+        "tools.__main__", [["bindings", "misere_nim", "--lang", lang, f"{starters}/{lang}"] for lang in PLACES]
     )
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("python -m referee.tools: error: unknown game 'chess'; there are ")
+    paths = [line.removeprefix(f"wrote {starters}/") for line in written.splitlines()]
+    expected = [f"{lang}/{pattern}" for lang, (patterns, _) in PLACES.items() for pattern in patterns]
+    assert len(paths) == len(expected)
+    assert all(PurePath(path).match(pattern) for path, pattern in zip(paths, expected, strict=True))
+    for language, (_, bot) in PLACES.items():
+        (starters / language / bot).parent.mkdir(parents=True, exist_ok=True)
+        (starters / language / bot).touch()
+    reader.install()
+    reader.python("harness.cli.main", [["new", "misere_nim", f"{tmp_path}/{lang}", "--lang", lang] for lang in PLACES])
+    for path in [path.relative_to(starters) for path in starters.rglob("*") if path.is_file()]:
+        assert (tmp_path / path).is_file(), path
+
+
+def test_a_bot_with_a_binding_plays_a_game_of_openspiel(reader: Reader) -> None:
+    pytest.importorskip("pyspiel")
+    reader.run("referee new misere_nim --lang python dicebot")
+    reader.run("python -m referee.tools bindings openspiel:liars_dice --lang python dicebot")
+    (reader.folder / "dicebot" / "bot.py").write_text(DICE)
+    reader.run("referee --game openspiel:liars_dice dicebot @random --seed 7 --strict")
+
+
+def test_an_unknown_game_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tools(["schema", "chess"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("python -m referee.tools: error: unknown game 'chess'; there are ")
 
 
 def test_it_has_the_properties_of_every_engine(reader: Reader) -> None:
     (command,) = commands("pytest")
     done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command), "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", *shlex.split(command), "-q", "-p", "no:cacheprovider", "--hypothesis-profile=quick"],
         cwd=ROOT,
         env=reader.environment,
         capture_output=True,
@@ -412,13 +201,13 @@ def test_it_has_the_properties_of_every_engine(reader: Reader) -> None:
     assert " passed" in done.stdout
 
 
-@pytest.mark.parametrize(("source", "why"), [("GAME = \n", "SyntaxError: "), ("GAMES = 1\n", "AttributeError: ")])
-def test_a_broken_package_of_a_game_breaks_no_other_command(tmp_path: Path, source: str, why: str) -> None:
-    info = tmp_path / "broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[referee.games]\nbroken = broken_game:GAME\n")
-    (tmp_path / "broken_game.py").write_text(source)
+def test_a_broken_package_of_a_game_breaks_no_other_command(tmp_path: Path) -> None:
+    for name, source in (("broken", "GAME = \n"), ("empty", "GAMES = 1\n")):
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[referee.games]\n{name} = {name}_game:GAME\n")
+        (tmp_path / f"{name}_game.py").write_text(source)
     env = os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "500"}
 
     def said(*words: str) -> tuple[int, str]:
@@ -431,4 +220,6 @@ def test_a_broken_package_of_a_game_breaks_no_other_command(tmp_path: Path, sour
     assert said("--game", "tictactoe", "@random", "@random", "--sed", "3")[0] == 2
     assert said("new")[0] == 0
     code, err = said("games")
-    assert code == 0 and err.startswith(f"the game broken cannot be loaded from its package: {why}")
+    assert code == 0
+    assert "the game broken cannot be loaded from its package: SyntaxError: " in err
+    assert "the game empty cannot be loaded from its package: AttributeError: " in err

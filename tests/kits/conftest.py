@@ -1,17 +1,14 @@
-"""Fixtures for the kits' tests: built kits, and bots of one source file."""
+"""Fixtures for the kits' tests: built kits."""
 
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kits import BUILDS, CONFORMANCE, SUFFIXES, WriteBot, built, need
+from kits import BUILDS, CONFORMANCE, built, need
 
-from referee.harness.programs.entrant import Entrant
-from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 
 QUICK = {"test_generated.py", "test_python_kit.py"}
@@ -63,16 +60,3 @@ def encoding(request: pytest.FixtureRequest) -> Encoding:
 def kit_encoding(kit: str) -> Encoding:
     """One encoding for each kit: half of the kits have the other. The dialogues test every kit in both."""
     return list(Encoding)[sorted(CONFORMANCE).index(kit) % 2]
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> WriteBot:
-    """Returns a function that writes a bot of a single source file."""
-
-    @cache
-    def write(kit: str, name: str, text: str) -> Entrant:
-        file = tmp_path_factory.mktemp(name) / f"{name}{SUFFIXES[kit]}"
-        file.write_text(text, "utf-8")
-        return entrant(str(file))
-
-    return write

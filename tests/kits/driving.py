@@ -2,12 +2,14 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
+from conformance import Program, dialogue
 
 from referee.games import arena, quoridor, reantics
 from referee.games.contract import Call, Notice, Player, Ruling, Setup, State
@@ -104,6 +106,21 @@ class Bot(Running):
         data = os.read(self.process.stdout.fileno(), 1 << 16)
         assert data, f"the bot ended: {self.stderr()}"
         self.wire.receive(data)
+
+
+def hold_dialogues(command: Sequence[str | Path], names: Sequence[str], encoding: Encoding) -> None:
+    """Holds dialogues in one process, which plays a match for each. Only the last one ends the process."""
+    with tempfile.TemporaryFile() as stderr, Program(command, encoding, stderr) as program:
+        for name in names:
+            for number, step in enumerate(dialogue(name)["steps"]):
+                if "end" in step and name != names[-1]:
+                    continue
+                try:
+                    program.take(step)
+                except Exception as error:
+                    stderr.seek(0)
+                    error.add_note(f"{name}, step {number}: {step!s:.200}\n{stderr.read().decode(errors='replace')}")
+                    raise
 
 
 class Rival:

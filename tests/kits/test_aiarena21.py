@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import SENSIBLE, example
+from kits import example
 from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Ground, Map, Options, Player, load
@@ -17,7 +17,7 @@ from referee.harness.common import maps
 from referee.protocol.messages import Encoding, ErrorObject
 
 SMALLEST = Options(map=maps.read("aiarena21", "7"), turns=100)
-LARGEST = Options(map=maps.read("aiarena21", "1"), turns=300)
+LARGEST = Options(map=maps.read("aiarena21", "1"), turns=60)
 
 
 # The examples.
@@ -32,16 +32,16 @@ def call_params(ground: Ground, me: Player, opponent: Player) -> dict[str, Any]:
     return plain
 
 
-def test_picker_wins_20_of_20_matches_against_random_play(tmp_path: Path) -> None:
+def test_picker_always_beats_random_play(tmp_path: Path) -> None:
     """Tests one language, like the next test. `play` asserts that every answer of the bot is legal."""
     with Bot(example("python", "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot:
-        states = [play(GAME, seated(seed % 2, bot, Rival()), seed, SMALLEST) for seed in range(20)]
+        states = [play(GAME, seated(seed % 2, bot, Rival()), seed, SMALLEST) for seed in range(6)]
         assert bot.stderr() == ""
-    assert [rank(state, seed % 2) for seed, state in enumerate(states)] == [1] * 20
+    assert [rank(state, seed % 2) for seed, state in enumerate(states)] == [1] * 6
 
 
 def test_picker_buys_bikes_and_they_do_not_ruin_it(tmp_path: Path) -> None:
-    """`test_picker_thinks_alike_in_every_language` compares the other languages with it."""
+    """The next test compares the other language with it."""
     with Bot(example("python", "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot:
         bought, score = compare(bot, bot)
     assert bought["play_powerup", "bike"] > 0
@@ -49,10 +49,9 @@ def test_picker_buys_bikes_and_they_do_not_ruin_it(tmp_path: Path) -> None:
     assert min(score) > 100
 
 
-@SENSIBLE
-def test_picker_thinks_alike_in_every_language(kit: str, tmp_path: Path) -> None:
+def test_picker_thinks_alike_in_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
     with (
-        Bot(example(kit, "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot,
+        Bot(example("cpp", "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot,
         Bot(example("python", "aiarena21"), Encoding.JSON, tmp_path / "python.log") as model,
     ):
         answered, _ = compare(bot, model)
@@ -82,7 +81,7 @@ def compare(bot: Bot, model: Bot) -> tuple[Counter[tuple[str, str]], list[int]]:
 
 def test_the_template_plays_by_the_rules(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     with Bot(example(kit, "my_aiarena21"), kit_encoding, tmp_path / "log") as bot:
-        for seed in range(6):
+        for seed in range(3):
             play(GAME, seated(seed % 2, bot, Rival()), seed, Options(map="S....\n..#..\n.#...\n....S\n"))
         assert bot.exit() == 0
 
@@ -105,10 +104,10 @@ def test_the_templates_luck_comes_from_the_matchs_seed(kit: str, tmp_path: Path)
 
 
 @pytest.mark.trio
-async def test_three_hundred_turns_on_the_largest_map_between_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
+async def test_sixty_turns_on_the_largest_map_between_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
     pair = named("cpp", example("cpp", "aiarena21")), named("python", example("python", "aiarena21"))
     options = msgspec.structs.asdict(LARGEST)
     (verdict,) = (await matches(pair, "aiarena21", Encoding.MSGPACK, tmp_path, games=1, **options)).matches
     assert_clean(verdict, Encoding.MSGPACK)
-    assert verdict.turns >= 900
-    assert min(verdict.result.scores) > 300
+    assert verdict.turns >= 180
+    assert min(verdict.result.scores) > 60

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import Bot
-from kits import SENSIBLE, example
+from kits import example
 from msgspec import Struct
 from test_matches import assert_clean, matches, named
 
@@ -83,11 +83,11 @@ class Duel(Struct):
 
 @pytest.fixture(scope="module")
 def duels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Duel]]:
-    """Matches on every map, each from another seat, against three trainers and against three random bots."""
+    """Matches, each on another map and from another seat, against three trainers and against three random bots."""
     duels: dict[str, list[Duel]] = {"trainer": [], "random": []}
     with Bot(example("python", "aibg5"), Encoding.MSGPACK, tmp_path_factory.mktemp("duels") / "log") as bot:
         for rivals, choose, rounds in (("trainer", hunt, ROUNDS), ("random", at_random, None)):
-            for seat, name in enumerate(MAPS):
+            for seat, name in enumerate(MAPS if rivals == "trainer" else MAPS[:2]):
                 calls: list[tuple[Any, Any]] = []
                 begin(bot, rounds)
                 state = play(seated(chosen_by(bot, calls), seat, choose), seat, name, ROUNDS)
@@ -97,15 +97,12 @@ def duels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Duel]]:
 
 
 def test_duellist_always_beats_random_play_and_mostly_three_trainers(duels: dict[str, list[Duel]]) -> None:
-    assert [duel.rank for duel in duels["random"]] == [1, 1, 1, 1]
+    assert [duel.rank for duel in duels["random"]] == [1, 1]
     assert [duel.rank for duel in duels["trainer"]].count(1) >= 3
 
 
-@SENSIBLE
-def test_duellist_thinks_alike_in_every_language(
-    kit: str, kit_encoding: Encoding, duels: dict[str, list[Duel]], tmp_path: Path
-) -> None:
-    with Bot(example(kit, "aibg5"), kit_encoding, tmp_path / "log") as bot:
+def test_duellist_thinks_alike_in_cpp_and_python(cpp_kit: None, duels: dict[str, list[Duel]], tmp_path: Path) -> None:
+    with Bot(example("cpp", "aibg5"), Encoding.JSON, tmp_path / "log") as bot:
         for duel in duels["trainer"] + duels["random"][:1]:
             begin(bot, duel.rounds)
             for number, (params, action) in enumerate(duel.calls):
@@ -116,8 +113,8 @@ def test_duellist_thinks_alike_in_every_language(
 def test_the_template_plays_by_the_rules(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     with Bot(example(kit, "my_aibg5"), kit_encoding, tmp_path / "log") as bot:
         for seat, name in enumerate(MAPS):
-            begin(bot, 20)
-            play(seated(chosen_by(bot), seat, hunt), seat, name, rounds=20)
+            begin(bot, 8)
+            play(seated(chosen_by(bot), seat, hunt), seat, name, rounds=8)
         assert bot.exit() == 0
 
 
@@ -125,12 +122,10 @@ def test_the_template_plays_by_the_rules(kit: str, kit_encoding: Encoding, tmp_p
 
 
 @pytest.mark.trio
-async def test_a_match_of_bots_in_two_languages_can_be_verified(
-    cpp_kit: None, encoding: Encoding, tmp_path: Path
-) -> None:
+async def test_a_match_of_bots_in_two_languages_can_be_verified(cpp_kit: None, tmp_path: Path) -> None:
     bots = [named(kit, example(kit, "aibg5")) for kit in ("cpp", "python")]
     seats = (*bots, entrant("@trainer"), entrant("@trainer"))
-    (verdict,) = (await matches(seats, "aibg5", encoding, tmp_path, games=1, rounds=60)).matches
-    assert_clean(verdict, encoding)
-    assert (verdict.result.reason, verdict.turns) == ("rounds", 1 + 4 * 60)
+    (verdict,) = (await matches(seats, "aibg5", Encoding.MSGPACK, tmp_path, games=1, rounds=20)).matches
+    assert_clean(verdict, Encoding.MSGPACK)
+    assert (verdict.result.reason, verdict.turns) == ("rounds", 1 + 4 * 20)
     assert min(verdict.result.scores[:2]) > 0

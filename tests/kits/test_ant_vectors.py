@@ -13,25 +13,23 @@ from typing import Any
 import msgspec
 import pytest
 from driving import Bot
-from kits import SUFFIXES, need
+from kits import SUFFIXES, need, probe
 
 from referee.games import reantics, registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.common.paths import KITS
-from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 from referee.tools import helpers
 
-PROBES = Path(__file__).parent / "probes"
 VECTORS = json.loads((KITS.parent / helpers.FILE).read_text("utf-8"))["cases"]
-MANY = int(os.environ.get("REFEREE_POSITIONS", "300"))
+MANY = int(os.environ.get("REFEREE_POSITIONS", "60"))
 """The number of positions in the slow test."""
 
 
 def reports_of(kit: str, positions: list[Any], folder: Path) -> list[list[str]]:
     """Returns what a kit's probe prints for each position."""
-    with Bot(entrant(str(PROBES / f"ants{SUFFIXES[kit]}")), Encoding.JSON, folder / f"{kit}.log") as bot:
+    with Bot(probe(kit, "ants"), Encoding.JSON, folder / f"{kit}.log") as bot:
         assert bot.initialize("reantics").name == "Ants"
         for params in positions:
             assert bot.call("getMove", params)["moveType"] == 2, bot.stderr()
@@ -43,8 +41,7 @@ def reports_of(kit: str, positions: list[Any], folder: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("kit", sorted(SUFFIXES))
 def test_the_functions_say_what_the_vectors_say(kit: str, tmp_path: Path) -> None:
-    if kit != "python":
-        need(kit)
+    need(kit)
     found = reports_of(kit, [case["params"] for case in VECTORS], tmp_path)
     assert found == [case["says"] for case in VECTORS]
 
@@ -58,8 +55,7 @@ def many_positions(count: int, seed: int = 1000) -> list[tuple[Any, list[str]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kit", sorted(SUFFIXES))
 def test_the_functions_agree_in_many_positions(kit: str, tmp_path: Path) -> None:
-    if kit != "python":
-        need(kit)
+    need(kit)
     positions = many_positions(MANY)
     reports = reports_of(kit, [params for params, _ in positions], tmp_path)
     for (params, wanted), found in zip(positions, reports, strict=True):
@@ -68,10 +64,9 @@ def test_the_functions_agree_in_many_positions(kit: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("kit", sorted(SUFFIXES))
 def test_the_functions_use_the_worker_health_of_each_match(kit: str, tmp_path: Path) -> None:
-    if kit != "python":
-        need(kit)
+    need(kit)
     matches: list[tuple[dict[str, int], str, str]] = []
-    with Bot(entrant(str(PROBES / f"ants{SUFFIXES[kit]}")), Encoding.MSGPACK, tmp_path / "log") as bot:
+    with Bot(probe(kit, "ants"), Encoding.MSGPACK, tmp_path / "log") as bot:
         for seed, options in enumerate(({"worker_health": 2}, {}, {"worker_health": 7}, {"worker_health": 2})):
             params, move, ant = worker_built(seed, **options)
             bot.initialize("reantics", options=options)

@@ -144,12 +144,12 @@ def test_the_template_uses_the_hero_power_at_most_once_a_turn(kit: str, tmp_path
 
 
 @SENSIBLE
-def test_trader_wins_30_of_30_matches_against_random_play(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
+def test_trader_always_beats_random_play(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     """`play` asserts that every answer of the bot is legal."""
     with Bot(example(kit, "cardgame"), kit_encoding, tmp_path / "log") as bot:
-        states = [play(GAME, seated(seed % 2, bot, Rival()), seed) for seed in range(30)]
+        states = [play(GAME, seated(seed % 2, bot, Rival()), seed) for seed in range(12)]
         assert bot.stderr() == ""
-    assert [rank(state, seed % 2) for seed, state in enumerate(states)] == [1] * 30
+    assert [rank(state, seed % 2) for seed, state in enumerate(states)] == [1] * 12
 
 
 class Aggressive(Rival):
@@ -163,16 +163,15 @@ class Aggressive(Rival):
 def test_trader_beats_aggressive_play_mostly(tmp_path: Path) -> None:
     """Tests one language: the next test compares the others with it."""
     with Bot(example("python", "cardgame"), Encoding.MSGPACK, tmp_path / "log") as bot:
-        states = [play(GAME, seated(seed % 2, bot, Aggressive()), seed) for seed in range(100)]
-    assert sum(rank(state, seed % 2) == 1 for seed, state in enumerate(states)) >= 60
+        states = [play(GAME, seated(seed % 2, bot, Aggressive()), seed) for seed in range(30)]
+    assert sum(rank(state, seed % 2) == 1 for seed, state in enumerate(states)) >= 18
 
 
-@SENSIBLE
-def test_trader_thinks_alike_in_every_language(kit: str, tmp_path: Path) -> None:
+def test_trader_thinks_alike_in_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
     """Plays games in which `bot` answers for both seats, and `model` must give the same answers."""
     kinds = Counter[int]()
     with (
-        Bot(example(kit, "cardgame"), Encoding.MSGPACK, tmp_path / "log") as bot,
+        Bot(example("cpp", "cardgame"), Encoding.MSGPACK, tmp_path / "log") as bot,
         Bot(example("python", "cardgame"), Encoding.JSON, tmp_path / "python.log") as model,
     ):
         for seed in range(10):
@@ -194,24 +193,23 @@ def test_trader_thinks_alike_in_every_language(kit: str, tmp_path: Path) -> None
 
 def test_the_template_plays_by_the_rules_and_follows_its_seed(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     with Bot(example(kit, "my_cardgame"), kit_encoding, tmp_path / "log") as bot:
-        ends = [play(GAME, seated(seed % 2, bot, Rival()), seed) for seed in (*range(8), *range(8))]
+        ends = [play(GAME, seated(seed % 2, bot, Rival()), seed) for seed in (*range(4), *range(4))]
         assert bot.exit() == 0
     keys = [state.key() for state in ends]
-    assert keys[:8] == keys[8:]
-    assert len(set(keys)) == 8
+    assert keys[:4] == keys[4:]
+    assert len(set(keys)) == 4
 
 
 # A match under the real referee.
 
 
 @pytest.mark.trio
-async def test_a_match_of_101_games_between_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
-    """Each replay is verified. Both bots think alike, so each wins about half."""
+async def test_a_match_of_seven_games_between_cpp_and_python(cpp_kit: None, tmp_path: Path) -> None:
+    """Each replay is verified. Both bots think alike, so neither wins all."""
     pair = named("cpp", example("cpp", "cardgame")), named("python", example("python", "cardgame"))
-    outcome = await matches(pair, "cardgame", Encoding.MSGPACK, tmp_path, games=101)
+    outcome = await matches(pair, "cardgame", Encoding.MSGPACK, tmp_path, games=7)
     for verdict in outcome.matches:
         assert_clean(verdict, Encoding.MSGPACK)
         assert verdict.result.reason in ("hero_dead", "fatigue")
     wins = [standing.wins for standing in outcome.standings]
-    assert sum(wins) == 101
-    assert min(wins) >= 35
+    assert sum(wins) == 7 and min(wins) > 0

@@ -1,28 +1,51 @@
 """The requirements of CONTRACT.md for every kit: dialogues, example bots, templates, and strange events."""
 
+import tomllib
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from conformance import dialogue, dialogue_names, is_for, run_dialogue
-from driving import NAMES, NONSENSE, Bot, Cheat, Passive, Repeater, Rival, RuleBreaker, play, rank, reason, seated
-from kits import ENUMERATING, SENSIBLE, WriteBot, conformance, example
+from conformance import dialogue, dialogue_names, is_for
+from driving import (
+    NAMES,
+    NONSENSE,
+    Bot,
+    Cheat,
+    Passive,
+    Repeater,
+    Rival,
+    RuleBreaker,
+    hold_dialogues,
+    play,
+    rank,
+    reason,
+    seated,
+)
+from kits import ENUMERATING, SENSIBLE, conformance, example, probe, run, work
 
 from referee.games import arena, connectfour, quoridor, reantics, tictactoe
 from referee.games.contract import Notice, Setup
 from referee.games.game import Game
+from referee.harness.common.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject
 
 # The wire.
 
-DIALOGUES = [(name, each) for name in dialogue_names() for each in Encoding if is_for(dialogue(name), each)]
+ALONE = ["byte_by_byte", "end_of_input", "end_of_input_at_once", "exit", "exit_after_the_handshake"]
+"""Dialogues about the beginning or the end of a process."""
+TOGETHER = [name for name in dialogue_names() if name not in ALONE]
 
 
-@pytest.mark.parametrize(("name", "spoken"), DIALOGUES)
-def test_the_kit_passes_every_dialogue(kit: str, name: str, spoken: Encoding) -> None:
-    assert run_dialogue(conformance(kit).argv, dialogue(name), spoken) == []
+@pytest.mark.parametrize("name", ALONE)
+def test_the_kit_passes_every_dialogue_of_a_process(kit: str, name: str, encoding: Encoding) -> None:
+    hold_dialogues(conformance(kit).argv, [name], encoding)
+
+
+def test_the_kit_passes_all_other_dialogues(kit: str, encoding: Encoding) -> None:
+    assert len(TOGETHER) > 15
+    hold_dialogues(conformance(kit).argv, [name for name in TOGETHER if is_for(dialogue(name), encoding)], encoding)
 
 
 TEXTS = ["", "(╯°□°)╯︵ ┻━┻", 'quote " and \\ and \n \u2028 \0 😁', "x" * 1_000_000]
@@ -38,6 +61,7 @@ def test_every_value_comes_back_as_it_was_sent(kit: str, encoding: Encoding, tmp
             if kit == "javascript" and repr(value) == "1.0":
                 value = 1  # JavaScript has one kind of number
             assert (answer, type(answer)) == (value, type(value))
+        assert (bot.exit(), bot.stderr()) == (0, "")
 
 
 def test_prints_and_failures_are_on_standard_error_and_nothing_else_is(
@@ -49,25 +73,9 @@ def test_prints_and_failures_are_on_standard_error_and_nothing_else_is(
         assert bot.call("nothing") is None
         assert bot.stderr() == "x = 5 ┻━┻\n"
         assert bot.call("fail", {"message": "höher"}) == ErrorObject(-32000, "höher")
-        assert "höher\n" in bot.stderr()
+        assert "höher\n" in (said := bot.stderr())
         assert bot.call("nothing") is None
-
-
-def test_exit_and_the_end_of_input_end_the_program_silently(kit: str, encoding: Encoding, tmp_path: Path) -> None:
-    for end in (Bot.exit, Bot.close_input):
-        with Bot(conformance(kit), encoding, tmp_path / "log") as bot:
-            bot.initialize("conformance")
-            assert bot.call("nothing") is None
-            assert end(bot) == 0
-            assert bot.stderr() == ""
-
-
-def test_a_bot_of_another_game_refuses_the_match(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
-    with Bot(example(kit, "reantics"), kit_encoding, tmp_path / "log") as bot:
-        refusal = bot.initialize("quoridor")
-        assert isinstance(refusal, ErrorObject)
-        assert refusal.code == -32000
-        assert refusal.message.endswith(" plays reantics, not quoridor")
+        assert (bot.close_input(), bot.stderr()) == (0, said)
 
 
 # The examples.
@@ -88,7 +96,7 @@ def test_forager_beats_random_play_with_every_option(kit: str, tmp_path: Path) -
         reantics.Options(random_layout=(True, True)),
     )
     with Bot(example(kit, "reantics"), Encoding.MSGPACK, tmp_path / "log") as bot:
-        for seed, (options, seat) in enumerate(product(all_options * 4, (0, 1))):
+        for seed, (options, seat) in enumerate(product(all_options, (0, 1))):
             assert rank(play(reantics.GAME, seated(seat, bot, Rival()), seed, options), seat) == 1
 
 
@@ -101,7 +109,7 @@ def test_perfect_never_loses_and_flips_after_every_cheat(
     kit: str, rival: Rival, kit_encoding: Encoding, tmp_path: Path
 ) -> None:
     with Bot(example(kit, "tictactoe"), kit_encoding, tmp_path / "log") as bot:
-        states = [play(tictactoe.GAME, seated(seed % 2, bot, rival), seed) for seed in range(60)]
+        states = [play(tictactoe.GAME, seated(seed % 2, bot, rival), seed) for seed in range(20)]
         assert bot.stderr() == ""
     assert all(rank(state, seed % 2) == 1 for seed, state in enumerate(states))
     assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
@@ -215,6 +223,27 @@ def test_mason_counts_the_rivals_walls(kit: str, kit_encoding: Encoding, tmp_pat
             notify_placement(bot, "second", "e8" if number % 2 else "e9")
 
 
+PROGRAMS = {
+    "c": "build/reantics_bot",
+    "cpp": "build/reantics_bot",
+    "go": "build/reantics",
+    "java": "target/referee-kit.jar",
+    "javascript": "dist/made",
+    "rust": "target/release/reantics_bot",
+}
+"""What the build of an example makes in its kit."""
+
+
+@pytest.mark.parametrize("kit", PROGRAMS, indirect=True)
+def test_a_second_build_of_an_example_makes_nothing_new(kit: str) -> None:
+    folder, settings = work(kit), tomllib.loads((KITS / kit / "examples/reantics/bot.toml").read_text("utf-8"))
+    before = (folder / PROGRAMS[kit]).stat()
+    run(settings["build"], folder / "examples" / "reantics")
+    after = (folder / PROGRAMS[kit]).stat()
+    assert after.st_ino == before.st_ino
+    assert kit == "go" or after.st_mtime_ns == before.st_mtime_ns, "Go updates the time of unchanged files too"
+
+
 # The templates.
 
 
@@ -263,196 +292,9 @@ def test_a_templates_luck_comes_from_the_matchs_seed(kit: str, game: Game, tmp_p
 
 # Strange events.
 
-SPIES = {
-    "c": """
-#include <referee/tictactoe.h>
-#include <stdio.h>
-
-typedef struct {
-    char heard[200];
-} spy;
-
-static const char* shown(referee_match* match, const referee_value* member) {
-    if (!member) return "-";
-    if (referee_text_of(member)) return member->text;
-    char* text = referee_allocate(match, 40);
-    if (member->kind == REFEREE_VALUE_INT) sprintf(text, "%d", (int)member->integer);
-    if (member->kind == REFEREE_VALUE_LIST)
-        sprintf(text, "[%s]", member->count ? shown(match, referee_item(member, 0)) : "");
-    if (member->kind == REFEREE_VALUE_OBJECT && member->count == 0) return "{}";
-    return text;
-}
-
-static const char* text(const char* member) { return member ? member : "-"; }
-
-static const char* symbol(tictactoe_maybe_symbol member) {
-    return member.present ? tictactoe_symbol_text(member.value) : "-";
-}
-
-static void event(referee_match* match, const tictactoe_arena_event* e) {
-    spy* self = match->memory;
-    snprintf(self->heard, sizeof self->heard, "%s %s %s %s %s %s", symbol(e->you_are), text(e->id), symbol(e->player),
-             shown(match, e->action), shown(match, e->position),
-             e->winner.present ? tictactoe_winner_text(e->winner.value) : "-");
-}
-
-static tictactoe_action play(referee_match* match, const char* id) {
-    (void)id;
-    referee_fail(match, "%s", ((spy*)match->memory)->heard);
-}
-
-int main(void) {
-    return tictactoe_run(&(tictactoe_bot){.name = "Spy", .memory = sizeof(spy), .play = play, .event = event});
-}
-""",
-    "python": """
-from referee_kit.tictactoe import Action, TicTacToeBot, run
-
-class Spy(TicTacToeBot):
-    def event(self, event):
-        heard = [event.you_are, event.id, event.player, event.action, event.position, event.winner]
-        self.heard = " ".join("-" if member is None else str(member) for member in heard)
-
-    def play(self, id):
-        return Action(self.heard)
-
-run(Spy)
-""",
-    "javascript": """
-import { run, TicTacToeBot } from "referee-kit/tictactoe";
-
-class Spy extends TicTacToeBot {
-    event(e) {
-        const heard = [e.youAre, e.id, e.player, e.action, e.position, e.winner];
-        const shown = (member) => typeof member === "string" ? member : JSON.stringify(member);
-        this.heard = heard.map((member) => member === undefined ? "-" : shown(member)).join(" ");
-    }
-
-    play(id) {
-        return { action: this.heard };
-    }
-}
-
-run(Spy);
-""",
-    "go": """
-package main
-
-import (
-	"fmt"
-	"strings"
-
-	referee "github.com/OWNER/referee/starter_kits/go"
-	"github.com/OWNER/referee/starter_kits/go/tictactoe"
-)
-
-type spy struct{ heard string }
-
-func text[T any](member *T) any {
-	if member == nil {
-		return nil
-	}
-	return *member
-}
-
-func (s *spy) Event(e tictactoe.ArenaEvent) {
-	heard := []string{}
-	for _, member := range []any{text(e.YouAre), text(e.ID), text(e.Player), e.Action, e.Position, text(e.Winner)} {
-		shown := strings.Replace(fmt.Sprint(member), "map[]", "{}", 1)
-		heard = append(heard, strings.Replace(shown, "<nil>", "-", 1))
-	}
-	s.heard = strings.Join(heard, " ")
-}
-
-func (s *spy) Play(id string) tictactoe.Action { return tictactoe.Action{Action: tictactoe.ActionType(s.heard)} }
-
-func main() { tictactoe.Run("Spy", "1", func(*referee.Match) tictactoe.Bot { return &spy{} }) }
-""",
-    "java": """
-import java.util.stream.*;
-import referee.kit.Match;
-import referee.kit.tictactoe.TicTacToeBot;
-
-public class Spy extends TicTacToeBot {
-    private String heard;
-
-    public Spy(Match match) { super(match); }
-
-    public static void main(String[] args) { run(Spy::new); }
-
-    @Override public void event(ArenaEvent e) {
-        String winner = e.winner() == null ? null : e.winner().value;
-        heard = Stream.<Object>of(e.youAre(), e.id(), e.player(), e.action(), e.position(), winner)
-            .map(member -> member == null ? "-" : member.toString()).collect(Collectors.joining(" "));
-    }
-
-    @Override public Action play(String id) { throw new IllegalStateException(heard); }
-}
-""",
-    "rust": """
-use referee_kit::tictactoe::*;
-use referee_kit::{json, Match, Value};
-
-struct Spy {
-    heard: String,
-}
-
-impl TicTacToeBot for Spy {
-    fn new(_info: Match) -> Self {
-        Spy { heard: String::new() }
-    }
-
-    fn event(&mut self, e: ArenaEvent) {
-        let any = |member: Option<Value>| member.map(|value| value.to_string());
-        let symbol = |member: Option<Symbol>| member.map(|symbol| format!("{symbol:?}"));
-        let winner = e.winner.map(|winner| json!(winner).as_str().unwrap().to_owned());
-        let heard = [symbol(e.you_are), e.id, symbol(e.player), any(e.action), any(e.position), winner];
-        self.heard = heard.map(|member| member.unwrap_or("-".to_owned())).join(" ");
-    }
-
-    fn play(&mut self, _id: String) -> Action {
-        std::panic::panic_any(self.heard.clone())
-    }
-}
-
-fn main() {
-    run::<Spy>("Spy");
-}
-""",
-    "cpp": """
-#include <referee/json.hpp>
-#include <referee/tictactoe.hpp>
-
-using namespace referee;
-using namespace referee::tictactoe;
-
-class Spy : public TicTacToeBot {
-    std::string heard;
-
-    static std::string shown(const std::optional<std::string>& member) { return member.value_or("-"); }
-    static std::string shown(const Anything& member) { return member.has_value() ? member.json().dump() : "-"; }
-    template <class Choice>
-    static std::string shown(const std::optional<Choice>& member) { return member ? to_text(*member) : "-"; }
-
-   public:
-    using TicTacToeBot::TicTacToeBot;
-
-    void event(const ArenaEvent& e) override {
-        heard = shown(e.youAre) + " " + shown(e.id) + " " + shown(e.player) + " " + shown(e.action) + " " +
-                shown(e.position) + " " + shown(e.winner);
-    }
-
-    Action play(const std::string&) override { throw std::runtime_error(heard); }
-};
-
-int main() { return run<Spy>("Spy"); }
-""",
-}
-"""Bots that answer with the members of the last event; - for an absent one."""
-
 
 def test_a_member_of_a_wrong_type_is_absent_and_a_member_of_any_type_is_kept(
-    kit: str, encoding: Encoding, written: WriteBot, tmp_path: Path
+    kit: str, encoding: Encoding, tmp_path: Path
 ) -> None:
     shown = [
         ({"youAre": "O", "id": "battle"}, "O battle - - - -"),
@@ -461,7 +303,7 @@ def test_a_member_of_a_wrong_type_is_absent_and_a_member_of_any_type_is_kept(
         ({"player": "O", "youAre": True, "id": 0.5, "winner": False, "method": "exit"}, "- - O - - -"),
         ({"winner": "draw"}, "- - - - - draw"),
     ]
-    with Bot(written(kit, "Spy", SPIES[kit]), encoding, tmp_path / "log") as bot:
+    with Bot(probe(kit, "spy"), encoding, tmp_path / "log") as bot:
         bot.initialize("tictactoe")
         for event, heard in shown:
             bot.notify("event", event)

@@ -97,11 +97,10 @@ def refs(node: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_messages_of_a_match_fit_the_schema(name: str, seed: int) -> None:
-    game, dice = registry.game(name), Dice(seed)
+def test_the_messages_of_a_match_fit_the_schema(name: str) -> None:
+    game, dice = registry.game(name), Dice(1)
     options = game.options(**game.ending)
-    state = game.new(Setup(seed, ("a", "b", "c", "d")[: game.seats.start], options))
+    state = game.new(Setup(1, ("a", "b", "c", "d")[: game.seats.start], options))
     checker = _Checker(schema(name))
     events = state.opening()
     for _ in range(400):
@@ -122,7 +121,7 @@ def test_the_messages_of_a_match_fit_the_schema(name: str, seed: int) -> None:
 
 
 class _Checker:
-    """Checks messages against a schema: the first twenty of each kind, then every tenth, since some are large."""
+    """Checks messages against a schema: the first ten of each kind, then every twentieth, since some are large."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.validators = {
@@ -134,7 +133,7 @@ class _Checker:
 
     def fits(self, method: str, part: str, value: Any) -> None:
         self.count[method, part] += 1
-        if self.count[method, part] <= 20 or self.count[method, part] % 10 == 0:
+        if self.count[method, part] <= 10 or self.count[method, part] % 20 == 0:
             self.validators[method, part].validate(as_sent(value))
 
 

@@ -9,18 +9,18 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import kits
 import pytest
 from driving import Bot
 from kits import SUFFIXES, need
 
-from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 
-PROBES = Path(__file__).parent / "probes"
-POSITIONS = 200
+POSITIONS = 100
 
 Cell = tuple[int, int]
 Position = tuple[Any, list[str]]
@@ -201,6 +201,11 @@ def a_map(luck: random.Random) -> Position:
     return {"game_map": shown, "me": players[0], "opponent": players[1], **tables, "remaining_turns": 1}, says
 
 
+@cache
+def positions(drawn: Callable[[random.Random], Position]) -> list[Position]:
+    return [drawn(random.Random(seed)) for seed in range(POSITIONS)]
+
+
 @pytest.mark.parametrize("kit", sorted(SUFFIXES))
 @pytest.mark.parametrize(
     ("probe", "game", "method", "drawn"),
@@ -210,13 +215,10 @@ def a_map(luck: random.Random) -> Position:
 def test_the_functions_follow_the_rules(
     probe: str, game: str, method: str, drawn: Callable[[random.Random], Position], kit: str, tmp_path: Path
 ) -> None:
-    if kit != "python":
-        need(kit)
-    program = entrant(str(PROBES / f"{probe}{SUFFIXES[kit]}"))
-    with Bot(program, Encoding.JSON, tmp_path / f"{kit}.log") as bot:
+    need(kit)
+    with Bot(kits.probe(kit, probe), Encoding.JSON, tmp_path / f"{kit}.log") as bot:
         bot.initialize(game)
-        for seed in range(POSITIONS):
-            params, says = drawn(random.Random(seed))
+        for seed, (params, says) in enumerate(positions(drawn)):
             answer = bot.call(method, params)
             text = answer if isinstance(answer, str) else getattr(answer, "message", None) or answer["action"]
             assert text.split(";") == says, f"position {seed}"

@@ -1,4 +1,4 @@
-"""The Java kit: its own checks, failing bots, and its build.
+"""The Java kit: its own checks, its package and its build.
 
 test_every_kit.py tests what all kits have in common.
 """
@@ -6,7 +6,6 @@ test_every_kit.py tests what all kits have in common.
 import os
 import pwd
 import re
-import shutil
 import subprocess
 import tomllib
 import xml.etree.ElementTree as ET
@@ -15,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from driving import NAMES, Bot
-from kits import WriteBot, built, readme_bot
+from driving import Bot
+from kits import built, folder_of, locked, readme_bot, run
 
 from referee.harness.common.paths import HOME, KITS
 from referee.harness.match.series import Outcome
 from referee.harness.programs.entrant import Entrant
-from referee.protocol.messages import Encoding, ErrorObject
+from referee.protocol.messages import Encoding
 
 KIT = KITS / "java"
 
@@ -35,13 +34,14 @@ def test_the_librarys_own_tests_pass() -> None:
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Builds the library's package in a copy of the kit. Returns the folder of its jars."""
-    folder = tmp_path_factory.mktemp("library") / "java"
-    shutil.copytree(KIT, folder, ignore=shutil.ignore_patterns("target"))
-    mvn = ["mvn", "-q", "-B", "-Dmaven.test.skip=true", "package"]
-    done = subprocess.run(mvn, cwd=folder, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0 and "warning" not in done.stdout.lower(), done.stdout + done.stderr
+def library() -> Path:
+    """Builds the library's package in a copy of the kit, once. Returns the folder of its jars."""
+    folder = folder_of("java", KIT)
+    done = folder.with_name("packaged")
+    with locked(folder):
+        if not done.exists():
+            assert "warning" not in run("mvn -q -B -Dmaven.test.skip=true clean package", folder).lower()
+            done.touch()
     return folder / "target"
 
 
@@ -97,69 +97,6 @@ def test_the_package_has_the_metadata_that_maven_central_asks_for() -> None:
     assert all(texts(path) and all(texts(path)) for path in ("name", "description"))
 
 
-def test_no_line_is_longer_than_120() -> None:
-    sources = [*KIT.glob("src/**/*.java"), *KIT.glob("examples/**/*.java"), *KIT.glob("new/**/*.java")]
-    sources += KIT.glob("conformance/*.java")
-    assert sources
-    lines = [(path, line) for path in sources for line in path.read_text("utf-8").splitlines()]
-    assert [(path, line) for path, line in lines if len(line) > 120] == []
-
-
-ODD = """
-import java.util.*;
-import referee.kit.*;
-
-public class Odd extends Bot {
-    static { System.out.println("static"); }
-    final long luck = new Random(match.seed()).nextLong();
-
-    public Odd(Match match) { super(match); }
-
-    public static void main(String[] args) { run(Odd::new); }
-
-    @Override public Object call(String method, Params params) throws Exception {
-        switch (method) {
-            case "match": return List.of(match.game(), match.seat(), match.names(), match.seed(),
-                match.limits().processes(), match.limits().callMs() == null, match.limits().scratchBytes());
-            case "luck": return luck;
-            case "surrogate": return "\\ud83d";
-            case "object": return Arrays.asList(1, Map.of("a", new Object()));
-            case "deep": return call(method, params);
-            case "bare": throw new NullPointerException();
-            case "thread": new Thread(() -> { while (true) { } }).start(); return null;
-            case "stdin": return System.in.read();
-            default: return super.call(method, params);
-        }
-    }
-}
-"""
-
-
-def test_a_failing_bot_goes_on_answering(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
-    with Bot(written("java", "Odd", ODD), encoding, tmp_path / "log") as bot:
-        assert bot.initialize(game="anything", seat=1, seed=2**63 - 5).name == "Odd"
-        assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5, 7, True, 1 << 33]
-        for method in ("object", "deep", "bare", "object"):
-            failure = bot.call(method)
-            assert isinstance(failure, ErrorObject)
-            assert failure.code == -32000
-            assert failure.message
-        assert not isinstance(bot.call("luck"), ErrorObject)
-        assert bot.call("stdin") == -1  # frames are not for the bot
-        assert bot.call("thread") is None
-        assert bot.exit() == 0
-        assert bot.stderr().startswith("static\n")
-
-
-def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
-    with Bot(written("java", "Odd", ODD), encoding, tmp_path / "log") as bot:
-        draws = []
-        for seed in (7, 7, 8):
-            bot.initialize("anything", seed=seed)
-            draws.append(bot.call("luck"))
-    assert draws[0] == draws[1] != draws[2]
-
-
 HUNGRY = """
     private static final byte[][] KEPT = new byte[160][];
 
@@ -188,10 +125,3 @@ def test_the_heap_fits_the_memory_limit_of_the_match(tmp_path: Path) -> None:
             heap = int((tmp_path / verdict.seats[0].stderr).read_text("utf-8").split()[1])
             assert 160 < heap < 320
     assert ended == [("draw_limit", False), ("error", True)]
-
-
-def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:
-    jar = built("java") / "target" / "referee-kit.jar"
-    made = jar.stat().st_mtime_ns
-    subprocess.run([built("java") / "build.sh"], check=True, timeout=2)
-    assert jar.stat().st_mtime_ns == made

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NAMES, Bot
-from kits import WriteBot, built, readme_bot
+from driving import Bot
+from kits import PROBES, built, probe, readme_bot
 
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
@@ -47,100 +47,20 @@ def test_npm_scripts_are_single_commands_that_need_no_shell(package: str) -> Non
         assert re.fullmatch(r"(node|tsc)( [\w./-]+)*", filled_in), f"{name}: {command}"
 
 
-ODD = """
-import { execFileSync, spawnSync } from "node:child_process";
-import fs from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Bot, run } from "referee-kit";
-
-console.log("while the file is read");
-
-class Odd extends Bot {
-    drawn = [this.match.random(), this.match.seat];
-
-    answer(method, params) {
-        switch (method) {
-            case "prints":
-                process.stdout.write("stdout\\n");
-                fs.writeSync(1, "descriptor 1\\n");
-                spawnSync("sh", ["-c", "echo child; ls /proc/self/fd | wc -l"], { stdio: "inherit" });
-                console.error("stderr");
-                return null;
-            case "input":
-                return fs.readFileSync(0, "utf8") + execFileSync("cat", { stdio: ["inherit", "pipe", "inherit"] });
-            case "match": {
-                const { game, seat, names, options, limits, seed } = this.match;
-                return [game, seat, names, options, limits.startup_ms, limits.processes, limits.scratch_bytes, seed];
-            }
-            case "draw":
-                return [...this.drawn, this.match.random()];
-            case "later":
-                return sleep(20, "later");
-            case "rejected":
-                return sleep(1).then(() => { throw new RangeError("too late"); });
-            case "in a timer":
-                setTimeout(() => { throw new Error("nobody caught this"); }, 1);
-                return new Promise(() => {});
-            case "after the answer":
-                setTimeout(() => { throw new Error("nobody heard this"); }, 1);
-                return null;
-            case "busy":
-                Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); // timers are late for it
-                return null;
-            case "never":
-                setInterval(() => {}, 1000);
-                return null;
-            case "cycle": {
-                const cycle = {};
-                cycle.cycle = cycle;
-                return cycle;
-            }
-            case "deep":
-                return this.answer(method, params);
-            case "bare":
-                throw new TypeError();
-            case "word":
-                throw "a word";
-            case "nan":
-                return [NaN, 2n ** 63n, "\\ud83d"];
-            case "leave":
-                process.exit(3);
-        }
-        return super.answer(method, params);
-    }
-}
-
-run(Odd);
-"""
-
-
 @pytest.fixture
-def odd(written: WriteBot, encoding: Encoding, tmp_path: Path) -> Any:
-    with Bot(written("javascript", "odd", ODD), encoding, tmp_path / "log") as bot:
-        assert bot.initialize("any", seat=1, seed=2**64 - 1, options={"board": False}).name == "Odd"
+def odd(tmp_path: Path) -> Any:
+    with Bot(probe("javascript", "odd"), Encoding.JSON, tmp_path / "log") as bot:
+        bot.initialize("odd", seed=2**64 - 1, options={"deep": 7})
         yield bot
 
 
-def test_no_print_reaches_the_wire_and_children_do_not_inherit_it(odd: Bot) -> None:
+def test_no_print_reaches_the_wire(odd: Bot) -> None:
     assert odd.call("prints") is None
-    printed = ["while the file is read", "stdout", "descriptor 1", "child", "4", "stderr"]  # 0, 1, 2 and the folder
-    assert odd.stderr().split("\n") == [*printed, ""]
+    assert odd.stderr().split("\n") == ["early", "stdout", "descriptor 1", "stderr", ""]
 
 
-def test_standard_input_is_empty_for_the_bot_and_its_children(odd: Bot) -> None:
-    assert odd.call("input") == ""
-
-
-def test_the_bot_knows_the_match(odd: Bot) -> None:
-    assert odd.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 7, 1 << 33, 2**64 - 1]
-
-
-def test_the_same_seed_gives_the_same_luck_and_each_match_a_new_bot(odd: Bot) -> None:
-    draws = []
-    for seed in (4, 5, 4):
-        odd.initialize("any", seed=seed)
-        draws.append(odd.call("draw"))
-    assert draws[0] == draws[2] != draws[1]
+def test_the_largest_seed_is_no_rounded_number(odd: Bot) -> None:
+    assert odd.call("match")[-1] == 2**64 - 1
 
 
 def test_a_promise_is_awaited_and_its_error_is_reported(odd: Bot) -> None:
@@ -155,16 +75,6 @@ def test_an_uncaught_error_fails_the_open_call_and_the_bot_goes_on(odd: Bot) -> 
     assert odd.call("busy") is None
     assert odd.call("later") == "later"
     assert "Error: nobody heard this\n" in odd.stderr()
-
-
-def test_values_outside_of_json_are_converted_or_an_error_in_both_encodings(odd: Bot) -> None:
-    assert odd.call("nan") == [None, 2**63, "\ufffd"]
-    for method, words in {"cycle": "circular", "deep": "call stack", "bare": "TypeError", "word": "a word"}.items():
-        failure = odd.call(method)
-        assert isinstance(failure, ErrorObject)
-        assert failure.code == -32000
-        assert words in failure.message
-    assert odd.call("later") == "later"
 
 
 def test_exit_does_not_wait_for_timers_and_a_bot_may_have_its_own_exit_code(odd: Bot) -> None:
@@ -273,12 +183,6 @@ def test_a_file_without_the_kit_needs_only_node(tmp_path: Path) -> None:
     assert [Path(word).name for word in entrant(str(tmp_path / "plain.js")).argv] == ["node", "plain.js"]
 
 
-def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:
-    made = (built("javascript") / "dist" / "made").stat().st_mtime_ns
-    subprocess.run([built("javascript") / "build.sh"], check=True, timeout=2)
-    assert (built("javascript") / "dist" / "made").stat().st_mtime_ns == made
-
-
 def test_the_lock_file_names_no_host() -> None:
     assert "resolved" not in (KIT / "package-lock.json").read_text("utf-8")
 
@@ -286,130 +190,12 @@ def test_the_lock_file_names_no_host() -> None:
 # The bindings.
 
 
-def _record(title: str, members: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {
-        "title": title,
-        "description": f"A {title}.",
-        "type": "object",
-        "properties": members,
-        "required": required,
-    }
-
-
-def _tagged(title: str, tag: str, members: dict[str, Any]) -> dict[str, Any]:
-    return _record(title, {"kind": {"enum": [tag]}, **members}, ["kind", *members])
-
-
-def _choice(**names: str) -> dict[str, Any]:
-    mapping = {tag: f"#/$defs/{name}" for tag, name in names.items()}
-    refs = [{"$ref": ref} for ref in mapping.values()]
-    return {"anyOf": refs, "discriminator": {"propertyName": "kind", "mapping": mapping}}
-
-
-def _list(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
-
-
-def _maybe(some: dict[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [some, {"type": "null"}]}
-
-
-INTEGER, TEXT, NUMBER = {"type": "integer"}, {"type": "string"}, {"type": "number"}
-EVERY_SHAPE = {
-    "title": "Every shape",
-    "description": "A game that nobody plays.",
-    "game": "shapes",
-    "constants": {"SIDES": ["left", "right"], "TOP": 3, "NAME": 'a "name"'},
-    "methods": {
-        "look": {
-            "kind": "call",
-            "description": "Looks.",
-            "params": {"$ref": "#/$defs/Look"},
-            "result": _list({"$ref": "#/$defs/Answer"}),
-        },
-        "pick": {
-            "kind": "call",
-            "description": "Picks.",
-            "params": {"$ref": "#/$defs/Look"},
-            "result": {"$ref": "#/$defs/Pick"},
-        },
-        "heard": {"kind": "event", "description": "Hears.", "params": {"$ref": "#/$defs/Heard"}, "result": None},
-    },
-    "$defs": {
-        "Hex": {
-            "description": "[q, r]: a hexagon",
-            "type": "array",
-            "prefixItems": [{"title": "q", **INTEGER}, {"title": "r", **INTEGER}],
-        },
-        "Grown": _tagged("Grown", "grown", {"at": {"$ref": "#/$defs/Hex"}, "size": NUMBER}),
-        "Gone": _tagged("Gone", "gone", {}),
-        "Thing": _choice(grown="Grown", gone="Gone"),
-        "Row": {
-            "title": "Row",
-            "description": "A Row.",
-            "type": "array",
-            "prefixItems": [{"title": "name", **TEXT}, {"title": "weight", **_maybe(NUMBER)}],
-        },
-        "Look": _record(
-            "Look",
-            {
-                "things": _list({"$ref": "#/$defs/Thing"}),
-                "grid": _list(_list(_maybe({"$ref": "#/$defs/Row"}))),
-                "goal": _maybe({"$ref": "#/$defs/Hex"}),
-                "ends": {"type": "array", "prefixItems": [{"$ref": "#/$defs/Hex"}, {"$ref": "#/$defs/Hex"}]},
-            },
-            ["things", "grid", "goal", "ends"],
-        ),
-        "Answer": {
-            "title": "Answer",
-            "description": "An Answer.",
-            "type": "array",
-            "prefixItems": [
-                {"title": "to", "$ref": "#/$defs/Hex"},
-                {"title": "sum", **NUMBER},
-                {"title": "names", **_maybe(_list(TEXT))},
-            ],
-        },
-        "One": _tagged("One", "one", {"answer": {"$ref": "#/$defs/Answer"}}),
-        "None": _tagged("None", "none", {}),
-        "Pick": _choice(one="One", none="None"),
-        "Heard": _record("Heard", {"thing": {"$ref": "#/$defs/Thing"}, "said": {}, "loud": {"type": "boolean"}}, []),
-    },
-}
-SHAPES_BOT = """
-import { type Answer, type Heard, type Hex, NAME, type Pick, type Row, EveryShapeBot, run, SIDES, type Thing, TOP }
-    from "./shapes.js";
-
-class Shapes extends EveryShapeBot {
-    heardLast: Heard = {};
-
-    look(things: Thing[], grid: (Row | null)[][], goal: Hex | undefined, ends: Hex[]): Answer[] {
-        let sum = grid.flat().reduce((total, row) => total + (row?.weight ?? 100), 0);
-        for (const thing of things) sum += thing.kind === "grown" ? thing.size : 0;
-        const names = grid.flat().flatMap((row) => row === null ? [] : [row.name]);
-        const grown = things.flatMap((thing) => thing.kind === "grown" ? [thing.at] : []);
-        return [{ to: goal ?? ends[1], sum, names }, { to: grown[0], sum: TOP }];
-    }
-
-    pick(things: Thing[], _grid: unknown, goal: Hex | undefined, ends: Hex[]): Pick {
-        if (things.length === 0) return { kind: "none" };
-        const names = [NAME, SIDES[1], JSON.stringify(this.heardLast)];
-        return { kind: "one", answer: { to: goal?.[0] === ends[0][0] ? ends[1] : [0, 0], sum: 0.5, names } };
-    }
-
-    heard(event: Heard): void { this.heardLast = event; }
-}
-
-run(Shapes);
-"""
-
-
 def test_the_bindings_know_every_shape(encoding: Encoding, tmp_path: Path) -> None:
-    binding = javascript.emit(Binding.read(json.dumps(EVERY_SHAPE), "made/up.json"))
+    binding = javascript.emit(Binding.read((PROBES / "shapes_javascript.json").read_text("utf-8"), "here"))
     for module in ("read", "wire"):
         binding = binding.replace(f'"./{module}.js"', f'"referee-kit/{module}"')
     (tmp_path / "shapes.ts").write_text(binding)
-    (tmp_path / "bot.ts").write_text(SHAPES_BOT)
+    shutil.copy(PROBES / "shapes.ts", tmp_path / "bot.ts")
     grown = {"kind": "grown", "at": [-2, 5], "size": 0.25, "new": 1}
     shown = {
         "things": [grown, {"kind": "gone"}],

@@ -3,13 +3,12 @@
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from needs import skip_without
+from kits import need
 
+from referee.harness.cli.main import main
 from referee.harness.common.paths import KITS
 
 COMMAND = re.compile(r"^(?:.*`)?(referee --game \w+ examples/\w+ @random)", re.MULTILINE)
@@ -20,13 +19,14 @@ BUILT = shutil.ignore_patterns("build", "dist", "target", "node_modules", "__pyc
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kit", [kit for kit, commands in COMMANDS.items() if commands])
-def test_the_examples_of_a_readme_play_in_a_copy_of_the_kit(tmp_path: Path, kit: str) -> None:
-    skip_without(*[kit] * (kit != "python"))
-    copy = shutil.copytree(KITS / kit, tmp_path / kit, ignore=BUILT)
+def test_the_examples_of_a_readme_play_in_a_copy_of_the_kit(
+    kit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need(kit)
+    monkeypatch.chdir(shutil.copytree(KITS / kit, tmp_path / kit, ignore=BUILT))
     for command in COMMANDS[kit]:
-        words = [sys.executable, "-m", "referee.harness.cli.main", *shlex.split(command)[1:], "--replay", "none"]
-        done = subprocess.run([*words, "--set", "draw_after=4"], cwd=copy, capture_output=True, text=True)
-        assert (done.returncode, "fault" in done.stdout) == (0, False), done.stdout + done.stderr
+        words = [*shlex.split(command)[1:], "--replay", "none", "--strict", "--set", "draw_after=4"]
+        assert main(words) == 0, capsys.readouterr()
 
 
 def test_most_kits_name_an_example() -> None:

@@ -12,13 +12,15 @@ from typing import Any
 import msgspec
 import plain_wire
 import pytest
-from conformance import dialogue, run_dialogue
+from driving import hold_dialogues
+from kits import PROBES, new_bot
 from needs import needs
 
 from referee.addons.tournament.store import reader
 from referee.addons.wasm import runner
 from referee.addons.wasm.build import build_module
 from referee.addons.wasm.languages import BY_KIT
+from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.common.paths import KITS
 from referee.harness.process.limits import Limits
@@ -27,7 +29,8 @@ from referee.protocol.messages import Encoding
 
 pytestmark = [pytest.mark.kits, pytest.mark.slow]
 
-GAMES = ["quoridor", *(pytest.param(game, marks=pytest.mark.nightly) for game in ("reantics", "aiarena21"))]
+LONG = ("quoridor", "reantics", "aiarena21")
+GAMES = ["tictactoe", *(pytest.param(game, marks=pytest.mark.nightly) for game in LONG)]
 TEMPLATES = {
     "c": "my_{game}/bot.c",
     "cpp": "my_{game}/bot.cpp",
@@ -56,18 +59,6 @@ def module(kit: str, game: str) -> Path:
     return build_module(str(source), BuildContext(Limits()))
 
 
-def played(replay: Path, *words: str) -> list[Any]:
-    """Plays a match. Returns everything of the replay that must repeat."""
-    assert main(["--replay", str(replay), "--seed", "7", "--strict", *words]) == 0
-    lines = [json.loads(line) for line in replay.read_text().splitlines()]
-    for line in lines:
-        line.pop("cpu_us", None)
-        for seat in line.get("seats", ()):
-            for name in ("cpu_s", "off_turn_cpu_s", "peak_memory_bytes", "stderr"):
-                seat.pop(name)
-    return lines
-
-
 @pytest.mark.parametrize("kit", sorted(file.parent.name for file in KITS.glob("*/new.toml")))
 def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "mine"
@@ -79,19 +70,16 @@ def test_a_kit_builds_for_wasm_or_says_why_not(kit: str, tmp_path: Path, capsys:
         assert capsys.readouterr().err.startswith("referee: --target wasm: ")
 
 
-@needs("javascript-wasm")
-def test_an_example_in_javascript_plays_the_same_match_twice(tmp_path: Path) -> None:
-    bot = str(module("javascript", "quoridor"))
-    words = ["--game", "quoridor", bot, bot]
-    assert played(tmp_path / "one.jsonl", *words) == played(tmp_path / "two.jsonl", *words)
-
-
-@pytest.mark.parametrize("encoding", ["json", "msgpack"])
-@pytest.mark.parametrize("kit", LANGUAGES)
+@pytest.mark.parametrize(
+    ("kit", "encoding"),
+    [pytest.param(kit, spoken, marks=needs(f"{kit}-wasm")) for kit, spoken in (("c", "json"), ("rust", "msgpack"))],
+)
 def test_it_plays_in_each_encoding(kit: str, encoding: str, tmp_path: Path) -> None:
-    bot = str(module(kit, "quoridor"))
-    *_, ending = played(tmp_path / "match.jsonl", "--game", "quoridor", "--encoding", encoding, bot, "@random")
-    assert ending["seats"][0]["encoding"] == encoding
+    """The dialogues hold every language to both."""
+    replay = tmp_path / "match.jsonl"
+    words = ["--game", "tictactoe", "--encoding", encoding, str(module(kit, "tictactoe")), "@random"]
+    assert main(["--replay", str(replay), "--seed", "7", "--strict", *words]) == 0
+    assert json.loads(replay.read_text().splitlines()[-1])["seats"][0]["encoding"] == encoding
 
 
 def alone(program: Path) -> list[str]:
@@ -103,28 +91,12 @@ def alone(program: Path) -> list[str]:
 @pytest.mark.parametrize("kit", LANGUAGES)
 def test_its_wire_passes_dialogues(kit: str, encoding: Encoding) -> None:
     command = alone(build_module(str(KITS / kit / CONFORMANCE[kit]), BuildContext(Limits())))
-    assert [run_dialogue(command, dialogue(name), encoding) for name in DIALOGUES] == [[]] * len(DIALOGUES)
-
-
-RECURSES = r"""#include <stdio.h>
-static int deep(int left, volatile char* outer) {
-    volatile char block[1024];
-    block[0] = outer[0];
-    return left == 0 ? block[0] : deep(left - 1, block);
-}
-int main(void) {
-    int kibibytes = 0;
-    volatile char first[] = {42};
-    if (scanf("%d", &kibibytes) == 1) printf("%d\n", deep(kibibytes, first));
-    return 0;
-}
-"""
+    hold_dialogues(command, DIALOGUES, encoding)
 
 
 @needs("c-wasm")
-def test_a_c_program_without_the_kit_has_a_stack_of_8_mib_and_traps_where_it_ends(tmp_path: Path) -> None:
-    (tmp_path / "deep.c").write_text(RECURSES)
-    command = alone(build_module(str(tmp_path / "deep.c"), BuildContext(Limits())))
+def test_a_c_program_without_the_kit_has_a_stack_of_8_mib_and_traps_where_it_ends() -> None:
+    command = alone(build_module(str(PROBES / "deep.c"), BuildContext(Limits())))
 
     def recurse(kibibytes: int) -> tuple[bytes, bool]:
         done = subprocess.run(command, input=b"%d\n" % kibibytes, capture_output=True)
@@ -136,40 +108,15 @@ def test_a_c_program_without_the_kit_has_a_stack_of_8_mib_and_traps_where_it_end
 
 @pytest.mark.parametrize("kit", LANGUAGES)
 def test_a_new_bot_is_built_as_a_module(kit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, file = tmp_path / "mine", tmp_path / "mine.wasm"
-    assert main(["new", "connectfour", str(folder), "--lang", kit]) == 0
+    folder, file = new_bot(kit, registry.game("connectfour")), tmp_path / "mine.wasm"
     assert main(["build", str(folder), "--target", "wasm", "--output", str(file)]) == 0
     assert main(["check", str(file), "--game", "connectfour", "--only", "metered"]) == 0
     assert "units in one" in " ".join(capsys.readouterr().out.split())
 
 
-JAVASCRIPT = """
-import { QuoridorBot, run } from "referee-kit/quoridor";
-
-class Odd extends QuoridorBot {
-  async play() {
-    const before = performance.now();
-    await new Promise((done) => setTimeout(done, 50));
-    console.log("slept", Math.floor((performance.now() - before) / 10));
-    const deep = () => 1 + deep();
-    try {
-      deep();
-    } catch (error) {
-      process.stdout.write(`${error.name}\\n`);
-    }
-    setTimeout(() => { throw new Error("from a timer"); });
-    await new Promise(() => {});
-  }
-}
-
-run(Odd);
-"""
-
-
 @needs("javascript-wasm")
 def test_a_module_in_javascript_has_timers_and_recovers_from_recursion(tmp_path: Path) -> None:
-    (tmp_path / "odd.mjs").write_text(JAVASCRIPT)
-    bot = build_module(str(tmp_path / "odd.mjs"), BuildContext(Limits()))
+    bot = build_module(str(PROBES / "timers.mjs"), BuildContext(Limits()))
     assert main(["--game", "quoridor", "--replay", str(tmp_path / "match.jsonl"), str(bot), "@random"]) == 0
     ending = json.loads((tmp_path / "match.jsonl").read_text().splitlines()[-1])
     assert "from a timer" in ending["faults"][0]["detail"]
@@ -191,7 +138,7 @@ def burners(count: int) -> Iterator[None]:
 
 def ledger(folder: Path, game: str, jobs: int) -> dict[str, Any]:
     """Plays a tournament of all languages. Returns what must repeat of its ledger, by key."""
-    kits = [kit for kit in TEMPLATES if kit != "javascript" or game == "quoridor"]  # elsewhere it takes long
+    kits = [kit for kit in TEMPLATES if kit != "javascript" or game not in LONG[1:]]  # elsewhere it takes long
     bots = [f"{kit}={module(kit, game)}" for kit in kits]
     where = folder / f"{game}{jobs}"
     words = ["--game", game, "--games", "1", "--seed", "3", "--ledger", str(where), "--jobs", str(jobs)]
@@ -204,6 +151,6 @@ def ledger(folder: Path, game: str, jobs: int) -> dict[str, Any]:
 @pytest.mark.parametrize("game", GAMES)
 def test_a_tournament_of_all_languages_is_the_same_on_a_busy_machine(game: str, tmp_path: Path) -> None:
     alone = ledger(tmp_path, game, jobs=1)
-    with burners(16):
+    with burners(2):
         assert ledger(tmp_path, game, jobs=4) == alone
     assert alone

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -29,6 +28,8 @@ pytestmark = pytest.mark.slow
 ROOT = KITS.parent
 BOTS = [(lang, game) for lang, kit in new.kits().items() for game in new.games(lang, kit)]
 MARKERS = r"@(game|title|language|needs|main|class|match|test|packages|referee)@"
+
+VERSION = re.escape(metadata.version("referee"))
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -61,34 +62,27 @@ def test_every_language_has_bots_for_at_least_these_games() -> None:
     assert {(lang, game) for lang in languages for game in ("quoridor", "reantics", "tictactoe")} <= set(BOTS)
 
 
-@pytest.mark.parametrize(("lang", "game"), BOTS)
-def test_a_new_bot_has_all_its_files(lang: str, game: str, tmp_path: Path) -> None:
-    new.write(registry.game(game), lang, tmp_path / "bot")
-    written = files(tmp_path / "bot")
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_a_new_bot_has_all_its_files_and_those_of_the_kit_say_where_they_come_from(lang: str, tmp_path: Path) -> None:
     kit = new.kits()[lang]
-    assert tomllib.loads(written["bot.toml"])["run"]
-    assert f"A bot for {registry.game(game).title}, in {kit.name}" in written["README.md"]
-    assert len(written["README.md"].splitlines()) <= 12
-    assert any("test" in path.lower() for path in written if not path.endswith(".jsonl"))
-    for path, text in written.items():
-        assert re.search(MARKERS, text) is None, path
-    (template,) = (KITS / lang).glob(next(iter(kit.bot.values()))[0].replace("@game@", game))
-    assert template.read_text("utf-8") in written.values()
-
-
-@pytest.mark.parametrize(("lang", "game"), BOTS)
-def test_the_first_line_of_a_kit_file_says_where_it_comes_from(lang: str, game: str, tmp_path: Path) -> None:
-    new.write(registry.game(game), lang, tmp_path / "bot")
-    version, origins = metadata.version("referee"), set()
-    for path, text in files(tmp_path / "bot").items():
-        first, _, rest = text.partition("\n\n")
-        origin = re.search(rf" From Referee {re.escape(version)}, (starter_kits/\S+) \(MIT licence\)", first)
-        if origin is not None:
-            assert (ROOT / origin[1]).read_text("utf-8") == rest, path
-            origins.add(ROOT / origin[1])
-    kit = new.kits()[lang]
-    patterns = chain(*kit.kit.values(), *kit.also.get(game, {}).values())
-    assert origins == {file for pattern in patterns for file in (KITS / lang).glob(pattern.replace("@game@", game))}
+    for game in new.games(lang, kit):
+        new.write(registry.game(game), lang, tmp_path / game)
+        written = files(tmp_path / game)
+        assert tomllib.loads(written["bot.toml"])["run"]
+        assert f"A bot for {registry.game(game).title}, in {kit.name}" in written["README.md"]
+        assert len(written["README.md"].splitlines()) <= 12
+        assert any("test" in path.lower() for path in written if not path.endswith(".jsonl"))
+        assert [path for path, text in written.items() if re.search(MARKERS, text)] == []
+        (template,) = (KITS / lang).glob(next(iter(kit.bot.values()))[0].replace("@game@", game))
+        assert template.read_text("utf-8") in written.values()
+        origins = set()
+        for path, text in written.items():
+            first, _, rest = text.partition("\n\n")
+            if origin := re.search(rf" From Referee {VERSION}, (starter_kits/\S+) \(MIT licence\)", first):
+                assert (ROOT / origin[1]).read_text("utf-8") == rest, path
+                origins.add(ROOT / origin[1])
+        patterns = chain(*kit.kit.values(), *kit.also.get(game, {}).values())
+        assert origins == {file for pattern in patterns for file in (KITS / lang).glob(pattern.replace("@game@", game))}
 
 
 @pytest.mark.parametrize("game", registry.names())
@@ -163,14 +157,12 @@ def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_the_first_match_is_short_and_also_in_the_readme(run: Run, game: str) -> None:
+def test_the_first_match_is_in_the_readme_and_has_no_fault(run: Run, game: str) -> None:
     _, out, _ = run("new", game, "--lang", "python", "bot")
     command = out.splitlines()[-1]
     assert f"    {command.replace(' bot ', ' . ')}\n" in Path("bot/README.md").read_text("utf-8")
-    started = time.monotonic()
     code, out, err = run(*shlex.split(command)[1:], "--strict")
     assert (code, err) == (0, ""), out
-    assert time.monotonic() - started < 60
 
 
 # What is refused.
