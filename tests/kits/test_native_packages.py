@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import kits
 import pytest
 from driving import Bot
 from kits import built, folder_of, need, readme_bot
@@ -39,17 +40,7 @@ install(EXPORT nlohmann_jsonTargets NAMESPACE nlohmann_json:: DESTINATION cmake)
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> None:
-    """Runs a command, and shows its output if it fails."""
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=400,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stdout
+    kits.run([str(word) for word in command], cwd, {**os.environ, **environment})
 
 
 def assert_plays(program: Path, tmp_path: Path) -> None:

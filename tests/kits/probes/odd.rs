@@ -47,6 +47,6 @@ impl Drop for Odd {
 }
 
 fn main() {
-    println!("early");
+    print!("early "); // a whole line would be on the wire
     run::<Odd>("Odd");
 }
