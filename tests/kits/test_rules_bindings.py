@@ -4,6 +4,7 @@ The author of the folder is a stranger: texts try to end comments, and names are
 """
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,14 +13,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from kits import PROBES, need, new_bot
+from kits import PROBES, built, need, new_bot, run
 from rules_games import COUNTDOWN, toml
 
 from referee.addons.rules.source import SOURCE
 from referee.games import registry
 from referee.harness.cli.main import main
 from referee.tools.__main__ import main as tools
-from referee.tools.kits.files import LANGUAGES
+from referee.tools.kits.files import LANGUAGES, binding_files
+from referee.tools.kits.shapes import Binding
 
 GAME = "count_down"
 EVIL = 'first */ int evil; /* """ evil \\ \n evil\\u002a/ //'
@@ -152,3 +154,36 @@ def test_a_name_that_no_program_can_use_is_refused_in_a_line(
     code = tools(["bindings", f"./{GAME}", "--lang", language, "out"])
     assert code == (0 if language == "go" else 1)
     assert language == "go" or f"is a reserved word of {language}" in capsys.readouterr().err
+
+
+COMPILE = {
+    "cpp": "g++ -std=c++17 -Werror -fsyntax-only -Iinclude -I$KIT/include -include referee/shapes.hpp -xc++ /dev/null",
+    "java": "javac -J-XX:TieredStopAtLevel=1 -d . -cp $KIT/target/referee-kit.jar $(find src -name '*.java')",
+    "python": "PYTHONPATH=$KIT:. python3 call.py",
+}
+"""How a binding is compiled, of C++ its header. The other languages have a test of every shape in their kits' files."""
+CALL = """import referee_kit
+referee_kit.__path__.append("referee_kit")
+from referee_kit.shapes import RATES, ShapesBot
+
+class Bot(ShapesBot):
+    def play(self, *given):
+        return given[1:]
+
+state = {"here": [1, 2], "pieces": [], "grid": [], "three": [1, 2, 3]}
+print(Bot().call("play", {"state": state, "factor": 0.5, "word": "w", "size": 4}), RATES)
+"""
+
+
+@pytest.mark.parametrize("language", COMPILE)
+def test_constants_of_every_type_compile_and_a_parameter_that_may_be_null_may_be_absent(
+    language: str, tmp_path: Path
+) -> None:
+    need(language)
+    binding = Binding.read((PROBES / "shapes_c.json").read_text("utf-8"), "here")
+    (tmp_path / "call.py").write_text(CALL)
+    for path, text in binding_files(binding, language).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    said = run(COMPILE[language], tmp_path, os.environ | {"KIT": str(built(language))})
+    assert language != "python" or said == "(0.5, 'w', None, None, <Size.LARGE: 4>, None) (1, 2.5)\n"

@@ -21,7 +21,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import comment, filled, literal, noted
+from referee.tools.kits.text import comment, filled, literal, noted, same_kind
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "std::string", "any": "Anything"}
 INITIAL = {"int": " = 0", "float": " = 0", "bool": " = false"}
@@ -130,14 +130,15 @@ def _enum_json(choice: Choice) -> Iterator[str]:
 def _constant(game: Binding, name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         choice = game.choice_of(value)
-        items = [f"{choice.name}::{option}" for option, _ in choice.options] if choice else map(literal, value)
-        kind = choice.name if choice else _constant_type(value[0])
+        plain = same_kind(value)
+        items = [f"{choice.name}::{option}" for option, _ in choice.options] if choice else map(literal, plain)
+        kind = choice.name if choice else _constant_type(plain[0])
         return filled(f"constexpr std::array<{kind}, {len(value)}> {name} = {{", [*items], "};")
     return [f"constexpr {_constant_type(value)} {name} = {literal(value)};"]
 
 
 def _constant_type(value: Any) -> str:
-    return "const char*" if isinstance(value, str) else "int"
+    return {str: "const char*", float: "double", bool: "bool"}.get(type(value), "int")
 
 
 def _type(shape: Type) -> str:

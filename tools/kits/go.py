@@ -21,7 +21,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import comment, literal
+from referee.tools.kits.text import comment, literal, same_kind
 
 MODULE = (KITS / "go" / "go.mod").read_text("utf-8").split()[1]
 """The kit's path, which `go get` can fetch."""
@@ -132,8 +132,9 @@ def _constants(game: Binding) -> Iterator[str]:
 def _constant_list(game: Binding, name: str, values: list[Any]) -> Iterator[str]:
     choice = game.choice_of(values)
     if choice is None:
-        kind = {str: "string", float: "float64"}.get(type(values[0]), "int")
-        items = [literal(value) for value in values]
+        plain = same_kind(values)
+        kind = {str: "string", float: "float64"}.get(type(plain[0]), "int")
+        items = [literal(value) for value in plain]
     else:
         names = {value: option for option, (_, value) in zip(_option_names(game)[choice], choice.options, strict=True)}
         kind, items = _exported(choice.name), [names[value] for value in values]

@@ -17,7 +17,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import WIDTH, comment, literal
+from referee.tools.kits.text import WIDTH, comment, literal, same_kind
 
 SCALARS = {"int": "int", "float": "double", "bool": "boolean", "str": "String", "any": "Object"}
 BOXED = {"int": "Integer", "float": "Double", "bool": "Boolean"}
@@ -68,7 +68,8 @@ def _imports(game: Binding) -> Iterator[str]:
         yield "import com.fasterxml.jackson.annotation.JsonTypeInfo;"
     if not all(_is_plain(choice) for choice in game.choices):
         yield "import com.fasterxml.jackson.annotation.JsonValue;"
-    if any(isinstance(field.type, Many) and _nested(field.type) for call in game.functions for field in call.params):
+    lists = [_list(field) for call in game.functions for field in call.params]
+    if any(shape is not None and _nested(shape) for shape in lists):
         yield "import com.fasterxml.jackson.core.type.TypeReference;"
     yield "import java.util.List;"
     if any(isinstance(value, str) for choice in game.choices for _, value in choice.options):
@@ -81,10 +82,13 @@ def _imports(game: Binding) -> Iterator[str]:
 def _constant(game: Binding, name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         choice = game.choice_of(value)
-        item = choice.name if choice else "String" if isinstance(value[0], str) else "Integer"
-        items = [f"{item}.{option}" for option, _ in choice.options] if choice else [literal(each) for each in value]
+        plain = same_kind(value)
+        kinds = {str: "String", float: "Double", bool: "Boolean"}
+        item = choice.name if choice else kinds.get(type(plain[0]), "Integer")
+        items = [f"{item}.{option}" for option, _ in choice.options] if choice else [literal(each) for each in plain]
         return _wrapped(f"    public static final List<{item}> {name} = List.of(", items, ");")
-    return [f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {literal(value)};"]
+    kind = {str: "String", float: "double", bool: "boolean"}.get(type(value), "int")
+    return [f"    public static final {kind} {name} = {literal(value)};"]
 
 
 def _wrapped(head: str, items: list[str], tail: str) -> list[str]:
@@ -267,11 +271,18 @@ def _nested(shape: Many) -> bool:
     return isinstance(shape.item, Many)
 
 
+def _list(field: Field) -> Many | None:
+    """The list that a parameter is, or may be; None if it is none."""
+    shape = field.type.item if isinstance(field.type, Maybe) else field.type
+    return shape if isinstance(shape, Many) else None
+
+
 def _argument(field: Field) -> str:
-    if isinstance(field.type, Many) and _nested(field.type):
-        return f'params.get("{field.name}", new TypeReference<{_type(field.type)}>() {{}})'
-    if isinstance(field.type, Many):
-        return f'params.list("{field.name}", {_type(field.type.item, boxed=True)}.class)'
+    shape = _list(field)
+    if shape is not None and _nested(shape):
+        return f'params.get("{field.name}", new TypeReference<{_type(shape)}>() {{}})'
+    if shape is not None:
+        return f'params.list("{field.name}", {_type(shape.item, boxed=True)}.class)'
     return f'params.get("{field.name}", {_type(field.type, boxed=True)}.class)'
 
 

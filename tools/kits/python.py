@@ -9,7 +9,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.tools.kits.shapes import Binding, Choice, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.shapes import (
+    Binding,
+    Choice,
+    Field,
+    Function,
+    Many,
+    Maybe,
+    OneOf,
+    Pair,
+    Record,
+    Ref,
+    Scalar,
+    Type,
+)
 from referee.tools.kits.text import WIDTH, comment, literal, noted, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
@@ -258,8 +271,17 @@ def _method(function: Function) -> Iterator[str]:
         yield f'        raise NotImplementedError("{name}")'
 
 
+def _argument(field: Field) -> str:
+    """A parameter; one that may be null may be absent as well."""
+    given = f'params["{field.name}"]'
+    if not isinstance(field.type, Maybe):
+        return _value(given, field.type)
+    value, read = _value(given, field.type.item), f'params.get("{field.name}")'
+    return read if value == given else f"None if {read} is None else {value}"
+
+
 def _answer(function: Function) -> Iterator[str]:
-    arguments = [_value(f'params["{field.name}"]', field.type) for field in function.params]
+    arguments = [_argument(field) for field in function.params]
     yield f'        if method == "{function.name}":'
     if function.result is None:
         yield from on_lines(f"            self.{snake_case(function.name)}(", arguments, ")")

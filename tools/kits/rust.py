@@ -18,7 +18,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import WIDTH, comment, filled, literal, on_lines
+from referee.tools.kits.text import WIDTH, comment, filled, literal, on_lines, same_kind
 
 SCALARS = {"int": "i64", "float": "f64", "bool": "bool", "str": "String", "any": "crate::Value"}
 LONGEST_ARRAY = 32
@@ -68,8 +68,9 @@ def _constant(game: Binding, name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         choice = game.choice_of(value)
         options = {each: f"{choice.name}::{_variant(option)}" for option, each in choice.options} if choice else {}
-        items = [options.get(item) or literal(item) for item in value]
-        kind = f"[{choice.name if choice else _constant_type(value[0])}; {len(value)}]"
+        plain = same_kind(value)
+        items = [options.get(item) or literal(item) for item in plain]
+        kind = f"[{choice.name if choice else _constant_type(plain[0])}; {len(value)}]"
         return on_lines(f"pub const {name}: {kind} = [", items, "];")
     return [f"pub const {name}: {_constant_type(value)} = {literal(value)};"]
 

@@ -12,6 +12,11 @@ def literal(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def same_kind(values: list[Any]) -> list[Any]:
+    """The items of a constant list, all as floats if one of them is: a list has one type."""
+    return [float(value) for value in values] if any(isinstance(value, float) for value in values) else values
+
+
 def comment(text: str, indent: int, mark: str, width: int = WIDTH) -> list[str]:
     """The lines of a comment, each beginning with `mark`; none for no text."""
     start = " " * indent + mark

@@ -253,11 +253,7 @@ class AIBG5Bot(Bot):
             self.join_game(params["playerIdx"], GameState.from_json(params["gameState"]))
             return None
         if method == "doAction":
-            return self.do_action(
-                params["playerIdx"],
-                GameState.from_json(params["gameState"]),
-                None if params["message"] is None else params["message"],
-            )
+            return self.do_action(params["playerIdx"], GameState.from_json(params["gameState"]), params.get("message"))
         return super().call(method, params)
 
     def notice(self, method: str, params: dict[str, Any]) -> None:

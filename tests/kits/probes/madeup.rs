@@ -61,7 +61,7 @@ fn answer(method: &str, params: Value, wanted: Value) {
 
 #[test]
 fn constants_keep_their_names() {
-    assert_eq!((SIZE, RATE, YES, NAME, STEPS, OLD), (-3, 0.5, true, "n", [1, 2], 9));
+    assert_eq!((SIZE, RATE, RATES, YES, NAME, STEPS, OLD), (-3, 0.5, [1.0, 0.5], true, "n", [1, 2], 9));
     assert_eq!((SIDES, Side::ALL, Turn::ALL), ([Side::B, Side::A], [Side::B, Side::A], [Turn::TurnLeft, Turn::Stay]));
     assert_eq!(Mood::ALL, [Mood::None, Mood::Self_, Mood::QuiteWell, Mood::N]);
 }

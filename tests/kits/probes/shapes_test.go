@@ -99,7 +99,7 @@ func TestAnswersAreWritten(t *testing.T) {
 	wanted := `null,{"kind":"wait"},{"kind":"wait","rate":7,"speed":2,"extra":["minion"]},` +
 		`{"kind":"go","to":[1,2],"why":"why"}`
 	equal(t, "[["+wanted+`],[3,null,[0,0]],[4,[],[1,2]]]`, string(text))
-	equal(t, "3 0.5 a [4 5] [a b] [0.5]", Size, Rate, Name, Sizes, Names, Rates)
+	equal(t, "3 0.5 a [4 5] [a b] [1 0.5]", Size, Rate, Name, Sizes, Names, Rates)
 }
 
 func equal(t *testing.T, wanted string, got ...any) {
