@@ -67,7 +67,7 @@ def kits_of_pair(pair: tuple[str, str], request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize(("pair", "encoding"), PAIRS, ids=lambda each: "-".join(each))
+@pytest.mark.parametrize(("pair", "encoding"), PAIRS, ids=list(Encoding))
 async def test_examples_of_two_languages_play_reantics_to_a_win_in_both_seats(
     pair: tuple[str, str], encoding: Encoding, kits_of_pair: None, tmp_path: Path
 ) -> None:
