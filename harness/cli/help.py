@@ -60,14 +60,15 @@ def topic(app: App, words: Sequence[str]) -> Topic:
         command = names[word]
     name = " ".join(["referee", *words])
     inner = {name: re.split(r"\. |:|\.$", _paragraphs(each)[0])[0] for name, each in commands(command).items()}
-    groups = _groups(command) if words else {}
+    arguments = _arguments(command) if words else []
+    groups = _groups(arguments)
     more = {MORE_TITLE: groups.pop(MORE_TITLE)} if MORE_TITLE in groups else {}
     for flag, limits in NAMES.items():
         if any(entry.startswith(f"{flag} ") for group in groups.values() for entry in group):
             more[f"Names of {flag}"] = {f"{each.name}={each.default}": each.text for each in limits}
     if words == ("play",):  # other commands name bots as this one
         more |= options_help()
-    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), groups, more, inner)
+    return Topic(name, tuple(_usage(name, command, arguments)), _paragraphs(command), groups, more, inner)
 
 
 def commands(app: App) -> dict[str, App]:
@@ -147,8 +148,9 @@ def manual(app: App) -> str:
 def reference(app: App) -> str:
     """Returns the page of the reference about the command line, in Markdown."""
     lines = ["# Command line", "", "`referee COMMAND --help` prints the same, `--all` included.", ""]
-    lines += [f"- [`{each.name}`](#{each.name.replace(' ', '-')})" for each in topics(app)]
-    for command in topics(app):
+    listed = list(topics(app))
+    lines += [f"- [`{each.name}`](#{each.name.replace(' ', '-')})" for each in listed]
+    for command in listed:
         lines += ["", f"## {command.name}", "", "```text", *command.usage, "```"]
         for paragraph in command.paragraphs:
             lines += ["", _markdown(paragraph)]
@@ -174,17 +176,20 @@ def _cell(text: str) -> str:
 
 def topics(app: App, *words: str) -> Iterator[Topic]:
     """Yields the topics of all commands below this one."""
-    for name in topic(app, words).commands:
+    command = app
+    for word in words:
+        command = command[word]
+    for name in commands(command):
         yield topic(app, (*words, name))
         yield from topics(app, *words, name)
 
 
-def _usage(name: str, command: App) -> Iterator[str]:
+def _usage(name: str, command: App, arguments: list[Any]) -> Iterator[str]:
     if name in ("referee", "referee play"):
         yield "referee play --game GAME BOT BOT [OPTIONS]"
     elif command.default_command is not None:
-        takes = [_positional(argument) for argument in _arguments(command) if argument.index is not None]
-        needed = [argument.name for argument in _arguments(command) if argument.index is None and argument.required]
+        takes = [_positional(argument) for argument in arguments if argument.index is not None]
+        needed = [argument.name for argument in arguments if argument.index is None and argument.required]
         yield " ".join([name, *takes, *(f"{flag} {flag[2:].upper()}" for flag in needed), "[OPTIONS]"])
     if commands(command):
         yield f"{name} COMMAND ..."
@@ -200,9 +205,9 @@ def _arguments(command: App) -> list[Any]:
     return [argument for argument in command.assemble_argument_collection(parse_docstring=True) if argument.show]
 
 
-def _groups(command: App) -> dict[str, dict[str, str]]:
+def _groups(arguments: list[Any]) -> dict[str, dict[str, str]]:
     groups: dict[str, dict[str, str]] = {}
-    for argument in _arguments(command):
+    for argument in arguments:
         title = argument.parameter.group[0].name
         if title in ("Parameters", "Arguments"):
             title = "Options" if argument.index is None else "Arguments"
