@@ -34,7 +34,7 @@ own = str(Path(sys.executable).parent)
 os.environ["PATH"] = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if each != own)
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
-pytest_plugins = ["browsers", "cpu_times", "leaks"]
+pytest_plugins = ["browsers", "cpu_times", "leaks", "screens"]
 
 # An example has no deadline: how long it takes depends on what else the machine does.
 settings.register_profile("usual", settings(), deadline=None)

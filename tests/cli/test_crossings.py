@@ -1,4 +1,4 @@
-"""Each kind of player with each way to play: it plays, or is refused in one line with exit code 2."""
+"""Kinds of players and ways to play: a kind plays, or is refused in one line with exit code 2."""
 
 import io
 import shlex
@@ -77,15 +77,11 @@ KINDS = {
     "missing": ("nowhere", GAME),
 }
 """Kinds of players: the bot spec, and what they play."""
-CLIENTS = frozenset({"script:", "http:", "human"})
-NONE = frozenset({"engine of another game", "missing"})
-LOCAL = frozenset({"cmd:", "llm:", "kaggle:", "original:", "uci:", "ugi:", "gtp:", "cecp:"})
-ENGINES = frozenset({"uci:", "ugi:", "gtp:", "cecp:"})
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Works in a folder with bots of all kinds, and a replay with a fault for each game."""
+    """Works in a folder with bots of all kinds, and replays with a fault."""
     home = tmp_path_factory.mktemp("crossings")
     with pytest.MonkeyPatch.context() as patch, chdir(home), serving() as service:
         (home / "cache").mkdir()
@@ -104,7 +100,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         with finding(["bot.py"], GAME) as (found,):
             store(found, home / "cup")
         archive_path(home / "cup", found.entry).rename("kept.zip")
-        for game in {game for _, game in KINDS.values()}:
+        for game in (GAME, CHESS):
             seats: list[object] = [lambda decision: "nonsense", "@random"]
             referee.play(game, seats, seed=1, replay=fault_of(game))  # type: ignore[arg-type]
         patch.setenv("REFEREE_TOKEN", "a token of no contest")
@@ -127,106 +123,104 @@ def rival(game: str) -> str:
     return f"rival={RUN_BOT}" if game == GAME else "@random"
 
 
-def match(*options: str) -> Callable[[str, str, str], list[str]]:
+Command = Callable[[str, str, str], Sequence[str]]
+
+
+def match(*options: str) -> Command:
     return lambda bot, game, at: ["--game", game, bot, rival(game), "--seed", "3", "--arena", "127.0.0.1:0", *options]
 
 
-def saved(bot: str, game: str, at: str) -> list[str]:
-    return match("--replay", f"{at}.jsonl")(bot, game, at)
+def line(words: str) -> Command:
+    """Returns a command line in which these names are replaced."""
+    return lambda bot, game, at: [
+        word.format(bot=bot, game=game, at=at, rival=rival(game), fault=fault_of(game)) for word in words.split()
+    ]
 
 
-SHORT = ("--jobs", "1", "--no-pin")
-GATE = ("--max-games", "2", *SHORT)
-
-
-Command = Callable[[str, str, str], Sequence[str]]
-PLAYS, MAY_FAIL, UNDECIDED = frozenset({PLAYED}), frozenset({PLAYED, AT_FAULT}), frozenset({INCONCLUSIVE})
-NOBODY = NONE | CLIENTS
-
-WAYS: dict[str, tuple[frozenset[str], frozenset[int], Sequence[Command]]] = {
-    # name: the kinds that are refused, the exit codes of the others, and the commands; all but the last exit with 0
-    "play": (NONE, PLAYS, [saved, lambda bot, game, at: ["replay", "verify", f"{at}.jsonl"]]),
-    "--chaos": (NONE, PLAYS, [match("--replay", "none", "--chaos")]),
-    "--games": (NONE, PLAYS, [match("--replay", "none", "--games", "2")]),
-    "--jobs": (NOBODY, PLAYS, [match("--replay", "none", "--games", "2", "--jobs", "2")]),
+VERIFY = line("replay verify {at}.jsonl")
+SHORT = "--jobs 1 --no-pin"
+WAYS: dict[str, tuple[set[int], Sequence[Command]]] = {
+    # the exit codes of a kind that plays, and the commands; all but the last exit with 0
+    "play": ({PLAYED}, [lambda bot, game, at: match("--replay", f"{at}.jsonl")(bot, game, at), VERIFY]),
+    "--chaos": ({PLAYED}, [match("--replay", "none", "--chaos")]),
+    "--games": ({PLAYED}, [match("--replay", "none", "--games", "2")]),
+    "--jobs": ({PLAYED}, [match("--replay", "none", "--games", "2", "--jobs", "2")]),
     "verify --play": (
-        frozenset(KINDS) - {"module"},
-        PLAYS,
-        [saved, lambda bot, game, at: ["replay", "verify", f"{at}.jsonl", "--play"]],
-    ),
-    "repro": (NOBODY, MAY_FAIL, [lambda bot, game, at: ["repro", fault_of(game), bot]]),
-    "repro --debug": (NOBODY, MAY_FAIL, [lambda bot, game, at: ["repro", fault_of(game), bot, "--debug"]]),
-    "fork": (
-        NONE | {"http:"},
-        PLAYS,
+        {PLAYED},
         [
-            lambda bot, game, at: [
-                *("fork", fault_of(game), "--turn", "0", "--seat", f"0={bot}", "--seat", "1=@random"),
-                *("--replay", f"{at}.jsonl"),
-            ],
-            lambda bot, game, at: ["replay", "verify", f"{at}.jsonl"],
+            lambda bot, game, at: match("--replay", f"{at}.jsonl")(bot, game, at),
+            line("replay verify {at}.jsonl --play"),
         ],
     ),
-    "check": (CLIENTS, MAY_FAIL, [lambda bot, game, at: ["check", bot, "--game", game, "--only", "starts"]]),
-    "gate": (NOBODY, UNDECIDED, [lambda bot, game, at: ["gate", bot, rival(game), "--game", game, *GATE]]),
+    "repro": ({PLAYED, AT_FAULT}, [line("repro {fault} {bot}")]),
+    "repro --debug": ({PLAYED, AT_FAULT}, [line("repro {fault} {bot} --debug")]),
+    "fork": ({PLAYED}, [line("fork {fault} --turn 0 --seat 0={bot} --seat 1=@random --replay {at}.jsonl"), VERIFY]),
+    "check": ({PLAYED, AT_FAULT}, [line("check {bot} --game {game} --only starts")]),
+    "gate": (
+        {INCONCLUSIVE},
+        [lambda bot, game, at: ["gate", bot, rival(game), *f"--game {game} --max-games 2 {SHORT}".split()]],
+    ),
     "tournament": (
-        NOBODY,
-        PLAYS,
+        {PLAYED},
         [
             lambda bot, game, at: [
-                *("tournament", "run", bot, rival(game), "--game", game, "--games", "2", "--ledger", at, *SHORT)
+                *("tournament", "run", bot, rival(game)),
+                *f"--game {game} --games 2 --ledger {at} {SHORT}".split(),
             ],
             lambda bot, game, at: ["tournament", "add", at, f"again={bot}"],
-            lambda bot, game, at: ["tournament", "verify", at],
-            lambda bot, game, at: ["tournament", "show", at],
+            line("tournament verify {at}"),
         ],
     ),
-    "prepare": (
-        frozenset(),
-        MAY_FAIL,
-        [lambda bot, game, at: ["tournament", "prepare", f"{at}.txt", "--into", at, "--game", game, "--jobs", "1"]],
-    ),
+    "prepare": ({PLAYED, AT_FAULT}, [line("tournament prepare {at}.txt --into {at} --game {game} --jobs 1")]),
     "export problem": (
-        NOBODY | LOCAL,
-        PLAYS,
-        [
-            lambda bot, game, at: [
-                *("export", "problem", "--game", game, "--against", bot, "--into", f"{at}-problem", "--tests", "1")
-            ]
-        ],
+        {PLAYED},
+        [line("export problem --game {game} --against {bot} --into {at}-problem --tests 1")],
     ),
-    "ladder enter": (
-        frozenset(KINDS) - {"folder", "source", "module"},
-        PLAYS,
-        [lambda bot, game, at: ["ladder", "enter", bot, "--owner", "me", "--name", "mine", "--folder", "ladder"]],
-    ),
-    "submit": (
-        NONE | LOCAL | {"@", "script:", "human"},
-        frozenset({FAILED}),
-        [lambda bot, game, at: ["submit", bot, "--to", "http://127.0.0.1:9"]],
-    ),
-    "bridge": (
-        frozenset(KINDS) - ENGINES,
-        PLAYS,
-        [lambda bot, game, at: ["serve", "bridge", "ugi", bot, "--game", game]],
-    ),
-    "judge": (
-        NOBODY | ENGINES | {"original:"},
-        PLAYS,
-        [lambda bot, game, at: ["judge", bot, "--game", game, "--replay", f"{at}-judged"]],
-    ),
+    "ladder enter": ({PLAYED}, [line("ladder enter {bot} --owner me --name mine --folder ladder")]),
+    "submit": ({FAILED}, [line("submit {bot} --to http://127.0.0.1:9")]),
+    "bridge": ({PLAYED}, [line("serve bridge ugi {bot} --game {game}")]),
+    "judge": ({PLAYED}, [line("judge {bot} --game {game} --replay {at}-judged")]),
 }
-SLOW = frozenset({"--jobs", "gate", "tournament", "prepare", "judge"})
-SAMPLED = {"judge": {"folder", "kept version", "kaggle:"}, "ladder enter": set[str]()}
-"""Of the kinds that play there, only these: each test run is nine matches, and each check of a ladder many."""
+
+PLAY = {
+    "play": "source program zip agent @ cmd: script: http: human llm: oci: original: uci: gtp: cecp:",
+    "--chaos": "folder",
+    "--games": "script:",
+    "--jobs": "kaggle:",
+    "verify --play": "module",
+    "repro": "llm:",
+    "repro --debug": "zip",
+    "fork": "human",
+    "check": "agent missing",
+    "gate": "uci:",
+    "tournament": "kept|version module oci: kaggle:",
+    "prepare": "folder human",
+    "export problem": "folder",
+    "submit": "zip",
+    "bridge": "ugi:",
+    "judge": "kaggle:",
+}
+"""Each kind plays somewhere, each way is gone by one; a tournament packs each add-on's kind in its own way."""
+REFUSED = {
+    "play": "missing engine|of|another|game",
+    "--jobs": "script:",
+    "verify --play": "source",
+    "repro": "human",
+    "fork": "http:",
+    "check": "http:",
+    "gate": "script: missing",
+    "tournament": "human http:",
+    "export problem": "cmd: human",
+    "ladder enter": "@ zip",
+    "submit": "llm: @ human",
+    "bridge": "source",
+    "judge": "uci: original: http:",
+}
+"""For each reason that a way has to refuse a kind, one that is refused."""
 
 
-def cells() -> Iterator[object]:
-    for way, (refused, _, _) in WAYS.items():
-        for kind in KINDS:
-            if kind in refused | SAMPLED.get(way, KINDS.keys()):
-                slow = way in SLOW and kind not in refused
-                yield pytest.param(kind, way, marks=pytest.mark.slow if slow else (), id=f"{kind}-{way}")
+def cells(table: dict[str, str]) -> list[tuple[str, str]]:
+    return [(kind.replace("|", " "), way) for way, kinds in table.items() for kind in kinds.split()]
 
 
 @pytest.fixture
@@ -240,56 +234,77 @@ def player(kind: str, place: None, request: pytest.FixtureRequest, monkeypatch: 
     return KINDS[kind]
 
 
-@pytest.mark.parametrize(("kind", "way"), list(cells()))
-def test_each_kind_of_player_takes_part_in_each_way_or_is_refused_in_a_line(
-    kind: str, way: str, player: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    (spec, game), (refused, codes, commands) = player, WAYS[way]
+def ended(kind: str, way: str, player: tuple[str, str]) -> int:
+    """Runs the commands of a way up to the first that fails, and returns its exit code."""
+    (spec, game), (_, commands) = player, WAYS[way]
     at = f"{kind}-{way}".translate(str.maketrans(" :@/", "____"))
     Path(f"{at}.txt").write_text(f"team={spec}\n")
-    for command in commands:
-        capsys.readouterr()
-        code = main(command(spec, game, at))
-        if code != PLAYED:
-            break
-    said = capsys.readouterr()
-    assert "Traceback" not in said.err + said.out
-    if kind in refused:
-        assert code == 2 and len(said.err.strip().splitlines()) == 1, said.err
-    else:
-        assert code in codes, said.err + said.out
+    return next((code for command in commands if (code := main(command(spec, game, at))) != PLAYED), PLAYED)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_player_takes_part_in_a_function_or_is_refused(kind: str, player: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("kind", "way"), cells(PLAY))
+def test_a_kind_of_player_takes_part(
+    kind: str, way: str, player: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = ended(kind, way, player), "".join(capsys.readouterr())
+    assert code in WAYS[way][0] and "Traceback" not in said, said
+
+
+@pytest.mark.parametrize(("kind", "way"), cells(REFUSED))
+def test_a_kind_of_player_is_refused_in_a_line(
+    kind: str, way: str, player: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = ended(kind, way, player), capsys.readouterr()
+    assert code == 2 and len(said.err.strip().splitlines()) == 1 and "Traceback" not in said.out, said.err
+    clients = {"human": "people play", "script:": "scripts play", "http:": "web services play"}
+    if kind in clients and way in ("check", "gate", "tournament", "repro"):
+        assert f"{clients[kind]} single matches only, by `referee --game`; name a program here" in said.err
+
+
+def test_the_table_has_every_prefix_and_every_kind_plays_somewhere() -> None:
+    assert {prefix.replace("https", "http") for prefix in prefixes()} <= KINDS.keys()
+    plays = {kind for kind, _ in cells(PLAY)}
+    assert KINDS.keys() - plays == {"engine of another game"} and PLAY.keys() | REFUSED.keys() == WAYS.keys()
+
+
+@pytest.mark.parametrize("kind", ["kaggle:", "human", "script:", "http:", "missing"])
+def test_a_kind_of_player_takes_part_in_a_function_or_is_refused(kind: str, player: tuple[str, str]) -> None:
     spec, game = player
-    if kind in NONE | CLIENTS:
-        with pytest.raises(UsageError):
-            referee.play(game, [spec, rival(game)])
-    else:
+    if kind == "kaggle:":
         assert len(referee.play(game, [spec, rival(game)], seed=3).seats) == 2
+    else:
+        with pytest.raises(UsageError, match="no bot at" if kind == "missing" else "play single matches only"):
+            referee.play(game, [spec, rival(game)])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_player_is_an_opponent_of_an_assistant_or_is_refused(kind: str, player: tuple[str, str]) -> None:
+@pytest.mark.parametrize("kind", ["cmd:", "uci:", "human", "missing"])
+def test_a_kind_of_player_is_an_opponent_of_an_assistant_or_is_refused(kind: str, player: tuple[str, str]) -> None:
     spec, game = player
 
     async def begun() -> None:
         conditions = Conditions(Allowed(Path.cwd(), named((f"it={spec}",))), keeps=False)
         async with open_matches(conditions) as matches:
-            if kind in NONE:
-                with pytest.raises(UsageError):
-                    await matches.start(registry.game(game), ["it"], 1, 3, None, {})
-            else:
-                started = await matches.start(registry.game(game), ["it"], 1, 3, None, {})
-                assert started.verdict is not None or started.seat.asked is not None
+            started = await matches.start(registry.game(game), ["it"], 1, 3, None, {})
+            assert started.verdict is not None or started.seat.asked is not None
 
-    if kind in CLIENTS:
+    if kind in ("human", "missing"):
         with pytest.raises(UsageError):
-            named((f"it={spec}",))
+            trio.run(begun)
     else:
         trio.run(begun)
 
 
-def test_the_table_has_every_prefix() -> None:
-    assert {prefix.replace("https", "http") for prefix in prefixes()} <= KINDS.keys()
+def test_what_has_no_program_is_named_anew(place: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault of a function, and a turn of a script."""
+    assert main(["repro", fault_of(GAME)]) == 2
+    assert "a Python function played at seat 0 (<lambda>); name a bot with BOT" in capsys.readouterr().err
+    assert main(["--game", GAME, "script:moves.txt", "@random", "--replay", "script.jsonl"]) == 0
+    assert main(["fork", "script.jsonl", "--turn", "1"]) == 2
+    assert "a script played at seat 0 (moves); name a bot with --seat 0=BOT" in capsys.readouterr().err
+    assert main(["fork", "script.jsonl", "--turn", "1", "--seat", "0=script:moves.txt"]) == 0
+
+
+def test_the_help_names_every_kind_of_bot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert [prefix for prefix in prefixes() if prefix not in shown] == []

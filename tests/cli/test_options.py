@@ -1,19 +1,18 @@
 """The options of every command, and the limits that `--limit` and `--build` set."""
 
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 from cyclopts import App
 
-from referee.games import registry
 from referee.harness.cli.command_line import app
-from referee.harness.cli.help import commands, explained, reference, topic, topics
+from referee.harness.cli.help import commands, explained, manual, reference, topic, topics
 from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
 from referee.harness.cli.main import main
-from referee.harness.common.errors import UsageError
 from referee.harness.common.paths import HOME
-from referee.harness.match.rule_options import option_names
 from referee.harness.process.limits import Limits
 
 MOST = 20
@@ -34,15 +33,12 @@ def listed(text: str) -> list[str]:
     return [next(word for word in line if word.startswith("--")) for line in words]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_help_is_short_and_help_all_is_everything(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main((*words, "--help")) == 0
-    short = capsys.readouterr().out
-    assert main((*words, "--help", "--all")) == 0
-    whole = capsys.readouterr().out
+@pytest.mark.parametrize("words", COMMANDS[1:], ids=" ".join)
+def test_help_is_short_and_help_all_is_everything(words: tuple[str, ...]) -> None:
+    of = topic(app, words)
+    short, whole = explained(of, 100, False), explained(of, 100, True)
     whole, *of_bots = whole.split("\nOptions of ")
-    assert [listed(each)[0] for each in of_bots] == (["--url"] if words in ((), ("play",)) else [])
+    assert [listed(each)[0] for each in of_bots] == (["--url"] if words == ("play",) else [])
     assert len(listed(short)) <= MOST
     command = app
     for word in words:
@@ -62,7 +58,6 @@ def test_play_gate_and_tournament_run_have_options_beyond_the_short_help() -> No
         assert len(listed(explained(of, 100, False))) == MOST < len(listed(explained(of, 100, True)))
 
 
-@pytest.mark.slow
 def test_help_explains_the_options_of_a_language_model_that_the_page_lists() -> None:
     page = (HOME / "docs/how-to/language-models.md").read_text("utf-8")
     listed = re.findall(r"^\| `(--[a-z-]+)", page, re.MULTILINE)
@@ -72,12 +67,19 @@ def test_help_explains_the_options_of_a_language_model_that_the_page_lists() -> 
 
 
 @pytest.mark.slow
-def test_the_reference_has_every_option_and_every_name_of_a_limit() -> None:
+def test_the_reference_has_every_option_and_the_man_page_is_valid_troff() -> None:
     page = reference(app)
     for command in topics(app):
         (section,) = [part for part in page.split("\n## ") if part.startswith(f"{command.name}\n")]
         for entry in [each for group in (*command.groups.values(), *command.more.values()) for each in group]:
             assert f"| `{entry}` |".replace("|", "\\|")[1:-2] in section
+    page = manual(app)
+    for word in ("replay show", "tournament", "\\-\\-best\\-of", "EXIT STATUS", "had no core"):
+        assert word in page.replace("\n", " "), word
+    if shutil.which("groff"):
+        command = ["groff", "-man", "-ww", "-Tutf8"]
+        told = subprocess.run(command, input=page, capture_output=True, text=True, timeout=30)
+        assert (told.returncode, told.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("words", COMMANDS[1:], ids=" ".join)
@@ -86,11 +88,40 @@ def test_every_command_has_a_line_in_the_help_of_the_one_above(words: tuple[str,
     assert 10 < len(sentence) <= 56, "a line of 80 columns"
 
 
-def test_the_short_form_of_a_match_explains_a_match(capsys: pytest.CaptureFixture[str]) -> None:
-    main(("--game", "tictactoe", "@random", "@random", "--help"))
-    short_form = capsys.readouterr().out
-    main(("play", "--help"))
-    assert short_form == capsys.readouterr().out
+def test_help_of_a_command_is_the_same_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+    for form, other in (
+        (("help", "play"), ("--game", "tictactoe", "@random", "@random", "--help")),
+        (("help", "play"), ("play", "--help")),
+        (("help", "replay"), ("replay", "-h")),
+        (("help", "tournament", "page"), ("tournament", "page", "--help")),
+    ):
+        assert main(form) == 0
+        shown = capsys.readouterr()
+        assert main(other) == 0
+        assert capsys.readouterr() == shown and shown.out.startswith("Usage: referee ") and shown.err == ""
+
+
+@pytest.mark.slow
+def test_the_overview_fits_a_screen_and_help_all_has_every_option(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
+    assert main(["--help", "--all"]) == 0
+    shown = capsys.readouterr().out
+    assert "on_noise=charge" in shown and "no core" in " ".join(shown.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_is_printed_for_each_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "tournament" in out and "best-of" in out
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=out, text=True, timeout=120).returncode == 0
 
 
 def test_the_defaults_in_the_help_are_those_of_the_limits() -> None:
@@ -102,35 +133,3 @@ def test_the_defaults_in_the_help_are_those_of_the_limits() -> None:
 def test_the_last_value_of_a_limit_counts() -> None:
     limits = LimitOptions(limit=("startup=3s", "pause=true", "startup=4s"), build=("offline=true",)).limits()
     assert (limits.startup_s, limits.pause, limits.build_network) == (4.0, True, False)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (LimitOptions(limit=("start_up=3s",)), "start_up=3s: there is no limit 'start_up'; did you mean startup?"),
-        (LimitOptions(limit=("exit-time=3s",)), "did you mean exit_time?"),
-        (LimitOptions(limit=("memory=1G",)), "--limit memory=1G: there is no limit 'memory'; use --memory"),
-        (LimitOptions(limit=("startup",)), "--limit startup: expected startup=VALUE"),
-        (LimitOptions(limit=("startup=x",)), "--limit startup=x: expected a time above zero"),
-        (LimitOptions(limit=("pause=yes",)), "--limit pause=yes: expected true or false"),
-        (LimitOptions(limit=("on_noise=x",)), "--limit on_noise=x: expected charge, forgive, replay"),
-        (LimitOptions(build=("zzz=1",)), "expected NAME=VALUE with one of time, memory, processes, disk, offline"),
-        (
-            LimitOptions(build=("time=none",)),
-            "--build time=none: expected a value, since this limit cannot be switched off",
-        ),
-    ],
-)
-def test_a_wrong_limit_is_refused(options: LimitOptions, message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        options.limits()
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("words", [("play",), ("check",), ("gate",)], ids=" ".join)
-def test_an_option_of_the_rules_points_to_set(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    names = {name for game in registry.names() for name in option_names(registry.game(game))} - {"map"}
-    for name in names:
-        option = f"--{name.replace('_', '-')}"
-        assert main((*words, "a", "b", "--game", "tictactoe", option, "3")) == 2
-        assert f"there is no option {option}; use --set {name}=VALUE" in capsys.readouterr().err

@@ -1,12 +1,13 @@
 """People at the terminal and scripts of answers: notation, lists, completion, hidden hands."""
 
+import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from referee.games import registry
 from referee.games.contract import Setup, State
 from referee.games.game import Game
+from referee.harness.cli.main import main
 from referee.harness.common.errors import UsageError
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.answer_text import Answers, Unclear
@@ -26,13 +28,22 @@ REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 OURS = [registry.game(name) for name in registry.own_names()]
 
 
-def play(folder: Path, lines: Sequence[str], *argv: str) -> tuple[dict[str, Any], str]:
+Play = Callable[..., tuple[dict[str, Any], str]]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Play:
     """Plays a match with these lines on standard input; returns its verdict and what the people saw."""
-    command = [*REFEREE, *argv, "--seed", "3", "--replay", "match.jsonl", "--json"]
-    done = subprocess.run(command, cwd=folder, input="\n".join(lines), capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    (match,) = json.loads(done.stdout)["matches"]
-    return match, done.stderr
+    monkeypatch.chdir(tmp_path)
+
+    def played(lines: Sequence[str], *argv: str) -> tuple[dict[str, Any], str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
+        assert main([*argv, "--seed", "3", "--replay", "match.jsonl", "--json"]) == 0
+        out, err = capsys.readouterr()
+        (match,) = json.loads(out)["matches"]
+        return match, err
+
+    return played
 
 
 def moves(folder: Path) -> list[Any]:
@@ -43,9 +54,9 @@ def new(game: Game, **options: Any) -> State:
     return game.new(Setup(5, ("one", "two", "three", "four")[: game.seats.start], game.options(**options)))
 
 
-def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
+def test_a_person_plays_by_words_numbers_and_json(play: Play, tmp_path: Path) -> None:
     lines = ["? n", "nw", "nope", "#99", '{"action":"putSymbol","position":"C"}', "o to n", "*", "*", "*", "*"]
-    match, shown = play(tmp_path, lines, "--game", "tictactoe", "Ada=human", "@random")
+    match, shown = play(lines, "--game", "tictactoe", "Ada=human", "@random")
     assert (match["seats"][0]["name"], match["seats"][0]["human"], match["faults"]) == ("Ada", True, [])
     assert "  #1 O to NW  #2 O to N   #3 O to NE\n" in shown, "words narrow the list"
     assert "'nope' names no legal answer; `?` lists answers" in shown
@@ -55,56 +66,53 @@ def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
     assert (first, second) == ("NW", "C")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in registry.own_names() if name != "tictactoe"])
-def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -> None:
+def test_a_person_plays_a_whole_match_of_every_game(play: Play, name: str) -> None:
     game = registry.game(name)
     options = [f"--set={key}={json.dumps(value)}" for key, value in msgspec.to_builtins(game.short).items()]
     bots = ["human", *["@random"] * (game.seats.start - 1)]
-    match, shown = play(tmp_path, ["*"] * 3000, "--game", name, *options, *bots)
+    match, shown = play(["*"] * 3000, "--game", name, *options, *bots)
     assert match["result"]["reason"] and match["faults"] == []
     assert "human> " in shown
 
 
-def test_a_plain_number_help_and_quit_do_what_they_say(tmp_path: Path) -> None:
-    match, shown = play(tmp_path, ["help", "3", "0", "quit"], "--game", "tictactoe", "human", "@random")
+def test_a_plain_number_help_and_quit_do_what_they_say(play: Play, tmp_path: Path) -> None:
+    match, shown = play(["help", "3", "0", "quit"], "--game", "tictactoe", "human", "@random")
     assert shown.count("`quit` leaves the match") == 2, "once at the start"
     assert [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers] == ["NE"]
     assert "0: the answers are #1 to #" in shown
     assert match["result"]["ranks"] == [2, 1]
 
 
-def test_a_number_is_the_answer_itself_where_answers_are_numbers(tmp_path: Path) -> None:
+def test_a_number_is_the_answer_itself_where_answers_are_numbers(play: Play, tmp_path: Path) -> None:
     """Mancala's pits: after pit 3, pit 4 is the third answer."""
-    play(tmp_path, ["3", "4", "#1", "quit"], "--game", "openspiel:mancala", "human", "@random")
+    play(["3", "4", "#1", "quit"], "--game", "openspiel:mancala", "human", "@random")
     assert [answers["0"]["action"] for answers in moves(tmp_path) if "action" in answers.get("0", {})] == [3, 4, 1]
 
 
-def test_a_person_who_closes_the_input_leaves_the_match(tmp_path: Path) -> None:
-    match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
+def test_a_person_who_closes_the_input_leaves_the_match(play: Play) -> None:
+    match, _ = play(["nw"], "--game", "tictactoe", "human", "@random")
     assert match["result"]["ranks"] == [2, 1]
     assert [(fault["kind"], fault["bundle"]) for fault in match["faults"]] == [("crash", None)], "nothing to run again"
 
 
-@pytest.mark.slow
-def test_a_person_answers_again_after_an_illegal_answer(tmp_path: Path) -> None:
+def test_a_person_answers_again_after_an_illegal_answer(play: Play) -> None:
     lines = ["nw", '{"action":"putSymbol","position":"NW"}', *["*"] * 9]
-    match, shown = play(tmp_path, lines, "--game", "tictactoe", "human", "@random")
+    match, shown = play(lines, "--game", "tictactoe", "human", "@random")
     assert "not legal: location 0,0 is not empty" in shown
     assert match["faults"] == []
 
 
-@pytest.mark.slow
-def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
+def test_hidden_hands_stay_hidden(play: Play) -> None:
     """Two people at one terminal never see a deck or the other's hand."""
-    _, shown = play(tmp_path, ["", "*"] * 200, "--game", "cardgame", "Ada=human", "Bob=human")
+    _, shown = play(["", "*"] * 200, "--game", "cardgame", "Ada=human", "Bob=human")
     assert (
         "Ada, press Enter when nobody else is looking" in shown
         and "Bob, press Enter when nobody else is looking" in shown
     )
     boards = shown.split("else is looking")[1:]
     assert all(board.count(" cards\n") == 3 for board in boards if "  hand  " in board)
-    _, shown = play(tmp_path, ["*"] * 2, "--game", "reantics", "--set", "draw_after=1", "human", "human")
+    _, shown = play(["*"] * 2, "--game", "reantics", "--set", "draw_after=1", "human", "human")
     first = shown.index("answers\n")
     assert "answers\n" in shown and "anthill (" not in shown[first : shown.index("\n", first)]
 
@@ -136,25 +144,29 @@ def test_words_of_an_answer_choose_it() -> None:
     assert read == [[0, 0], [1, 0], [2, 0], [3, 0]]
 
 
-def test_a_script_plays_its_lines_and_then_the_first_legal(tmp_path: Path) -> None:
+def test_a_script_plays_its_lines_and_then_the_first_legal(play: Play, tmp_path: Path) -> None:
     (tmp_path / "opening.txt").write_text('# mine\n\nC\n{"action":"putSymbol","position":"NW"}\n')
-    match, _ = play(tmp_path, [], "--game", "tictactoe", "script:opening.txt", "@random")
+    match, _ = play([], "--game", "tictactoe", "script:opening.txt", "@random")
     mine = [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers]
     assert mine[:2] == ["C", "NW"] and mine[2] in ("N", "NE")
     assert match["seats"][0]["name"] == "opening"
 
 
-def test_a_script_line_that_matches_no_answer_is_a_fault(tmp_path: Path) -> None:
+def test_a_script_line_that_matches_no_answer_is_a_fault(play: Play, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("C\nfly\n")
-    match, _ = play(tmp_path, [], "--game", "tictactoe", "script:bad.txt", "@random")
+    match, _ = play([], "--game", "tictactoe", "script:bad.txt", "@random")
     (fault,) = match["faults"]
     assert (fault["kind"], fault["detail"]) == ("error", "line 2 of the script: 'fly' names no legal answer")
 
 
-def test_a_seat_without_a_program_has_no_encoding_in_the_verdict(tmp_path: Path) -> None:
-    command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3"]
-    done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=100)
-    assert "random (json)" in done.stdout and "()" not in done.stdout
+def test_a_seat_without_a_program_has_no_encoding_in_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    assert main(["--game", "tictactoe", "human", "@random", "--seed", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "random (json)" in shown and "()" not in shown
 
 
 def test_people_and_scripts_are_refused_in_contests(tmp_path: Path) -> None:
@@ -165,7 +177,6 @@ def test_people_and_scripts_are_refused_in_contests(tmp_path: Path) -> None:
         entrants(["script:no.txt"], people=True)
 
 
-@pytest.mark.slow
 def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
@@ -196,7 +207,6 @@ def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
         os.close(ours)
 
 
-@pytest.mark.slow
 def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) -> None:
     """As in `referee ... human @random --json > verdict.json`."""
     ours, theirs = pty.openpty()
@@ -211,17 +221,14 @@ def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) ->
     assert "human> " in done.stderr
 
 
-@pytest.mark.slow
-def test_too_many_answers_to_list_are_shown_by_legal_examples_that_differ(
-    tmp_path: Path,
-) -> None:
+def test_too_many_answers_to_list_are_shown_by_legal_examples_that_differ(play: Play, tmp_path: Path) -> None:
     """At ReAntics, the first placements in order differ by a tile or two."""
     game = ("--game", "reantics", "human", "@random", "--set", "draw_after=4")
-    _, shown = play(tmp_path, ["?", "? anthill 9,3"], *game)
+    _, shown = play(["?", "? anthill 9,3"], *game)
     examples = [line.strip() for line in shown.splitlines() if line.startswith("  anthill")]
     assert len(examples) == len(set(examples)) == 7, "one to begin with, three for each question"
     assert len({line.partition(",")[2] for line in examples}) == 7
     assert "#1 anthill" not in shown and "no legal answer" not in shown
-    play(tmp_path, [examples[0]], *game)
+    play([examples[0]], *game)
     tiles = [int(part) for part in re.findall(r"\d", examples[0])]
     assert [part for tile in moves(tmp_path)[0]["0"] for part in tile] == tiles
