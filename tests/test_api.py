@@ -72,14 +72,15 @@ def test_an_import_loads_nothing_that_it_does_not_need(imported: str, absent: li
 
 
 def test_the_package_is_typed_for_its_users(tmp_path: Path) -> None:
-    """With `py.typed`, mypy sees the types of exported names."""
+    """With `py.typed`, mypy sees the types of exported names. What it knows of our modules is kept between runs."""
     (tmp_path / "user.py").write_text(
         "import referee\n"
         "verdict: referee.Verdict = referee.play('tictactoe', ['@random', '@random'], seed=1)\n"
         "reveal_type(verdict.result.ranks)\n"
         "referee.play('tictactoe', 5)\n"
     )
-    command = [sys.executable, "-m", "mypy", "--strict", "user.py"]
+    cache = Path.home() / ".cache" / "referee-tests" / "mypy"
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), "user.py"]
     env = os.environ | {"MYPYPATH": str(PAGE.parents[2])}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert "tuple[" in done.stdout.splitlines()[0] and "int, ..." in done.stdout.splitlines()[0]
@@ -100,21 +101,17 @@ def played(**conditions: Any) -> referee.Outcome:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: referee.game("chess"), "unknown game 'chess'; there are "),
+        (lambda: referee.game("chess"), "unknown game 'chess'"),
         (lambda: referee.setup("tictactoe", names=["a"]), "tictactoe is played by 2 bots; 1 was named"),
-        (lambda: referee.setup("tictactoe", flop=1), "options of tictactoe: there is no flop; there are flip"),
-        (lambda: referee.setup("tictactoe", flip="x"), "options of tictactoe: flip: there is no 'x'"),
-        (lambda: referee.setup("tictactoe", map="x"), "map='x': tictactoe has no maps; leave it out"),
+        (lambda: referee.setup("tictactoe", flop=1), "options of tictactoe: there is no flop"),
+        (lambda: referee.setup("tictactoe", map="x"), "map='x': tictactoe has no maps"),
         (lambda: referee.setup("aiarena21", map="none.txt"), "--map none.txt: there is no such file"),
-        (lambda: referee.play("tictactoe", ["@random", "@magnus"]), "unknown opponent '@magnus'"),
-        (lambda: referee.play_games("tictactoe", ["@random"] * 2, games=0), "games=0: expected a number from 1 on"),
-        (lambda: referee.play("tictactoe", "@random"), "bots='@random': expected a list, with one bot for each seat"),
+        (lambda: played(games=0), "games=0: expected a number from 1 on"),
+        (lambda: played(games=2.5), "games=2.5: expected an integer"),
         (lambda: referee.setup("tictactoe", seed=-1), "seed=-1: expected an unsigned integer of 64 bits, 0 to"),
-        (lambda: referee.setup("tictactoe", seed=2**70), f"seed={2**70}: expected an unsigned integer of 64 bits"),
         (lambda: played(seed=2**64), f"seed={2**64}: expected an unsigned integer of 64 bits"),
         (lambda: referee.setup("tictactoe", seed=1.5), "seed=1.5: expected an integer"),
-        (lambda: played(seed="7"), "seed='7': expected an integer"),
-        (lambda: played(games=2.5), "games=2.5: expected an integer"),
+        (lambda: referee.play("tictactoe", "@random"), "bots='@random': expected a list, with one bot for each seat"),
         (lambda: referee.play("tictactoe", ["@random", 3]), "bots[1]=3: expected a path, a name such as '@random', or"),
         (lambda: referee.play("tictactoe", None), "bots=None: expected a list, with one bot for each seat"),
         (lambda: played(options=5), "options=5: expected a mapping"),
@@ -125,10 +122,7 @@ def played(**conditions: Any) -> referee.Outcome:
         (lambda: played(encodings=[]), "encodings=[]: expected a list of"),
         (lambda: played(watcher=[]), "watcher=[]: expected a function"),
         (lambda: played(time=referee.TimeControl(per_call_s=-1)), "time: per_call_s=-1: expected a number from 0 on"),
-        (
-            lambda: played(limits=referee.Limits(memory_bytes="1G")),
-            "limits: memory_bytes: expected a whole number, got text",
-        ),
+        (lambda: played(limits=referee.Limits(memory_bytes="1G")), "limits: memory_bytes: expected a whole number"),
         (lambda: referee.read_replay("none"), "the replay none cannot be read: No such file"),
     ],
 )
@@ -144,27 +138,18 @@ def test_an_exception_of_a_watcher_is_not_wrapped() -> None:
         played(watcher=lambda *_: 1 / 0)
 
 
-@pytest.mark.parametrize("nested", [False, True])
-def test_the_async_functions_raise_the_same_errors_as_the_others(nested: bool, tmp_path: Path) -> None:
+@pytest.mark.trio
+async def test_the_async_functions_raise_the_same_errors_as_the_others(tmp_path: Path) -> None:
+    """Within a nursery too: an error is not a group."""
     (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
     (tmp_path / "broken").chmod(0o755)
-
-    async def raised(*bots: str | Path, **conditions: Any) -> BaseException:
-        try:
-            await referee.play_async("tictactoe", bots, **conditions)
-        except BaseException as error:
-            return error
-        raise AssertionError("nothing was raised")
-
-    async def main() -> None:
-        assert isinstance(await raised("@random", "@random", watcher=lambda *_: 1 / 0), ZeroDivisionError)
-        assert isinstance(await raised("@random", tmp_path / "broken"), referee.RunError)
-
-    async def within() -> None:
-        async with trio.open_nursery():
-            await main()
-
-    trio.run(within if nested else main)
+    async with trio.open_nursery():
+        with pytest.raises(ZeroDivisionError):
+            await referee.play_async("tictactoe", ["@random", "@random"], watcher=lambda *_: 1 / 0)
+        with pytest.raises(referee.RunError, match="broken cannot be started"):
+            await referee.play_async("tictactoe", ["@random", tmp_path / "broken"])
+    with pytest.raises(referee.RunError, match="broken cannot be started"):
+        await trio.to_thread.run_sync(referee.play, "tictactoe", ["@random", tmp_path / "broken"])
 
 
 def test_a_scope_that_is_cancelled_ends_a_match_without_an_error() -> None:
@@ -219,13 +204,6 @@ def test_an_unexpected_answer_is_an_error() -> None:
     for call in (lambda: state.apply({}), lambda: state.check(0, None)):
         with pytest.raises(ValueError, match=r"but awaited are none: the match is over$"):
             call()
-
-
-def test_a_program_that_cannot_be_started_is_a_run_error_and_not_a_group(tmp_path: Path) -> None:
-    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
-    (tmp_path / "broken").chmod(0o755)
-    with pytest.raises(referee.RunError, match="broken cannot be started"):
-        referee.play("tictactoe", ["@random", tmp_path / "broken"])
 
 
 def test_asyncio_plays_in_a_thread() -> None:
