@@ -89,7 +89,7 @@ def test_output_and_errors_work_in_every_encoding(
 
     shown = said(0, "--game", "tictactoe", "@random", "Zoë 王=@random", "--best-of", "3", "--seed", "4", "--jobs", "1")
     assert "Zoë 王" in shown if encoding == "utf-8" else "\\u738b" in shown
-    assert ("–" if encoding == "utf-8" else "-") in shown.partition(" after ")[0]
+    assert re.search(r"\S–\S+ after " if encoding == "utf-8" else r"\S-\S+ after ", shown)
     for argv in (("--help",), ("games",), ("rules", "tictactoe"), ("replay", "show", "replays/tictactoe-1.jsonl")):
         assert said(0, *argv)
     assert said(2, "games", "schäch王").startswith("referee: unknown game 'sch")
