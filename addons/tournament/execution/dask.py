@@ -241,8 +241,8 @@ class DaskPool(WorkerPool):
             if workers is not None:
                 await self._call_for_workers()
             now = trio.current_time()
-            if workers:
-                busy, missing = now, "no worker is left at"
+            if self._able:
+                busy, missing = now, "no worker that can play is left at"
             elif workers is not None and now - busy > PATIENCE_S:
                 busy = math.inf  # says so once
                 self._on_note(f"{missing} {address}; waiting")
@@ -270,8 +270,8 @@ class DaskPool(WorkerPool):
                 await _in_thread(self._client.cancel, [given.future for given in stranded if given.future])
 
     async def _call_for_workers(self) -> None:
-        """Keeps as many tasks waiting at the scheduler as the games that wait are worth, and one without workers."""
-        count = max(math.ceil(self.waiting_s / CALL_S), not self._workers)
+        """Keeps as many tasks waiting at the scheduler as the waiting games are worth, and one if nobody can play."""
+        count = max(math.ceil(self.waiting_s / CALL_S), not self._able)
         count = 0 if self._stopping else min(count, MOST_CALLS)
         del self._calls[count:]  # which cancels them
         with suppress(Exception):  # the scheduler may be gone since
