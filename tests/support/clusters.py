@@ -5,10 +5,12 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-from contests import DRAWS, environment
+from contests import DRAWS, command, course, environment, games
 from defects import bot
 
 SLOW = "plain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\n"
@@ -75,16 +77,15 @@ class Cluster:
             assert time.monotonic() < deadline, (self.folder / "cluster.log").read_text()
             time.sleep(0.05)
 
+    def dismiss(self) -> None:
+        """Kills the Dask workers and waits until their children have ended."""
+        _kill(self.workers)
+        self.workers.clear()
+
     def close(self) -> None:
         """Kills all processes and waits until their children have ended."""
-        running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]
-        below = [child for process in running for child in process.children(recursive=True)]
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
+        _kill(self.processes)
         self.log.close()
-        _, alive = psutil.wait_procs(below, timeout=20)
-        assert not alive
 
     def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
@@ -104,6 +105,43 @@ class Cluster:
                 return str(json.loads(file.read_text())["address"])
             time.sleep(0.05)
         raise AssertionError((self.folder / "cluster.log").read_text())
+
+
+def _kill(processes: "Sequence[subprocess.Popen[bytes]]") -> None:
+    running = [psutil.Process(process.pid) for process in processes if process.poll() is None]
+    below = [child for process in running for child in process.children(recursive=True)]
+    for process in reversed(processes):
+        process.kill()
+        process.wait()
+    _, alive = psutil.wait_procs(below, timeout=20)
+    assert not alive
+
+
+@contextmanager
+def running(folder: Path, *words: str | Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Starts `referee tournament` in its own process, whose standard error goes to the file `log`."""
+    with (folder / "log").open("ab") as log:
+        run = subprocess.Popen(
+            command(*words), cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=log
+        )
+    try:
+        yield run
+    finally:
+        run.kill()
+        run.wait()
+
+
+def courses(contest: Path) -> dict[str, tuple[object, ...]]:
+    """Returns the course of each game that counts, by key."""
+    return {key: course(line) for key, line in games(contest).items()}
+
+
+def wait_until(is_so: Callable[[], object], what: str) -> None:
+    """Waits for an event, at most a minute."""
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
 
 
 def wait_for_lines(folder: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:

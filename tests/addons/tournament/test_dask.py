@@ -1,229 +1,350 @@
-"""A real cluster of Dask on this machine: workers die in the middle, bots are built where they play."""
+"""Workers by Dask: orders and ends of a simulated cluster, what one machine answers, and a real cluster's settings."""
 
-import os
-import platform
 import random
 import re
 import signal
 import socket
 import ssl
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-import psutil
+import msgspec
 import pytest
-from clusters import SLOW, Cluster, folder_bot, wait_for_lines
-from contests import command, course, environment, games, tournament
+import trio
+from clusters import SLOW, Cluster, folder_bot, running, wait_until
+from contests import games, tournament
 from needs import needs
+from trio.testing import MockClock
 
-from referee.harness.isolation import plan
+from referee.addons.tournament.execution.runner import End, Runner
+from referee.addons.tournament.execution.worker_messages import Assignment, Contest, Job, PlayedGame, encode
+from referee.addons.tournament.execution.worker_pool import DRAIN_S
+from referee.addons.tournament.plan import Entry, Plan, identified
+from referee.addons.tournament.store.bot_archives import archive_path
+from referee.games import registry
+from referee.harness.isolation import plan as isolation_plan
+from referee.harness.process.limits import Limits
+from referee.protocol.messages import Encoding
 
-pytestmark = pytest.mark.slow
+pytest.importorskip("distributed")
 
-distributed = pytest.importorskip("distributed")
+import distributed
+from simulated_dask import SimulatedDask, Worker, plays, without_threads
+
+from referee.addons.tournament.execution import dask, dask_worker
+from referee.addons.tournament.execution.dask_worker import Reply, WorkerDied
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "use-a-cluster.md"
 needs_openssl = needs("openssl")
+TICTACTOE = registry.game("tictactoe")
+PLAN = Plan("tictactoe", "round-robin", 1, identified([Entry(name, "", name * 64, "bot.py") for name in "ab"]))
+CONTEST = Contest("tictactoe", {}, TICTACTOE.time, Limits(), (Encoding.JSON,), {})
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    made = Cluster(tmp_path)
-    yield made
-    made.close()
+class Games(Runner):
+    """Forty games, or as many as asked, between the two bots."""
+
+    def __init__(self, count: int = 40) -> None:
+        self.count, self.played = count, list[str]()
+        super().__init__()
+
+    def assignments(self) -> Iterator[Assignment | None]:
+        """Yields the games."""
+        for number in range(self.count):
+            yield Assignment(f"c/a-b/{number}/0", tuple(entry.ident for entry in PLAN.bots), number)
+
+    def take(self, games: Sequence[PlayedGame]) -> None:
+        """Counts games."""
+        self.played += {game.key for game in games} - {*self.played}
 
 
-@pytest.mark.timeout(280)
-def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_killed(
-    cluster: Cluster, tmp_path: Path
+class Simulation:
+    """A pool of a simulated cluster, and what it says."""
+
+    def __init__(self, nursery: trio.Nursery, folder: Path) -> None:
+        self.notes: list[str] = []
+        self.cluster = SimulatedDask(nursery)
+        self.pool = dask.DaskPool(
+            nursery, self.cluster.connect, self.cluster, CONTEST, PLAN, folder, self.notes.append
+        )  # fmt: skip
+        nursery.start_soon(self.pool.watch, "tcp://here")
+
+
+@asynccontextmanager
+async def simulated(folder: Path, **workers: Worker) -> AsyncIterator[Simulation]:
+    with without_threads():
+        async with trio.open_nursery() as nursery:
+            made = Simulation(nursery, folder)
+            made.cluster.workers |= workers
+            yield made
+            nursery.cancel_scope.cancel()
+
+
+def died(address: str, job: Job) -> BaseException:
+    return WorkerDied()
+
+
+# Queue and order, with a simulated cluster.
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_games_of_workers_and_schedulers_that_go_are_played_by_those_that_come(tmp_path: Path, seed: int) -> None:
+    luck = random.Random(seed)
+
+    async def disturb(cluster: SimulatedDask) -> None:
+        for number in range(12):
+            await trio.sleep(luck.uniform(0.1, 4.0))
+            cluster.is_up = luck.random() < 0.8
+            if cluster.workers and luck.random() < 0.6:
+                del cluster.workers[luck.choice([*cluster.workers])]
+            if luck.random() < 0.6:
+                cluster.workers[f"w{number}"] = plays
+        cluster.is_up, cluster.workers["last"] = True, plays
+
+    async def run() -> None:
+        runner = Games()
+        async with simulated(tmp_path, first=plays) as made, trio.open_nursery() as nursery:
+            nursery.start_soon(disturb, made.cluster)
+            with trio.fail_after(300):
+                assert await runner.play(made.pool) is End.FINISHED
+        assert sorted(runner.played) == sorted(game.key for game in runner.assignments() if game)
+
+    trio.run(run, clock=MockClock(autojump_threshold=0))
+
+
+@pytest.mark.trio
+async def test_a_game_at_which_three_workers_died_ends_the_run(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with simulated(tmp_path, bad=died, worse=died) as made:
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await Games().play(made.pool)
+    assert "has killed 3 workers; it is not tried again" in str(ended.value.exceptions[0])
+
+
+@pytest.mark.trio
+async def test_a_run_says_once_that_no_worker_is_there_and_ends_if_the_scheduler_does_not_return(
+    tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
-    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "150", "--seed", "5"]
-    tournament(tmp_path, *start, "--ledger", tmp_path / "here", "--jobs", "1")
-    first = cluster.worker("first")
-    cluster.worker("second")
-    there = tmp_path / "there"
-    with (tmp_path / "log").open("wb") as log:
-        driver = subprocess.Popen(
-            command(*start, "--ledger", there, "--cluster", cluster.address),
-            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
-        )  # fmt: skip
-        cluster.processes.append(driver)
-        wait_for_lines(there, 30, driver)
-        children = psutil.Process(first.pid).children(recursive=True)
-        first.kill()  # with its worker in the middle of a job
-        wait_for_lines(there, 100, driver)
-        cluster.scheduler.kill()
-        cluster.scheduler.wait()
-        cluster.begin()
-        cluster.worker("third")
-        assert driver.wait(200) == 0, (tmp_path / "log").read_text() + (tmp_path / "cluster.log").read_text()
-    expected, found = games(tmp_path / "here"), games(there)
-    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
-    _, alive = psutil.wait_procs(children, timeout=20)
-    assert not alive, "its worker and bots have ended with the worker"
+    async with simulated(tmp_path) as made:
+        await trio.sleep(100)
+        assert made.notes == ["no worker has come to tcp://here; waiting"]
+        made.cluster.workers["late"] = plays
+        await trio.sleep(1)
+        made.cluster.workers.clear()
+        await trio.sleep(100)
+        assert made.notes[1:] == ["no worker that can play is left at tcp://here; waiting"]
+        made.cluster.is_up = False
+        await trio.sleep(55)
+        made.cluster.is_up = True
+        await trio.sleep(1)
+        made.cluster.is_up = False
+        await trio.sleep(55)
+        with pytest.raises(trio.WouldBlock):
+            made.pool.events.receive_nowait()
+        await trio.sleep(10)
+        assert "scheduler has been gone for 60 s" in str(made.pool.events.receive_nowait())
 
 
-@pytest.mark.parametrize("when", ["builds", "plays"])
-def test_new_workers_play_the_games_of_lost_ones(cluster: Cluster, tmp_path: Path, when: str) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
-    if when == "builds":
-        file = bots[0] / "bot.toml"
-        stuck = "case $PWD in */first/cache/*) touch began; sleep 100;; esac; mkdir -p"
-        file.write_text(file.read_text().replace("mkdir -p", stuck))
-    there = tmp_path / "there"
-    first = cluster.worker("first")
-    with (tmp_path / "log").open("wb") as log:
-        driver = subprocess.Popen(
-            command("--game", "tictactoe", *bots, "--games", "60", "--ledger", there, "--cluster", cluster.address),
-            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
-        )  # fmt: skip
-        cluster.processes.append(driver)
-        if when == "plays":
-            wait_for_lines(there, 4, driver)
-        else:
-            deadline = time.monotonic() + 60
-            while not list(tmp_path.glob("first/cache/referee/builds/*/work/began")):
-                assert time.monotonic() < deadline, "the first worker has not begun to build"
-                time.sleep(0.05)
-        first.kill()
-        cluster.worker("second")
-        assert driver.wait(120) == 0, (tmp_path / "log").read_text()
-    assert len(games(there)) == 60
+@pytest.mark.trio
+async def test_as_many_tasks_call_for_workers_as_the_games_that_wait_are_worth(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with simulated(tmp_path) as made:
+        await trio.sleep(1)
+        assert made.cluster.calls == 1, "an adaptive cluster starts its first worker"
+        made.cluster.workers["first"] = plays
+        for waiting_s, calls in ((0.0, 0), (3.1, 7), (1e6, 500), (0.5, 1)):
+            made.pool.waiting_s = waiting_s
+            await trio.sleep(1)
+            assert made.cluster.calls == calls
+        made.pool.waiting_s = 9.0
+        await made.pool.stop()
+        await trio.sleep(1)
+        assert made.cluster.calls == 0, "a run that ends wants no workers"
 
 
-def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
-    """The games take longer than the run waits for them."""
-    slow = SLOW.replace("0.01", "4")
-    bots = [folder_bot(tmp_path / "bots", name, salt, slow) for salt, name in enumerate(("ann", "bob"))]
-    cluster.worker("first")
-    with (tmp_path / "log").open("wb") as log:
-        driver = subprocess.Popen(
-            command("--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address),
-            cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=log,
-        )  # fmt: skip
-        cluster.processes.append(driver)
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob("first/cache/referee/builds/*/used")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(3)
-        driver.send_signal(signal.SIGINT)
-        assert driver.wait(30) == 130
-    assert (tmp_path / "log").read_text() == "interrupted; continue with: referee tournament run t\n"
+@pytest.mark.trio
+async def test_a_run_that_stops_does_not_wait_for_a_cluster_that_never_answers(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with simulated(tmp_path, first=plays) as made:
+        runner = Games(1)
+        made.cluster.submit = lambda *_, **__: SimpleNamespace(ended=trio.Event())  # type: ignore[method-assign]
+        before = trio.current_time()
+        with trio.fail_after(60):
+            assert await runner.play(made.pool, max_s=7.0) is End.CAPPED
+        assert trio.current_time() - before == pytest.approx(7.0 + DRAIN_S, abs=0.5) and made.pool.room() == 0
 
 
-@pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])
-def test_an_address_on_another_machine_needs_certificates(address: str, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, 1) for name in ("ann", "bob")]
-    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", address, code=2)
-    assert "--cluster" in said and ("tls" in said)
+def lacking(address: str, job: Job) -> Reply:
+    return Reply(address, "full", needs=list(PLAN.bots))
 
 
-def test_a_missing_certificate_file_is_named_with_its_option(tmp_path: Path) -> None:
+@pytest.mark.trio
+async def test_a_worker_gets_bots_three_times_and_then_no_more_games(tmp_path: Path, autojump_clock: MockClock) -> None:
+    """The archive of a bot may be large: it does not travel inside a task."""
+    for entry in PLAN.bots:
+        archive_path(tmp_path, entry).parent.mkdir(exist_ok=True)
+        archive_path(tmp_path, entry).write_bytes(entry.ident.encode() * 100_000)
+    async with simulated(tmp_path, full=lacking, empty=plays) as made:
+        made.cluster.refusal = OSError("cannot be unpacked")
+        runner = Games()
+        assert await runner.play(made.pool) is End.FINISHED and len(runner.played) == 40
+        assert len(made.cluster.received) == 3 * 2 and {each[0] for each in made.cluster.received} == {"full"}
+        (note,) = made.notes
+        assert note.startswith("full: worker full: 3 deliveries of bots failed: b: cannot be unpacked; this worker")
+    async with simulated(tmp_path, full=lacking) as made:
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await Games().play(made.pool)
+        said = (
+            "no worker of the cluster can play\nfull: worker full: 3 deliveries of bots failed: a, b: sent, but still"
+        )
+        assert str(ended.value.exceptions[0]).startswith(said)
+        sent = [
+            (function, msgspec.msgpack.decode(entry, type=Entry)) for _, function, entry, _ in made.cluster.received
+        ]
+        assert sent == 3 * [(dask_worker.receive, entry) for entry in PLAN.bots]
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("field", ["unable", "broken"])
+async def test_a_run_ends_when_no_worker_is_left_that_can_play(
+    tmp_path: Path, autojump_clock: MockClock, field: str
+) -> None:
+    value = "no seccomp" if field == "unable" else {PLAN.bots[0].ident: "a: no compiler"}
+
+    def cannot(address: str, job: Job) -> Reply:
+        return Reply(address, "host", **{field: value})  # type: ignore[arg-type]
+
+    async with simulated(tmp_path, poor=cannot, rich=plays) as made:
+        runner = Games()
+        assert await runner.play(made.pool) is End.FINISHED and len(runner.played) == 40
+    assert made.notes == ([] if field == "unable" else ["host: a: no compiler; this worker plays no games with it"])
+    async with simulated(tmp_path, poor=cannot) as made:
+        with pytest.raises(BaseExceptionGroup) as ended:
+            await Games().play(made.pool)
+    said = str(ended.value.exceptions[0])
+    assert said == f"no worker of the cluster can play\nhost: {'no seccomp' if field == 'unable' else 'a: no compiler'}"
+
+
+@pytest.mark.trio
+async def test_a_run_says_that_it_waits_if_only_workers_are_left_that_cannot_play(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    """As when the last one that can play leaves. An adaptive cluster then starts another."""
+    async with simulated(tmp_path, poor=lambda address, job: Reply(address, "host", unable="no"), rich=plays) as made:
+        assert await Games().play(made.pool) is End.FINISHED and not made.notes
+        del made.cluster.workers["rich"]
+        await trio.sleep(60)
+        assert made.notes == ["no worker that can play is left at tcp://here; waiting"] and made.cluster.calls == 1
+
+
+# What one machine answers.
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, version: str, limits: Limits = CONTEST.limits) -> Reply:
+    """Returns what a Dask worker with a new worker process answers to a job with built-in bots."""
+    bots = identified([Entry(name, "", name * 64, "@random") for name in "ab"])
+    job = Job(1, (Assignment("c/a-b/0/0", tuple(entry.ident for entry in bots), 1),))
+    monkeypatch.setattr(dask_worker.distributed, "get_worker", lambda: SimpleNamespace(address="tcp://w"))
+    monkeypatch.setattr(dask_worker, "_process", dask_worker._Process())
+    contest = encode(msgspec.structs.replace(CONTEST, limits=limits))
+    return msgspec.msgpack.decode(
+        dask_worker.play(version, contest, msgspec.msgpack.encode(bots), encode(job)), type=Reply
+    )
+
+
+def test_a_worker_with_another_version_or_without_its_process_cannot_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answer(monkeypatch, "referee 0").unable == f"{dask_worker.version()} here, referee 0 at the driver"
+    monkeypatch.setattr(dask_worker, "PROGRAM", ["/nowhere/python"])
+    assert answer(monkeypatch, dask_worker.version()).unable.startswith("FileNotFoundError: ")
+
+
+@pytest.mark.parametrize("layers_without", ["seccomp"], indirect=True)
+def test_each_dask_worker_checks_its_own_layers(layers_without: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the driver do not protect it."""
+    limits = Limits(isolation=isolation_plan.isolation("required:privileges"))
+    keeps = f"privileges ({isolation_plan.GUARANTEES['privileges']}): no layer of this machine keeps it"
+    assert answer(monkeypatch, dask_worker.version(), limits).unable == keeps
+
+
+# Addresses.
+
+
+@pytest.mark.parametrize(
+    ("words", "telling"),
+    [
+        *[
+            (address, "tls")
+            for address in ("tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense")
+        ],
+        ("tls://192.0.2.7:8786 --tls-ca ca.pem", "needs --tls-ca, --tls-cert and --tls-key"),
+        (
+            "tls://192.0.2.7:8786 --tls-ca ca.pem --tls-cert no.pem --tls-key ca.pem",
+            "--tls-cert no.pem: there is no such file\n",
+        ),
+        ("PORT bob=cmd:true", "stay on this machine; a cluster takes folders and files"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_is_refused_and_leaves_no_folder(
+    tmp_path: Path, words: str, telling: str
+) -> None:
     (tmp_path / "ca.pem").touch()
-    start = ["--game", "tictactoe", "@random", "@random", "--cluster", "tls://192.0.2.7:8786", "--tls-ca", "ca.pem"]
-    said = tournament(tmp_path, *start, code=2)
-    assert "needs --tls-ca, --tls-cert and --tls-key" in said
-    assert not (tmp_path / "tournaments").exists(), "the corrected command does not meet the folder of this one"
-    said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
-    assert said.endswith("--tls-cert no.pem: there is no such file\n")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        cluster = words.replace("PORT", port).split()
+        said = tournament(tmp_path, "--game", "tictactoe", "@random", "@random", "--cluster", *cluster, code=2)
+    assert telling in said and not [*tmp_path.glob("tournaments/*")]
 
 
-def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """Each Dask worker checks its own layers: those of the driver do not protect it."""
-    if plan.unmet(plan.isolation("required:privileges")):
-        pytest.skip("this machine has no seccomp")
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    cluster.worker("open", without="seccomp")
-    start = ["--game", "tictactoe", *bots, "--isolation", "required:privileges", "--cluster", cluster.address]
-    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
-    assert "no worker of the cluster can play" in said
-    assert f"{platform.node()}: privileges ({plan.GUARANTEES['privileges']}): no layer of this machine keeps it" in said
-    assert not games(tmp_path / "t")
+def test_an_address_without_a_scheduler_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "CONNECT_S", 0.1)
+    with socket.socket() as nobody:  # bound, so that nobody else takes it, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+        start = ["--game", "tictactoe", "@random", "@random", "--ledger", "t", "--cluster", address]
+        said = tournament(tmp_path, *start, code=3)
+    assert said == f"referee: the cluster at {address} cannot be reached: [Errno 111] Connection refused\n"
+    assert not (tmp_path / "t").exists()
 
 
-def unable_to_unpack(cluster: Cluster, name: str) -> None:
-    """Starts a Dask worker that cannot unpack bots, as on a full disk."""
-    bundles = cluster.folder / name / "cache" / "referee" / "bundles"
-    bundles.parent.mkdir(parents=True)
-    bundles.write_text("no folder")
-    cluster.worker(name)
+# A real cluster.
 
 
-def test_a_run_ends_if_no_worker_can_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    unable_to_unpack(cluster, "full")
-    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.5", "--cluster", cluster.address]
-    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
-    assert "no worker of the cluster can play" in said
-    assert f"{platform.node()}: worker tcp://127.0.0.1:" in said
-    assert "3 deliveries of bots failed: " in said and "cannot be unpacked" in said
-
-
-def test_other_workers_play_the_games_of_one_that_cannot_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    unable_to_unpack(cluster, "full")
-    cluster.worker("empty")
-    start = ["--game", "tictactoe", *bots, "--games", "60", "--max-minutes", "1", "--cluster", cluster.address]
-    done = subprocess.run(
-        command(*start, "--ledger", tmp_path / "t"),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert len(games(tmp_path / "t")) == 60
-    assert done.stderr.count("this worker gets no more games") <= 1, "it need not be asked before all is played"
-
-
-def test_a_run_ends_if_no_worker_can_start_a_process_for_its_games(cluster: Cluster, tmp_path: Path) -> None:
-    (tmp_path / "broken.py").write_text("import sys\nsys.executable = '/nowhere/python'\n")
-    cluster.worker("broken", "--preload", str(tmp_path / "broken.py"))
-    start = ["--game", "tictactoe", "@random", "@random", "--max-minutes", "0.5", "--cluster", cluster.address]
-    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
-    assert "no worker of the cluster can play" in said
-    assert f"{platform.node()}: FileNotFoundError: " in said
-
-
-def test_a_large_bot_does_not_travel_inside_a_task(cluster: Cluster, tmp_path: Path) -> None:
-    """Dask warns of a task of more than 10 MB: the scheduler keeps it whole."""
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    (bots[0] / "weights").write_bytes(random.Random(1).randbytes(12_000_000))
-    cluster.worker("first")
-    start = ["--game", "tictactoe", *bots, "--games", "4", "--cluster", cluster.address]
-    done = subprocess.run(
-        command(*start, "--ledger", tmp_path / "t"),
-        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0 and done.stderr == ""
-    assert len(games(tmp_path / "t")) == 4
-
-
-def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Cluster, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.01", "--ledger", tmp_path / "t"]
-    tournament(tmp_path, *start, "--cluster", cluster.address, code=4)  # nobody has come to play
-    for file in (tmp_path / "t" / "bots").iterdir():
-        file.unlink()
-        os.mkfifo(file)  # reading it takes until somebody writes
-    cluster.worker("first")
-    resume = command("--ledger", tmp_path / "t", "--max-minutes", "0.1", "--cluster", cluster.address)
-    assert subprocess.run(resume, cwd=tmp_path, env=environment(tmp_path), timeout=60).returncode == 4
-
-
-def test_the_settings_on_the_page_reach_the_workers(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_an_adaptive_cluster_starts_workers_for_the_games_that_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster.worker("default")
-    for name, value in re.findall(r"^export (\w+)=(\w+)$", PAGE.read_text(), re.MULTILINE):
-        monkeypatch.setenv(name, value)
-    cluster.worker("set")
-    with distributed.Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
-        profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
-    assert sorted(profiled.values()) == [False, True]
+    """A worker for every five seconds of work, by Dask's defaults; and none when the run is over.
+
+    The workers have the settings of the page, which switch profiling off.
+    """
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
+    cluster = Cluster(tmp_path)
+    start = ["--game", "tictactoe", *bots, "--games", "10000", "--ledger", "t", "--cluster", cluster.address]
+    try:
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+
+            def wanted() -> Any:
+                return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.adaptive_target())
+
+            with running(tmp_path, *start) as driver:
+                wait_until(lambda: wanted() == 1, "an adaptive cluster would start no worker")
+                for name, value in re.findall(r"^export (\w+)=(\w+)$", PAGE.read_text(), re.MULTILINE):
+                    monkeypatch.setenv(name, value)
+                cluster.worker("first")
+                wait_until(lambda: 3 <= wanted() <= 60, "too few workers would be started")
+                profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
+                assert [*profiled.values()] == [False]
+                driver.send_signal(signal.SIGINT)
+                assert driver.wait(60) == 130
+            wait_until(lambda: wanted() <= 1, "workers would be started for a run that is over")
+    finally:
+        cluster.close()
 
 
 @pytest.fixture
@@ -254,6 +375,7 @@ def test_the_certificates_of_the_page_are_accepted_by_a_strict_python(certificat
 
 
 @needs_openssl
+@pytest.mark.slow
 def test_a_cluster_plays_over_tls_with_the_certificates_and_options_of_the_page(certificates: Path) -> None:
     (options,) = re.findall(r"`(--tls-ca-file .*?) --dashboard-address", PAGE.read_text())
     cluster = Cluster(certificates, "--protocol", "tls", *options.split())
@@ -267,148 +389,3 @@ def test_a_cluster_plays_over_tls_with_the_certificates_and_options_of_the_page(
         assert len(games(certificates / "t")) == 4
     finally:
         cluster.close()
-
-
-def test_an_adaptive_cluster_starts_its_first_worker(cluster: Cluster, tmp_path: Path) -> None:
-    """Dask starts workers for tasks that wait for one."""
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    with distributed.Client(cluster.address, set_as_default=False) as client, (tmp_path / "log").open("wb") as log:
-        driver = subprocess.Popen(
-            command("--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address),
-            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
-        )  # fmt: skip
-        cluster.processes.append(driver)
-        until = time.monotonic() + 60
-        while not (wanted := client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.adaptive_target())):
-            assert time.monotonic() < until, "an adaptive cluster would start no worker"
-            time.sleep(0.2)
-        assert wanted == 1
-        cluster.worker("first")
-        assert driver.wait(120) == 0, (tmp_path / "log").read_text()
-
-
-@pytest.mark.timeout(200)
-def test_an_adaptive_cluster_starts_workers_for_the_games_that_wait(cluster: Cluster, tmp_path: Path) -> None:
-    """A worker for every five seconds of work, by Dask's defaults; and none when the run is over."""
-    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
-    words = ["--game", "tictactoe", *bots, "--games", "10000", "--ledger", "t", "--cluster", cluster.address]
-    with distributed.Client(cluster.address, set_as_default=False) as client, (tmp_path / "log").open("wb") as log:
-
-        def wanted() -> int:
-            target: int = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.adaptive_target())
-            return target
-
-        def wait_until(few: int, many: int) -> None:
-            until = time.monotonic() + 60
-            while not few <= (found := wanted()) <= many:
-                assert time.monotonic() < until, f"it would start {found} workers: {(tmp_path / 'log').read_text()}"
-                time.sleep(0.2)
-
-        cluster.worker("first")
-        driver = subprocess.Popen(command(*words), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log)
-        cluster.processes.append(driver)
-        wait_until(3, 60)
-        cluster.worker("second")
-        wait_until(3, 60)
-        driver.send_signal(signal.SIGINT)
-        driver.wait(60)
-        wait_until(0, 2)
-
-
-def test_a_run_without_workers_says_once_that_it_waits(cluster: Cluster, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.25", "--ledger", tmp_path / "t"]
-    said = tournament(tmp_path, *start, "--cluster", cluster.address, code=4)
-    assert said.count(f"no worker has come to {cluster.address}; waiting") == 1
-
-
-def test_a_cluster_refuses_a_cmd_bot(cluster: Cluster, tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
-    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)
-    assert "bob" in said and "cmd:" in said
-    assert not list(tmp_path.glob("tournaments/*")), "the corrected command does not meet the folder of this one"
-
-
-def test_an_address_without_a_scheduler_leaves_no_folder(tmp_path: Path) -> None:
-    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
-    with socket.socket() as nobody:  # bound, so that nobody else takes it, and not listening
-        nobody.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
-        said = tournament(tmp_path, "--game", "tictactoe", *bots, "--ledger", "t", "--cluster", address, code=3)
-    assert said == f"referee: the cluster at {address} cannot be reached: [Errno 111] Connection refused\n"
-    assert not (tmp_path / "t").exists()
-
-
-def some(pids: list[int], dice: random.Random) -> None:
-    """Kills one of the processes, if there are any."""
-    if pids:
-        try:
-            os.kill(dice.choice(pids), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.nightly)])
-def test_kills_anywhere_in_a_cluster_change_no_result(cluster: Cluster, tmp_path: Path, kills: int) -> None:
-    """Driver, scheduler, Dask workers and their workers are killed at random moments and started again."""
-    dice, done = random.Random(3), 0
-    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
-    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", str(10 * kills), "--seed", "5"]
-    tournament(tmp_path, *start, "--ledger", tmp_path / "here")
-    there = tmp_path / "there"
-    arguments = [*start, "--ledger", there, "--cluster", cluster.address]
-    deadline = time.monotonic() + 900
-    for name in ("w0", "w1"):
-        cluster.worker(name)
-    while True:
-        with (tmp_path / "log").open("ab") as log:
-            driver = subprocess.Popen(
-                command(*arguments), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log
-            )
-        cluster.processes.append(driver)
-        while driver.poll() is None and time.monotonic() < deadline:
-            try:
-                driver.wait(dice.uniform(0.5, 3.0))
-            except subprocess.TimeoutExpired:
-                pass
-            if done >= kills or not (there / "ledger").exists():
-                continue
-            what = dice.random()
-            done += 1
-            if what < 0.25:
-                driver.kill()
-            elif what < 0.4:
-                cluster.scheduler.kill()
-            elif what < 0.7:
-                some([worker.pid for worker in cluster.workers if worker.poll() is None], dice)
-            else:
-                some(
-                    [worker for worker in cluster.workers if worker.poll() is None for worker in workers(worker.pid)],
-                    dice,
-                )
-            if cluster.scheduler.poll() is not None:
-                cluster.begin()
-                for worker in cluster.workers:
-                    worker.kill()
-                    worker.wait()
-            for number in range(2 - sum(worker.poll() is None for worker in cluster.workers)):
-                cluster.worker(f"w{done}-{number}")
-        code = driver.wait(60)
-        if code == 0:
-            break
-        assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in (tmp_path / "log").read_text())
-        arguments = ["--ledger", there, "--cluster", cluster.address]
-    print(f"{done} kills")
-    assert done >= kills // 2
-    expected, found = games(tmp_path / "here"), games(there)
-    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
-
-
-def workers(worker: int) -> list[int]:
-    """Returns the worker processes of a Dask worker."""
-    try:
-        return [child.pid for child in psutil.Process(worker).children()]
-    except psutil.NoSuchProcess:
-        return []
