@@ -1,6 +1,5 @@
 """The fairness certificate: its bound holds for games of which the truth is known, simulated and real."""
 
-import json
 import random
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,6 @@ from referee.addons.tournament.store.reader import Book
 from referee.harness.process import core_locks
 from referee.harness.process.machine_effects import MachineEffects, StealMeter, machine_effects, stolen_ticks
 
-MATCHES = 10_000
 LIMIT_S = 0.1
 CALLS = 6
 SLICE_S = 0.003
@@ -40,6 +38,8 @@ STEADY = MachineEffects(core_wait=True, steal=True, smt=False, turbo=False)
 class Load(Struct, frozen=True):
     """What other programs do to a core: spells of load, which come and go by chance."""
 
+    matches: int
+    """How many are simulated: enough for 30 that load changes. The longer its spells, the dearer they are."""
     idle_s: float
     """The mean time between two spells."""
     spell_s: float
@@ -50,11 +50,11 @@ class Load(Struct, frozen=True):
 
 
 LOADS = {
-    "none": Load(1e9, 0.001, 1),
-    "rare blips": Load(2.0, 0.004, 1),
-    "bursts": Load(3.0, 0.5, 2),
-    "always one other program": Load(0.01, 5.0, 1),
-    "a busy host": Load(1.0, 0.05, 1, steals=True),
+    "none": Load(500, 1e9, 0.001, 1),
+    "rare blips": Load(1000, 2.0, 0.004, 1),
+    "bursts": Load(1000, 3.0, 0.5, 2),
+    "always one other program": Load(200, 0.01, 5.0, 1),
+    "a busy host": Load(1500, 1.0, 0.05, 1, steals=True),
 }
 
 
@@ -102,7 +102,7 @@ def simulated(load: Load, seed: int) -> Iterator[tuple[ledger.Line, bool]]:
     luck = random.Random(seed)
     plan = plan_of_two()
     keys = Keys(plan)
-    for number in range(MATCHES):
+    for number in range(load.matches):
         seats = (0, 1) if number % 2 == 0 else (1, 0)
         at, changed, faults, waits, spent = 0.0, False, [], [0.0, 0.0], [0.0, 0.0]
         away = spells(load, luck, 2 * CALLS * LIMIT_S * (1 + MOST_AWAITED))
@@ -153,43 +153,27 @@ def certified(lines: Sequence[bytes]) -> Fairness:
     return standings.standings(plan_of_two(), book, chances=False).fairness
 
 
-def counted_again(lines: Sequence[bytes]) -> tuple[int, int, int, float]:
-    """Returns games, decided and slowed games, and the bound, from the text of the ledger and with scipy's binomial.
-
-    The rule is that of `docs/reference/tournaments.md`.
-    """
-    decided = slowed = 0
-    for line in map(json.loads, lines):
-        late = [fault for fault in line.get("f", ()) if fault["kind"] == "timeout"]
-        if any(fault.get("noise") or fault.get("wait", 0) / fault["took"] > 0.1 for fault in late):
-            decided += 1
-        elif any(share >= 10 for share in line.get("d", ())):
-            slowed += 1
-    bound = binomtest(decided, len(lines), alternative="less").proportion_ci(0.95, "exact").high
-    return len(lines), decided, slowed, bound
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
-def test_the_stated_rate_holds_in_ten_thousand_matches_under_load(name: str) -> None:
+def test_every_match_that_load_changed_counts_as_decided_by_the_machine(name: str) -> None:
+    """Of each match it is known whether load changed it. One in fifty may be missed.
+
+    If the host steals, it is one in twenty: the kernel counts stolen time in steps of 10 ms.
+    """
     played = list(simulated(LOADS[name], seed=7))
     lines = [msgspec.json.encode(line) for line, _ in played]
-    truth = sum(changed for _, changed in played) / MATCHES
+    changed = [line for line, (_, is_changed) in zip(lines, played, strict=True) if is_changed]
     found = certified(lines)
-    assert (found.games, found.decided, found.slowed) == counted_again(lines)[:3]
-    assert found.most == pytest.approx(counted_again(lines)[3], rel=1e-9)
-    assert truth <= found.most
+    assert found.games == len(lines) and found.most == upper_bound(found.decided, len(lines))
+    assert certified(changed).decided >= (0.95 if LOADS[name].steals else 0.98) * len(changed)
+    assert len(changed) / len(lines) <= found.most
     if name == "none":
-        assert (truth, found.decided, found.slowed) == (0, 0, 0) and found.most < 0.0004
-    if name == "always one other program":
-        assert truth > 0.05 and found.decided + found.slowed > MATCHES / 2
-    # The bound holds in tournaments of a hundred matches too, in at least 95 % of them.
-    shorter = [certified(lines[start : start + 100]).most for start in range(0, MATCHES, 100)]
-    assert sum(bound >= truth for bound in shorter) >= 92
+        assert (len(changed), found.decided, found.slowed) == (0, 0, 0) and found.most < 0.006
+    elif name != "rare blips":
+        assert len(changed) >= 25 and found.decided <= 2 * len(changed), "the count is not of all matches"
 
 
 def test_the_upper_bound_is_clopper_and_pearsons() -> None:
-    for count, total in ((0, 1), (0, 40), (1, 40), (39, 40), (40, 40), (3, 4000), (250_000, 1_000_000)):
+    for count, total in ((0, 1), (0, 40), (2, 100), (1, 40), (39, 40), (40, 40), (3, 4000), (250_000, 1_000_000)):
         exact = binomtest(count, total, alternative="less").proportion_ci(0.95, "exact").high
         assert upper_bound(count, total) == pytest.approx(exact, rel=1e-9), (count, total)
     assert upper_bound(0, 0) == 1
@@ -262,11 +246,11 @@ def choose():
 def test_the_stated_rate_holds_in_a_real_run_under_load(tmp_path: Path) -> None:
     """The truth is known: every call needs 20 of 45 ms, so that each time-out is the machine's."""
     bots = [drawing_bot(tmp_path, name, salt, f"import time\n{NEEDS}") for name, salt in (("ann", 1), ("bob", 2))]
-    words = ["--game", "tictactoe", *bots, "--games", "20", "--seed", "3", "--jobs", "1", "--call-time", "45ms"]
+    words = ["--game", "tictactoe", *bots, "--games", "8", "--seed", "3", "--jobs", "1", "--call-time", "45ms"]
     with burners(min(core_locks.physical())[0], 2):
         shown = tournament(tmp_path, *words, "--limit", "startup=60s", "--ledger", tmp_path / "t")
     assert "with 95 % confidence, the rate is at most" in " ".join(shown.split())
     late = sum(any(fault.kind == "timeout" for fault in line.f) for line in games(tmp_path / "t").values())
     found = table(tmp_path / "t")["fairness"]
-    assert found["games"] == 20 and found["measured"]
-    assert late > 0 and late <= found["decided"] and late / 20 <= found["most"]
+    assert found["games"] == 8 and found["measured"]
+    assert late > 0 and late <= found["decided"] and late / 8 <= found["most"]
