@@ -16,7 +16,7 @@ from referee.addons.tournament.intake.objects import Repository
 from referee.addons.tournament.plan import read_plan
 from referee.addons.tournament.store.ledger import PLAN
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.usefixtures("forked")]
 
 ROUND = """
 def place(seats, seat):
@@ -101,36 +101,29 @@ def seats_of(folder: Path) -> set[int]:
     return {read_plan(folder / PLAN).seats, *(len(line.r) for line in games(folder).values())}
 
 
-@pytest.mark.parametrize("seats", [None, 2, 3, 4])
-@pytest.mark.parametrize("in_file", [False, True])
-def test_a_tournament_plays_games_of_as_many_seats_as_asked(place: Path, seats: int | None, in_file: bool) -> None:
-    more = () if seats is None else ("--seats", str(seats))
-    words: tuple[str, ...] = (*GAME, *"abcd", *more)
-    if in_file:
-        line = "" if seats is None else f"seats = {seats}\n"
-        (place / "cup.toml").write_text(f'game = "./round"\nbots = ["a", "b", "c", "d"]\n{line}')
+@pytest.mark.parametrize(("in_file", "asked", "seats"), [(None, None, 2), (None, 3, 3), (4, None, 4), (3, 4, 4)])
+def test_a_tournament_plays_games_of_as_many_seats_as_asked(
+    place: Path, in_file: int | None, asked: int | None, seats: int
+) -> None:
+    """The command line has precedence over a file, and a tournament that continues has the seats that it had."""
+    words: tuple[str, ...] = (*GAME, *"abcd")
+    if in_file is not None:
+        (place / "cup.toml").write_text(f'game = "./round"\nbots = ["a", "b", "c", "d"]\nseats = {in_file}\n')
         words = ("cup.toml",)
-    tournament(place, *words, "--ledger", "cup")
-    assert seats_of(place / "cup") == {seats or 2} and games(place / "cup")
-    assert not any(line.f for line in games(place / "cup").values())
-    again = words if in_file else (*GAME, *"abcd")
-    before = len(games(place / "cup"))
-    tournament(place, *again, "--ledger", "cup", "--games", "8")  # the same seats, also if they are not named again
-    assert seats_of(place / "cup") == {seats or 2} and len(games(place / "cup")) > before
-
-
-def test_the_command_line_has_precedence_over_the_seats_of_a_file(place: Path) -> None:
-    (place / "cup.toml").write_text('game = "./round"\nbots = ["a", "b", "c", "d"]\nseats = 3\n')
-    tournament(place, "cup.toml", "--ledger", "cup", "--seats", "4")
-    assert seats_of(place / "cup") == {4}
+    tournament(place, *words, *(() if asked is None else ("--seats", str(asked))), "--games", "1", "--ledger", "cup")
+    before = games(place / "cup")
+    assert seats_of(place / "cup") == {seats} and before and not any(line.f for line in before.values())
+    tournament(place, *(words if asked is None else (*GAME, *"abcd")), "--ledger", "cup", "--games", "2")
+    assert seats_of(place / "cup") == {seats} and before.items() < games(place / "cup").items()
 
 
 def test_an_intake_checks_bots_in_games_of_the_tournaments_seats(place: Path) -> None:
-    words = ("prepare", "teams", "--into", "cup", *GAME, "--jobs", "1")
-    assert "0 accepted, 3 refused" in tournament(place, *words, code=1)
-    assert "3 accepted, 0 refused" in tournament(place, *words, "--seats", "3")
+    (place / "one.txt").write_text("teams/x\n")
+    words = ("--into", "cup", *GAME, "--jobs", "1")
+    assert "0 accepted, 1 refused" in tournament(place, "prepare", "one.txt", *words, code=1)
+    assert "3 accepted, 0 refused" in tournament(place, "prepare", "teams", *words, "--seats", "3")
     SOURCE.forget()  # as in another process, which finds the rules in the folder
-    tournament(place, "cup")
+    tournament(place, "cup", "--games", "1")
     assert seats_of(place / "cup") == {3} and not any(line.f for line in games(place / "cup").values())
 
 
