@@ -13,7 +13,7 @@ from model_service import ModelService, Request, serving
 from referee.addons.tournament.store import reader
 from referee.harness.cli.main import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked")]
 
 KEY, VARIABLE = "sk-secret/0123456789", "STUB_KEY"
 GAME = ("--game", "connectfour", "--seed", "7", "--isolation", "off", "--jobs", "1")
