@@ -8,15 +8,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import trio
 from contests import environment
 
 from referee.addons.host import teams, versions
 from referee.addons.host.contest import PLAY
 from referee.addons.host.play import PlaySettings
 from referee.addons.host.store import Store
+from referee.addons.host.submissions import Queue
+from referee.addons.host.versions import Version
 from referee.addons.tournament import organise
+from referee.addons.tournament.cli.prepare import write_report
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.plan import IDENT_DIGITS, Entry, write_plan
 from referee.addons.tournament.store import bot_archives, reader
@@ -49,6 +54,24 @@ class Team:
         versions.accept(self.store, version, entry)
         hand_in(self.store.folder, Submit((entry,)))
         return entry
+
+
+def decided(store: Store, *ones: Version, jobs: int = 1, **options: Any) -> list[Version]:
+    """Runs the queue of checks in this process until these versions are decided. Returns them as they are then."""
+
+    def found() -> list[Version]:
+        return [now for one in ones if (now := versions.by_id(store, one.id)) is not None]
+
+    async def run() -> None:
+        with trio.fail_after(200):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(Queue(store, jobs, write_report, **options).run)
+                while not all(each.is_decided for each in found()):
+                    await trio.sleep(0.05)
+                nursery.cancel_scope.cancel()
+
+    trio.run(run)
+    return found()
 
 
 def play(cup: Path, jobs: int = 1, cluster: str | None = None) -> "subprocess.Popen[bytes]":

@@ -154,8 +154,8 @@ def team(store: Store, name: str) -> int:
 class Cup:
     """A contest with the teams Blue and Red, and a web process."""
 
-    def __init__(self, folder: Path) -> None:
-        request = organise.Request("tictactoe", (), format="ladder", seed=7)
+    def __init__(self, folder: Path, game: str = "tictactoe") -> None:
+        request = organise.Request(game, (), format="ladder", seed=7)
         self.store = opened(folder / "cup", organise.plan_without_bots(request), ())
         self.blue, self.red, self.third = (team(self.store, name) for name in ("Blue", "Red", "Third"))
         self._headers: dict[str, dict[str, str]] = {}

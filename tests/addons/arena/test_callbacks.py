@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from referee.addons.arena import callbacks
-from referee.addons.arena.callbacks import CallFailed, call
+from referee.addons.arena.callbacks import CallFailed, Coordinator, call
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
 
@@ -74,6 +74,24 @@ async def test_a_call_that_fails_says_why(reply: bytes | None, why: str) -> None
 async def test_an_unreachable_url_raises_call_failed(url: str) -> None:
     with pytest.raises(CallFailed, match=r"."):
         await call(url, {}, {}, 5)
+
+
+INSIDE = ["http://c/a", "http://c:80/a/b?run=1", "HTTP://c/a"]
+OUTSIDE = [
+    "http://c/ab",
+    "http://c/a/../b",
+    "http://c/a/%2e%2e/b",
+    "http://c/a\\..\\b",
+    "http://c@d/a",
+    "http://c\\@d/a",
+]
+OUTSIDE += ["http://u:p@c/a", "http://c.d/a", "http://c:81/a", "http://\0/a", "https://c/a", "http://c"]
+
+
+@pytest.mark.parametrize("coordinator", ["http://C/a", "http://c/a/"])
+async def test_the_coordinator_is_an_address_and_all_below_it(coordinator: str) -> None:
+    found = {url: Coordinator(coordinator).has(url) for url in (*INSIDE, *OUTSIDE)}
+    assert found == dict.fromkeys(INSIDE, True) | dict.fromkeys(OUTSIDE, False)
 
 
 async def test_certificates_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:

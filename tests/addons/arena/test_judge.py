@@ -5,11 +5,14 @@ Rules: tictactoe.md, quoridor.md and connectfour.md, B2, B3.
 
 import json
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import trio
 from scripted import RIVAL, Arena
 
 from referee.addons.arena.judge import JUDGE_PLANS, JudgeReport, judge
@@ -66,18 +69,28 @@ def perfect_but(folder: Path, change: str) -> Entrant:
     return Entrant("bot", (sys.executable, str(script)), folder)
 
 
-async def run(arena: Arena, bot: Entrant, game: str = "tictactoe") -> JudgeReport:
-    """Plays a whole run, and checks that nothing is left and that every replay verifies."""
-    judgement = await judge(game, bot, 1, Limits(isolation=OFF), arena.folder)
-    assert arena.alive() == []
-    for case in judgement.cases:
-        assert verify(Replay(arena.folder / f"{case.case}.jsonl")) == case.match.result
-    assert judgement.points == sum(case.points for case in judgement.cases)
-    return judgement
+@pytest.fixture(scope="module")
+def perfect(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[JudgeReport, Path]]:
+    """Plays the whole test run of a game with `@advanced`, once, and returns its report and the folder of replays."""
+
+    @cache
+    def run(game: str) -> tuple[JudgeReport, Path]:
+        folder = tmp_path_factory.mktemp(game)
+        report = trio.run(judge, game, ADVANCED, 1, Limits(isolation=OFF), folder)
+        for case in report.cases:
+            assert verify(Replay(folder / f"{case.case}.jsonl")) == case.match.result
+        assert report.points == sum(case.points for case in report.cases)
+        return report, folder
+
+    return run
 
 
-def points(judgement: JudgeReport) -> dict[str, int]:
-    return {case.case: case.points for case in judgement.cases if case.points}
+def keep(monkeypatch: pytest.MonkeyPatch, game: str, *names: str) -> None:
+    """Leaves only these cases in the test run of a game."""
+    plan = JUDGE_PLANS[game]
+    cases = tuple(case for case in plan.cases if case.name in names)
+    assert len(cases) == len(names)
+    monkeypatch.setitem(JUDGE_PLANS, game, msgspec.structs.replace(plan, cases=cases))  # type: ignore[arg-type]
 
 
 # The run.
@@ -89,68 +102,48 @@ def test_the_cases_are_in_the_documents_order_and_pay_100_together(game: str) ->
     assert sum(case.points for case in JUDGE_PLANS[game].cases) == 100
 
 
-@pytest.mark.trio
-async def test_a_perfect_bot_that_notices_every_cheat_reaches_100_at_tic_tac_toe(arena: Arena) -> None:
-    judgement = await run(arena, ADVANCED)
-    assert judgement.points == 100
-    assert [case.seat for case in judgement.cases] == [1, 0, 1, 0, 0, 0, 0, 1, 0]  # the bot's own, next to the case's
+@pytest.mark.parametrize(
+    ("game", "missed"),
+    [("tictactoe", ""), ("quoridor", "AB_AI_FIRST AB_AI_SECOND"), ("connectfour", "AB_AI_R AB_AI_Y")],
+)
+def test_a_strong_bot_that_notices_every_cheat_misses_points_against_a_strong_rival_alone(
+    game: str, missed: str, perfect: Callable[[str], tuple[JudgeReport, Path]]
+) -> None:
+    report, folder = perfect(game)
+    assert {case.case for case in report.cases if case.points < case.out_of} <= {*missed.split()}
+    if game == "tictactoe":  # the seats are the bot's own, next to the case's
+        assert report.points == 100 and [case.seat for case in report.cases] == [1, 0, 1, 0, 0, 0, 0, 1, 0]
+    if game == "quoridor":
+        header = Replay(folder / "AB_AI_FIRST.jsonl").header
+        assert (header.setup.options.max_turns, header.time.initial_s, header.time.increment_s) == (40, 60.0, 2.0)
+
+
+STILL = "return answer if 'position' in answer else"
+FLIPPED = "lost after 2 turns: the table was flipped after bot's fault: {}"
+NO_FLIP, WRONG_FLIP = "You should have flipped the table now", "You are not supposed to flip the table now"
 
 
 @pytest.mark.trio
-async def test_a_bot_that_never_flips_misses_the_points_of_the_cheats_and_no_others(arena: Arena) -> None:
-    bot = perfect_but(arena.folder, "return answer if 'position' in answer else MOVE")
-    judgement = await run(arena, bot)
-    assert judgement.points == 80
-    assert all(case.points == 0 for case in judgement.cases if case.case.startswith("C_AI"))
-    assert judgement.cases[-1].why == (
-        "lost after 2 turns: the table was flipped after bot's fault: You should have flipped the table now"
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.trio
-async def test_a_bot_that_flips_without_cause_gets_no_points(arena: Arena) -> None:
-    """It moves where it should flip."""
-    bot = perfect_but(arena.folder, "return FLIP if 'position' in answer else MOVE")
-    judgement = await run(arena, bot)
-    assert judgement.points == 0
-    assert judgement.cases[0].why == (
-        "lost after 2 turns: the table was flipped after bot's fault: You are not supposed to flip the table now"
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.trio
-async def test_a_bot_that_only_flips_gets_the_one_case_in_which_a_flip_is_its_first_answer(arena: Arena) -> None:
-    assert points(await run(arena, perfect_but(arena.folder, "return FLIP"))) == {"C_AI_X_FIRST": 4}
-    flipping = await run(arena, perfect_but(arena.folder, "return FLIP"), "quoridor")
-    assert points(flipping) == {"C_AI_SECOND_FIRST": 2, "C_AI_WALL_OUTSIDE": 2}
-
-
-@pytest.mark.trio
-async def test_a_bot_that_crashes_gets_no_points_and_the_reason(arena: Arena) -> None:
-    judgement = await run(arena, perfect_but(arena.folder, "os._exit(3)"))
-    assert judgement.points == 0
-    assert {case.why.split(": ", 1)[1] for case in judgement.cases} == {
-        "the table was flipped after bot's fault: crashed; exited with code 3 before answering"
-    }
-
-
-@pytest.mark.trio
-async def test_the_test_run_of_quoridor_pays_a_strong_bot_for_every_cheat_and_both_baselines(arena: Arena) -> None:
-    judgement = await run(arena, ADVANCED, "quoridor")
-    advanced = ("AB_AI_FIRST", "AB_AI_SECOND")
-    assert {case.case for case in judgement.cases if case.points < case.out_of} <= set(advanced)
-    header = Replay(arena.folder / "AB_AI_FIRST.jsonl").header
-    assert (header.setup.options.max_turns, header.time.initial_s, header.time.increment_s) == (40, 60.0, 2.0)
-
-
-@pytest.mark.trio
-async def test_a_bot_that_never_flips_misses_the_cheats_at_quoridor(arena: Arena) -> None:
-    bot = perfect_but(arena.folder, "return answer if 'position' in answer else {'action': 'move', 'position': 'e2'}")
-    judgement = await run(arena, bot, "quoridor")
-    outraced = {"C_AI_WALL_BLOCKING", "C_AI_PUT_11_WALLS"}  # pay for any ending but a flip against the bot
-    assert {name for name in points(judgement) if name.startswith("C_AI")} <= outraced
+@pytest.mark.parametrize(
+    ("game", "change", "paid", "why"),
+    [
+        ("tictactoe", f"{STILL} MOVE", {"BASE_AI_O": 20, "C_AI_DUP": 0}, FLIPPED.format(NO_FLIP)),
+        ("tictactoe", "return FLIP if 'position' in answer else MOVE", {"BASE_AI_O": 0}, FLIPPED.format(WRONG_FLIP)),
+        ("tictactoe", "return FLIP", {"BASE_AI_O": 0, "C_AI_X_FIRST": 4}, ""),
+        ("tictactoe", "os._exit(3)", {"BASE_AI_O": 0}, "bot's fault: crashed; exited with code 3 before answering"),
+        ("quoridor", f"{STILL} {{'action': 'move', 'position': 'e2'}}", {"C_AI_TELEPORT": 0}, NO_FLIP),
+        ("quoridor", "return FLIP", {"C_AI_TELEPORT": 0, "C_AI_SECOND_FIRST": 2, "C_AI_WALL_OUTSIDE": 2}, ""),
+    ],
+    ids=["never flips", "flips without cause", "only flips", "crashes", "never flips a board", "only flips a board"],
+)
+async def test_a_bot_with_a_weakness_misses_the_points_of_it_and_no_others(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, game: str, change: str, paid: dict[str, int], why: str
+) -> None:
+    keep(monkeypatch, game, *paid)
+    report = await judge(game, perfect_but(arena.folder, change), 1, Limits(isolation=OFF), arena.folder)
+    assert arena.alive() == []
+    assert {case.case: case.points for case in report.cases} == paid
+    assert why in report.cases[-1].why
 
 
 @pytest.mark.trio
@@ -158,14 +151,6 @@ async def test_a_failing_opponent_earns_the_bot_no_points(arena: Arena) -> None:
     """8 MiB are too few for any Python; the opponent has the first seat."""
     with pytest.raises(RunError, match=r"^@BASE_AI_O failed in seat 0: memory: "):
         await judge("tictactoe", ADVANCED, 1, Limits(memory_bytes=8 << 20, isolation=OFF))
-
-
-@pytest.mark.trio
-async def test_a_game_without_a_test_run_is_a_usage_error() -> None:
-    with pytest.raises(
-        UsageError, match="reantics has no test run; the games that have one are connectfour, quoridor, tictactoe"
-    ):
-        await judge("reantics", ADVANCED, 1, Limits())
 
 
 # Points.
@@ -211,15 +196,52 @@ def shown(folder: Path, case: str) -> list[tuple[str, Any]]:
     return [(event["player"], event.get("column", event.get("position", event["action"]))) for event in acts]
 
 
-@pytest.mark.trio
-async def test_every_cheat_at_tic_tac_toe_does_what_its_name_says_and_the_rival_flips(arena: Arena) -> None:
-    await run(arena, ADVANCED)
-    assert shown(arena.folder, "C_AI_OUT_OF_BOUND") == [("O", "NW"), ("X", ""), ("O", FLIP)]
-    assert shown(arena.folder, "C_AI_DUP") == [("O", "NW"), ("X", "NW"), ("O", FLIP)]
-    assert shown(arena.folder, "C_AI_X_FIRST") == [("X", "NW"), ("O", FLIP)]
-    assert shown(arena.folder, "C_AI_FLIP_TABLE_RANDOMLY") == [("O", "NW"), ("X", FLIP), ("O", FLIP)]
-    twice = [("O", "NW"), ("X", "C"), ("O", "W"), ("O", "N"), ("X", FLIP)]
-    assert shown(arena.folder, "C_AI_TWICE_A_ROW") == twice
+CHEATS = {
+    "tictactoe": {
+        "C_AI_OUT_OF_BOUND": [""],
+        "C_AI_DUP": ["NW"],
+        "C_AI_X_FIRST": ["NW"],
+        "C_AI_TWICE_A_ROW": ["NW", "W", "N"],
+        "C_AI_FLIP_TABLE_RANDOMLY": [FLIP],
+    },
+    "quoridor": {
+        "C_AI_TELEPORT": ["e5"],
+        "C_AI_SECOND_FIRST": ["e8"],
+        "C_AI_TWICE_A_ROW": ["e8", "e7"],
+        "C_AI_WALL_OUTSIDE": ["i4h"],
+        "C_AI_PAWN_OUTSIDE": ["e10"],
+        "C_AI_WALL_CROSS": ["e4h", "e4v"],
+        "C_AI_WALK_THROUGH_WALL": ["e1h", "e2"],
+    },
+    "connectfour": {
+        "C_AI_OUT_OF_BOUND": ["H"],
+        "C_AI_OVERFLOW": ["D"] * 4,
+        "C_AI_Y_FIRST": ["D"],
+        "C_AI_TWICE_A_ROW": ["D"] * 3,
+        "C_AI_FLIP_TABLE_RANDOMLY": [FLIP],
+        "C_AI_NIL": ["putToken"],
+        "C_AI_SURPRISE": ["SUPRISE! 😁"],
+    },
+}
+"""What each cheat plays. Two at Quoridor wait for a chance, which `@random` gives them."""
+SIDES = {"tictactoe": ("O", "X"), "quoridor": ("first", "second"), "connectfour": ("🔴", "🟡")}
+
+
+@pytest.mark.parametrize("game", CHEATS)
+def test_every_cheat_does_what_its_name_says_and_the_rival_flips(
+    game: str, perfect: Callable[[str], tuple[JudgeReport, Path]]
+) -> None:
+    report, folder = perfect(game)
+    waits = {"C_AI_WALL_BLOCKING", "C_AI_PUT_11_WALLS"}
+    assert {case.case for case in report.cases if case.case.startswith("C_AI")} == CHEATS[game].keys() | (
+        waits if game == "quoridor" else set()
+    )
+    for case in report.cases:
+        if case.case in CHEATS[game]:
+            me, rival = SIDES[game][case.seat], SIDES[game][1 - case.seat]
+            events = shown(folder, case.case)
+            assert [what for who, what in events if who == rival] == CHEATS[game][case.case], case.case
+            assert events[-1] == (me, FLIP)
 
 
 @pytest.mark.trio
@@ -232,56 +254,17 @@ async def test_twice_a_row_plays_e_then_n_when_the_player_is_on_w(arena: Arena) 
 
 
 @pytest.mark.trio
-async def test_every_cheat_at_quoridor_does_what_its_name_says_and_the_rival_flips(arena: Arena) -> None:
-    judgement = await run(arena, ADVANCED, "quoridor")
-    cheats = {
-        "C_AI_TELEPORT": ["e5"],
-        "C_AI_SECOND_FIRST": ["e8"],
-        "C_AI_TWICE_A_ROW": ["e8", "e7"],
-        "C_AI_WALL_OUTSIDE": ["i4h"],
-        "C_AI_PAWN_OUTSIDE": ["e10"],
-        "C_AI_WALL_CROSS": ["e4h", "e4v"],
-        "C_AI_WALK_THROUGH_WALL": ["e1h", "e2"],
-    }
-    for case in judgement.cases:
-        if case.case in cheats:
-            rival = ("second", "first")[case.seat]
-            events = shown(arena.folder, case.case)
-            assert [what for who, what in events if who == rival] == cheats[case.case]
-            assert events[-1] == (("first", "second")[case.seat], FLIP)
-
-
-@pytest.mark.trio
-async def test_the_eleventh_wall_and_the_wall_that_shuts_in_come_when_they_can(arena: Arena) -> None:
+async def test_the_eleventh_wall_and_the_wall_that_shuts_in_come_when_they_can(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Against a bot that only puts walls aside, both cheats get their chance."""
+    keep(monkeypatch, "quoridor", "C_AI_WALL_BLOCKING", "C_AI_PUT_11_WALLS")
     judgement = await judge("quoridor", entrant("@random"), 3, Limits(isolation=OFF), arena.folder)
     reasons = {case.case: case.match.result.reason for case in judgement.cases}
     assert reasons["C_AI_PUT_11_WALLS"] == "FLIPPED: You have used up your walls"
     assert reasons["C_AI_WALL_BLOCKING"].startswith("FLIPPED: Cannot put ")
     events = shown(arena.folder, "C_AI_PUT_11_WALLS")
     assert [len(what) for who, what in events if who == "second"] == [3] * 11
-
-
-@pytest.mark.trio
-async def test_every_cheat_at_connect_four_does_what_its_name_says_and_the_rival_flips(arena: Arena) -> None:
-    judgement = await run(arena, ADVANCED, "connectfour")
-    cheats = {
-        "C_AI_OUT_OF_BOUND": ["H"],
-        "C_AI_OVERFLOW": ["D"] * 4,
-        "C_AI_Y_FIRST": ["D"],
-        "C_AI_TWICE_A_ROW": ["D"] * 3,
-        "C_AI_FLIP_TABLE_RANDOMLY": [FLIP],
-        "C_AI_NIL": ["putToken"],
-        "C_AI_SURPRISE": ["SUPRISE! 😁"],
-    }
-    missed = {case.case for case in judgement.cases if case.points < case.out_of}
-    assert missed <= {"AB_AI_R", "AB_AI_Y"}
-    assert {case.case for case in judgement.cases if case.case.startswith("C_AI")} == cheats.keys()
-    for case in judgement.cases:
-        if case.case in cheats:
-            events = shown(arena.folder, case.case)
-            assert [what for who, what in events if who == "🟡🔴"[case.seat]] == cheats[case.case]
-            assert events[-1] == ("🔴🟡"[case.seat], FLIP)
 
 
 @pytest.mark.trio
@@ -321,10 +304,10 @@ async def test_a_cheat_that_fails_ends_the_run_and_charges_no_bot(arena: Arena, 
         await arena.play(arena.match(arena.bot(RIVAL, str(arena.folder / "heard"), name="rival"), cheat))
 
 
-@pytest.mark.trio
-async def test_an_impossible_injection_is_a_difference(arena: Arena) -> None:
-    await run(arena, ADVANCED)
-    lines = (arena.folder / "C_AI_X_FIRST.jsonl").read_bytes().splitlines()
+def test_an_impossible_injection_is_a_difference(
+    perfect: Callable[[str], tuple[JudgeReport, Path]], tmp_path: Path
+) -> None:
+    lines = (perfect("tictactoe")[1] / "C_AI_X_FIRST.jsonl").read_bytes().splitlines()
     assert lines[2].startswith(b'{"inject":1,')
     changed = {
         lines[2].replace(b'"inject":1', b'"inject":7'): "line 3: there is no seat 7",
@@ -332,7 +315,7 @@ async def test_an_impossible_injection_is_a_difference(arena: Arena) -> None:
         lines[2].replace(b'"NW"', b'"SE"', 1): 'line 3: events .*"SE".* expected, .*"NW".* recorded',
     }
     for line, words in changed.items():
-        path = arena.folder / "changed.jsonl"
+        path = tmp_path / "changed.jsonl"
         path.write_bytes(b"\n".join([*lines[:2], line, *lines[3:], b""]))
         with pytest.raises(Difference, match=words):
             verify(Replay(path))
@@ -381,17 +364,18 @@ def test_a_seat_that_an_opponent_takes_is_accepted(specs: tuple[str, str]) -> No
 # The command.
 
 
-def judged(arena: Arena, capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+def judged(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
     code = main(["judge", *argv])
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
 
-def test_judge_prints_a_table_and_keeps_the_replays(
+def test_judge_prints_a_table_or_one_object_and_keeps_the_replays(
     arena: Arena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    keep(monkeypatch, "tictactoe", "BASE_AI_O", "C_AI_X_FIRST")
     monkeypatch.chdir(arena.folder)
-    code, out, err = judged(arena, capsys, "--game", "tictactoe", "Mine=@baseline", "--seed", "5")
+    code, out, err = judged(capsys, "--game", "tictactoe", "Mine=@baseline", "--seed", "5")
     assert (code, err) == (0, "")
     title, columns, first, *_, total, replays = out.splitlines()
     assert title.rstrip() == "Tic-tac-toe: test run of Mine, seed 5"
@@ -399,41 +383,30 @@ def test_judge_prints_a_table_and_keeps_the_replays(
     assert first.split()[:5] == ["BASE_AI_O", "1", "0", "of", "20"]
     assert " lost after 4 turns: the rival has" in first, "in words, not O_WIN"
     assert "_WIN" not in out and "FLIPPED" not in out
-    assert total.split()[0] == "sum"
-    assert total.split()[2:] == ["of", "100"]
+    assert total.split()[0] == "sum" and total.split()[2:] == ["of", "24"]
     assert replays == "replays  replays/tictactoe-judged"
-    assert len(list(Path(replays.split()[1]).glob("*.jsonl"))) == 9
+    assert len(list(Path(replays.split()[1]).glob("*.jsonl"))) == 2
 
-
-def test_judge_prints_one_object_with_json(arena: Arena, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = arena.folder / "records"
-    code, out, err = judged(arena, capsys, "--game", "tictactoe", "@advanced", "--json", "--replay", str(folder))
+    code, out, err = judged(capsys, "--game", "tictactoe", "@advanced", "--json", "--replay", "records")
     assert (code, err, out.count("\n")) == (0, "", 1)
     run = json.loads(out)
-    assert (run["game"], run["name"], run["points"]) == ("tictactoe", "@advanced", 100)
-    assert [case["case"] for case in run["cases"]] == CASES["tictactoe"].split()
+    assert (run["game"], run["name"], run["points"]) == ("tictactoe", "@advanced", 24)
+    assert [case["case"] for case in run["cases"]] == ["BASE_AI_O", "C_AI_X_FIRST"]
     assert run["cases"][0]["match"]["result"]["reason"] == "X_WIN"
-    assert {path.stem for path in folder.glob("*.jsonl")} == set(CASES["tictactoe"].split())
+    assert {path.stem for path in Path("records").glob("*.jsonl")} == {"BASE_AI_O", "C_AI_X_FIRST"}
 
 
 @pytest.mark.parametrize(
-    ("argv", "words"),
+    ("game", "bot", "words"),
     [
-        (
-            ("--game", "reantics", "@random"),
-            "reantics has no test run; the games that have one are connectfour, quoridor, tictactoe",
-        ),
-        (("--game", "chess", "@random"), "chess"),
-        (("--game", "tictactoe", "missing"), "no bot at 'missing'"),
-        (
-            ("--game", "tictactoe", "@C_AI_DUP"),
-            "@C_AI_DUP plays tictactoe at seat 1 only; here it would",
-        ),
+        ("reantics", "@random", "the games that have one are connectfour, quoridor, tictactoe"),
+        ("chess", "@random", "chess"),
+        ("tictactoe", "missing", "no bot at 'missing'"),
+        ("tictactoe", "@C_AI_DUP", "@C_AI_DUP plays tictactoe at seat 1 only; here it would"),
     ],
 )
 def test_a_wrong_command_line_is_exit_code_2(
-    arena: Arena, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], words: str
+    capsys: pytest.CaptureFixture[str], game: str, bot: str, words: str
 ) -> None:
-    code, out, err = judged(arena, capsys, *argv)
-    assert (code, out) == (2, "")
-    assert words in err
+    code, out, err = judged(capsys, "--game", game, bot)
+    assert (code, out) == (2, "") and words in err

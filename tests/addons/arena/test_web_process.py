@@ -17,8 +17,9 @@ import psutil
 import pytest
 import requests
 import trio
+from arena_servers import Server
 from serving import served, web_process
-from teams import lines, team
+from teams import Team, lines, team
 
 from referee.addons.arena.arena_routes import open_arena
 from referee.addons.arena.runs import Settings
@@ -82,9 +83,11 @@ class Client:
 
 
 def order(url: str, team_url: str) -> str:
-    told = {"runId": "run", "teamUrl": team_url, "callbackUrl": f"{team_url}/callback", "caseType": CASE}
-    answer = requests.post(f"{url}/quoridor/evaluate", json=told, timeout=30)
-    return str(answer.json()["battleIds"][0])
+    """Orders a battle for a team that does nothing, and returns its id."""
+    server = Server(url)
+    server.team = Team(team_url)
+    (battle,) = server.order(CASE, game="quoridor")
+    return battle
 
 
 @pytest.fixture

@@ -59,14 +59,20 @@ def test_what_was_accepted_or_played_before_a_backup_is_there_after_a_kill_and_i
     assert "to go on: referee host" in referee(tmp_path, "tournament", "run", again, code=2)
 
 
-@pytest.fixture
-def cup(tmp_path: Path) -> Path:
-    folder = contest(tmp_path / "cup")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = contest(tmp_path_factory.mktemp("made") / "cup")
     store = Store(folder)
     Team(store, "ann").submit("@random")
     Team(store, "bob").submit("@random")
     store.close()
     return folder
+
+
+@pytest.fixture
+def cup(made: Path, tmp_path: Path) -> Path:
+    """A contest of two teams, which a test may change."""
+    return Path(shutil.copytree(made, tmp_path / "cup"))
 
 
 def test_a_backup_holds_neither_links_nor_locks_nor_what_is_being_written(cup: Path, tmp_path: Path) -> None:
@@ -119,6 +125,14 @@ def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def good(made: Path) -> list[tuple[tarfile.TarInfo, bytes]]:
+    """The members of a sound backup."""
+    backup(made, made.with_name("good.tar"))
+    with tarfile.open(made.with_name("good.tar")) as tar:
+        return [(each, file.read()) for each in tar if (file := tar.extractfile(each)) is not None]
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -142,11 +156,8 @@ def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     ids=lambda each: repr(each[0].name[:20]),
 )
 def test_a_hostile_path_is_refused_and_nothing_is_left(
-    bad: tuple[tarfile.TarInfo, bytes], cup: Path, tmp_path: Path
+    bad: tuple[tarfile.TarInfo, bytes], good: list[tuple[tarfile.TarInfo, bytes]], tmp_path: Path
 ) -> None:
-    backup(cup, tmp_path / "good.tar")
-    with tarfile.open(tmp_path / "good.tar") as tar:
-        good = [(each, file.read()) for each in tar if (file := tar.extractfile(each)) is not None]
     hostile = packed(tmp_path / "bad.tar", *good, bad)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(UsageError, match=r"bad\.tar"):
@@ -199,37 +210,25 @@ def changed(cup: Path, change: Callable[[sqlite3.Connection], object]) -> None:
     database.close()
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda db: db.execute("CREATE TRIGGER t AFTER INSERT ON team BEGIN DELETE FROM team; END"), "other tables"),
-        (lambda db: db.execute("CREATE VIEW v AS SELECT 1"), "other tables"),
-        (lambda db: db.execute("PRAGMA user_version = 99"), "of version 99"),
-        (lambda db: db.execute("DROP TABLE audit"), "other tables"),
+def test_a_database_that_is_not_a_contests_is_refused(made: Path, tmp_path: Path) -> None:
+    other = "INSERT INTO submission (team, version, member, handed_in_at, file, path) SELECT team, 9, id, 1, 'x', '{}' "
+    other += "FROM member WHERE team IS NOT NULL LIMIT 1"
+    for number, (change, reason) in enumerate(
         (
-            lambda db: db.execute(
-                "INSERT INTO submission (team, version, member, handed_in_at, file, path) "
-                "SELECT team, 9, id, 1, 'x', '../../etc/passwd' FROM member WHERE team IS NOT NULL LIMIT 1"
-            ),
-            "outside of the contest",
-        ),
-        (
-            lambda db: db.execute(
-                "INSERT INTO submission (team, version, member, handed_in_at, file, path) "
-                "SELECT team, 9, id, 1, 'x', 'file:///home/ada/bots' FROM member WHERE team IS NOT NULL LIMIT 1"
-            ),
-            "outside of the contest",
-        ),
-    ],
-)
-def test_a_database_that_is_not_a_contests_is_refused(
-    change: Callable[[sqlite3.Connection], object], reason: str, cup: Path, tmp_path: Path
-) -> None:
-    changed(cup, change)
-    backup(cup, tmp_path / "bad.tar")
-    with pytest.raises(UsageError, match=reason):
-        restore(tmp_path / "bad.tar", tmp_path / "new", trust=True)
-    assert not (tmp_path / "new").exists()
+            ("CREATE TRIGGER t AFTER INSERT ON team BEGIN DELETE FROM team; END", "other tables"),
+            ("CREATE VIEW v AS SELECT 1", "other tables"),
+            ("PRAGMA user_version = 99", "of version 99"),
+            ("DROP TABLE audit", "other tables"),
+            (other.format("../../etc/passwd"), "outside of the contest"),
+            (other.format("file:///home/ada/bots"), "outside of the contest"),
+        )
+    ):
+        cup = Path(shutil.copytree(made, tmp_path / f"{number}"))
+        changed(cup, lambda database, change=change: database.execute(change))  # type: ignore[misc]
+        backup(cup, tmp_path / "bad.tar")
+        with pytest.raises(UsageError, match=reason):
+            restore(tmp_path / "bad.tar", tmp_path / "new", trust=True)
+        assert not (tmp_path / "new").exists()
 
 
 def test_a_plan_that_runs_commands_here_or_turns_isolation_off_needs_trust(cup: Path, tmp_path: Path) -> None:
@@ -323,6 +322,7 @@ def test_what_could_start_a_program_or_reach_an_address_is_left_out_and_named(cu
         changed(cup, lambda database, row=row: database.execute(row))  # type: ignore[misc]
     link = teams.new_link(Store(cup), None, "join", "x")
     session = teams.open_link(Store(cup), link, "Eve")
+    member_of_ann = teams.open_link(Store(cup), teams.new_link(Store(cup), 1, "join", "x"), "Ann")
     backup(cup, tmp_path / "bad.tar")
     with tarfile.open(tmp_path / "bad.tar", "a") as tar:
         info, data = member("host.sqlite-wal", b"x")
@@ -332,6 +332,7 @@ def test_what_could_start_a_program_or_reach_an_address_is_left_out_and_named(cu
     store, text = Store(tmp_path / "new"), "\n".join(notes)
     left = store.rows(versions.Version, f"SELECT {versions.COLUMNS} FROM submission ORDER BY id")
     assert [each.path for each in left] == ["uploads/1.zip"] * 2 + ["https://github.com/ada/bot"]
+    assert teams.person(store, member_of_ann) is not None, "members of teams stay signed in"
     assert teams.person(store, session) is None and teams.link(store, link) is None
     assert {path.name for path in (tmp_path / "new" / "inbox").iterdir()} >= {"3.json"}
     for name in ("inbox/1.json", "inbox/2.json", "finals/F/inbox/1.json", "submissions.json", "rules/game.toml"):
@@ -342,18 +343,15 @@ def test_what_could_start_a_program_or_reach_an_address_is_left_out_and_named(cu
     assert final.joinpath("inbox/1.json").exists() and (tmp_path / "all" / "rules" / "game.toml").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "named"), [([], True), (["true"], False), (["false"], True), (["true", "false"], True)], ids=str
-)
-def test_a_restore_says_if_checks_may_build_with_the_network(
-    options: list[str], named: bool, cup: Path, tmp_path: Path
-) -> None:
-    words = [word for value in options for word in ("--build", f"offline={value}")]
-    changed(cup, lambda database: database.execute(setting("check_options", words)))
-    backup(cup, tmp_path / "cup.tar")
-    notes: list[str] = []
-    restore(tmp_path / "cup.tar", tmp_path / "new", on_note=notes.append)
-    assert any(line.startswith("checks may build") for line in notes) == named
+def test_a_restore_says_if_checks_may_build_with_the_network(cup: Path, tmp_path: Path) -> None:
+    for options, named in (([], True), (["true"], False), (["false"], True), (["true", "false"], True)):
+        words = [word for value in options for word in ("--build", f"offline={value}")]
+        changed(cup, lambda database, words=words: database.execute(setting("check_options", words)))  # type: ignore[misc]
+        backup(cup, tmp_path / "cup.tar")
+        notes: list[str] = []
+        restore(tmp_path / "cup.tar", tmp_path / "new", on_note=notes.append)
+        assert any(line.startswith("checks may build") for line in notes) == named, options
+        shutil.rmtree(tmp_path / "new")
 
 
 def test_a_final_whose_name_is_not_that_of_its_folder_is_refused(cup: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Finals: whose luck nobody can pick, whom they are between, and that a kill loses none of their games."""
 
 import hashlib
+import sqlite3
+import stat
 from pathlib import Path
 
 import msgspec
@@ -10,7 +12,7 @@ from hosted import Team, contest, games_of, killed, log, play, playing, until
 from hosting import Cup, serving
 
 from referee.addons.host import finals, switches
-from referee.addons.host.store import Store, audited
+from referee.addons.host.store import FILE, Store, audited
 from referee.addons.tournament.formats.schedules import BRACKETS
 from referee.addons.tournament.inbox import Submit, hand_in
 from referee.addons.tournament.plan import Plan, read_plan, write_plan
@@ -49,6 +51,15 @@ def test_the_seed_is_committed_before_and_anybody_can_check_it_afterwards(store:
     assert committed.hash in (finals.check_seed(folder, plan) or "")
     assert finals.commitment(store).hash != committed.hash, "the next final has another secret"
     assert final.secret not in str([msgspec.to_builtins(each) for each in audited(store)])
+
+
+def test_the_secret_of_the_next_final_is_in_a_file_of_its_own(store: Store) -> None:
+    committed = finals.commitment(store)
+    assert stat.S_IMODE((store.folder / finals.SECRET).stat().st_mode) == 0o600
+    secret = msgspec.json.decode((store.folder / finals.SECRET).read_bytes())["secret"]
+    assert committed.hash == finals._hash(secret)
+    with sqlite3.connect(store.folder / FILE) as database:
+        assert secret not in "\n".join(database.iterdump())
 
 
 def test_another_seed_other_bots_or_another_secret_is_found(store: Store) -> None:

@@ -24,15 +24,19 @@ from referee.addons.tournament.store.ledger import PLAN
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Cup, Browser, httpx.Client]]:
-    cup = Cup(tmp_path)
+Served = tuple[Cup, Browser, httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A contest with its organiser's browser. Each test leaves Blue and the switches as they were."""
+    cup = Cup(tmp_path_factory.mktemp("organiser"))
     with serving(cup) as client:
         link = f"{cup.address}/join/{teams.new_link(cup.store, None, 'invitation', 'the referee')}"
         yield cup, Browser(cup.address).join(link, "Ada"), client
 
 
-def test_a_table_of_teams_becomes_a_table_of_links(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_a_table_of_teams_becomes_a_table_of_links(served: Served) -> None:
     cup, organiser, _ = served
     table = 'Mannschaft, Mail\nGrün, gruen@example.org\nGelb, ""\n'
     shown = organiser.post("/organiser/invite-many", table=table)
@@ -46,7 +50,7 @@ def test_a_table_of_teams_becomes_a_table_of_links(served: tuple[Cup, Browser, h
     assert "Weiß" not in organiser.get("/organiser")
 
 
-def test_a_lost_link_is_replaced_and_the_old_one_ends(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_a_lost_link_is_replaced_and_the_old_one_ends(served: Served) -> None:
     cup, organiser, _ = served
     first = secret(organiser.post(f"/organiser/teams/{cup.red}/invitation"))
     second = secret(organiser.post(f"/organiser/teams/{cup.red}/invitation"))
@@ -57,7 +61,7 @@ def test_a_lost_link_is_replaced_and_the_old_one_ends(served: tuple[Cup, Browser
     red.get("/team", 401)
 
 
-def test_a_disqualified_team_leaves_the_table_and_may_come_back(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_a_disqualified_team_leaves_the_table_and_may_come_back(served: Served) -> None:
     cup, organiser, client = served
     blue = cup.headers("member") | {"origin": cup.address}
     state = f"/organiser/teams/{cup.blue}/state"
@@ -74,11 +78,17 @@ def test_a_disqualified_team_leaves_the_table_and_may_come_back(served: tuple[Cu
     organiser.post(state, status=400, state="promoted")
 
 
-def test_announcements_and_switches_with_times(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def remove_last_announcement(organiser: Browser) -> None:
+    """Removes the newest announcement."""
+    (first, *_) = re.findall(r"/organiser/announcements/\d+/remove", organiser.get("/organiser"))
+    organiser.post(first)
+
+
+def test_announcements_and_switches_with_times(served: Served) -> None:
     cup, organiser, client = served
     organiser.post("/organiser/announce", title="Lunch", text="at <b>noon</b>")
     assert "at &lt;b&gt;noon&lt;/b&gt;" in client.get("/news").text
-    organiser.post("/organiser/announcements/1/remove")
+    remove_last_announcement(organiser)
     assert "Lunch" not in client.get("/news").text
     later = datetime.fromtimestamp(time.time() + 3600, UTC).strftime("%Y-%m-%dT%H:%M")
     organiser.post("/organiser/switches/uploads", value="closed", at=later)
@@ -94,11 +104,12 @@ def test_announcements_and_switches_with_times(served: tuple[Cup, Browser, httpx
     assert switches.planned(cup.store, "uploads") == []
     organiser.post("/organiser/switches/uploads", value="closed")
     assert "Uploads are closed since" in client.get("/team", headers=member).text
+    organiser.post("/organiser/switches/uploads", value="open")
     organiser.post("/organiser/switches/uploads", status=400, value="closed", at="yesterday")
     organiser.post("/organiser/switches/doors", status=400, value="open")
 
 
-def test_a_frozen_table_says_so(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_a_frozen_table_says_so(served: Served) -> None:
     _, organiser, client = served
     organiser.post("/organiser/switches/table", value="frozen")
     wait_for(lambda: "frozen at" in client.get("/").text)
@@ -106,7 +117,7 @@ def test_a_frozen_table_says_so(served: tuple[Cup, Browser, httpx.Client]) -> No
     wait_for(lambda: "frozen at" not in client.get("/").text)
 
 
-def test_the_contest_is_exported(served: tuple[Cup, Browser, httpx.Client], tmp_path: Path) -> None:
+def test_the_contest_is_exported(served: Served, tmp_path: Path) -> None:
     _, organiser, _ = served
     assert organiser.get("/organiser/table.csv").splitlines()[0].startswith("#,bot")
     file = tmp_path / "games.sqlite"
@@ -116,15 +127,15 @@ def test_the_contest_is_exported(served: tuple[Cup, Browser, httpx.Client], tmp_
     assert "site/index.html" in names and not [name for name in names if "author" in name]
 
 
-def test_every_action_is_in_the_audit_log_with_who_and_from_where(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_every_action_is_in_the_audit_log_with_who_and_from_where(served: Served) -> None:
     cup, organiser, _ = served
     before = len(audited(cup.store))
-    organiser.post("/organiser/invite", name="Grün")
+    organiser.post("/organiser/invite", name="Braun")
     organiser.post(f"/organiser/teams/{cup.red}/invitation")
     organiser.post(f"/organiser/teams/{cup.red}/sign-out")
     organiser.post(f"/organiser/teams/{cup.red}/state", state="withdrawn", reason="left")
     organiser.post("/organiser/announce", title="Lunch")
-    organiser.post("/organiser/announcements/1/remove")
+    remove_last_announcement(organiser)
     organiser.post("/organiser/switches/rated", value="off")
     lines = audited(cup.store)[: -before or None]
     assert [each.action for each in reversed(lines)] == [
@@ -135,7 +146,7 @@ def test_every_action_is_in_the_audit_log_with_who_and_from_where(served: tuple[
     assert all(each.action in page for each in lines)
 
 
-def test_every_link_of_every_page_leads_somewhere(served: tuple[Cup, Browser, httpx.Client]) -> None:
+def test_every_link_of_every_page_leads_somewhere(served: Served) -> None:
     cup, organiser, client = served
     member = cup.headers("member")
     known: dict[str, int] = {}

@@ -1,18 +1,18 @@
 """First bots to download, and practice games with the rival, seat, seed, map and options of a team's choice."""
 
-import gzip
 import io
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
-from hosting import Browser, Cup, hosted, serving, wait_for
+from hosting import Cup, serving
 
-from referee.addons.tournament.inbox import Submit, hand_in
-from referee.addons.tournament.store import bot_archives
+from referee.addons.host import practice, submissions, switches
+from referee.addons.host.orders import DatabaseOrders
+from referee.addons.host.practice_games import PracticeGames
+from referee.addons.tournament.plan import Entry, read_plan
+from referee.addons.tournament.store.ledger import PLAN
 from referee.harness.common import maps
 from referee.harness.new.write import kits
 
@@ -35,55 +35,33 @@ def test_a_first_bot_in_every_language_is_one_download_away(tmp_path: Path) -> N
         assert client.get("/kits/cobol.zip").status_code == client.get("/kits/..%2fc.zip").status_code == 404
 
 
-def setup_of(team: Browser, game: int) -> dict[str, Any]:
-    """Returns the first line of a practice game's replay."""
-    response = team.http.get(f"/team/practice/{game}/replay")
-    assert response.status_code == 200, response.text
-    found: dict[str, Any] = msgspec.json.decode(gzip.decompress(response.content).splitlines()[0])["setup"]
-    return found
-
-
 def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> None:
-    with hosted(tmp_path / "cup", "--game", "aiarena21", "--jobs", "1", "--checks", "1") as contest:
-        organiser = contest.organiser()
-        blue = contest.team(organiser, "Blue")
-        file = tmp_path / "first.zip"
-        file.write_bytes(blue.http.get("/kits/python.zip").content)
-        blue.hand_in(file)
-        state = blue.decided(1)
-        assert state["status"] == "accepted", state
-        form = blue.get("/team/practice")
-        assert all(f"<option>{name}</option>" in form for name in maps.names("aiarena21"))
+    cup = Cup(tmp_path, "aiarena21")
+    submissions.enter(cup.store, Entry("House", "0" * 10, "0" * 64, "@random"))
+    asked = {"version": "1", "rival": "@random", "seat": "1", "seed": "5", "map": "2", "options": "turns=12"}
+    with serving(cup) as client:
+        headers = cup.headers("member") | {"origin": cup.address}
 
-        asked = {"version": "1", "rival": "@random", "seat": "1", "seed": "5", "map": "2", "options": "turns=12"}
-        blue.post("/team/practice", **asked)
-        blue.post("/team/practice", version="1", rival="@random")
-        wait_for(lambda: "/team/practice/2/replay" in blue.get("/team/practice"))
-        setup = setup_of(blue, 1)
-        assert setup["seed"] == 5 and setup["options"]["turns"] == 12
-        assert setup["options"]["map"] == maps.read("aiarena21", "2") != setup_of(blue, 2)["options"]["map"]
-        assert "Blue" in blue.get("/team/practice/1")
+        def ask(**fields: str) -> int:
+            return client.post("/team/practice", data=asked | fields, headers=headers).status_code
 
+        form = client.get("/team/practice", headers=headers).text
+        assert all(f"<option>{name}</option>" in form for name in [*maps.names("aiarena21"), "House"])
         # A mistake is refused at once, with a line that says what to type.
-        for name, wrong in (
-            ("map", "nowhere"),
-            ("options", "turns=9999"),
-            ("options", "turns"),
-            ("seed", "-1"),
-            ("seat", "2"),
-        ):
-            blue.post("/team/practice", 400, **(asked | {name: wrong}))
-        assert "/team/practice/3" not in blue.get("/team/practice")
+        mistakes = {"map": "nowhere", "options": "turns", "seed": "-1", "seat": "2", "version": "2"}
+        assert {ask(**{name: wrong}) for name, wrong in mistakes.items()} == {400}
+        assert ask(options="turns=9999") == ask(rival="cmd:cat /etc/passwd") == 400
+        assert ask() == 303
+        switches.set_switch(cup.store, "practice", "staff", None, "organiser Ada")
+        assert (ask(rival="Blue"), ask(rival="House")) == (400, 303)
+        switches.set_switch(cup.store, "practice", "off", None, "organiser Ada")
+        assert ask() == 400 and "Practice is off" in client.get("/team/practice", headers=headers).text
+    assert [each.rival for each in practice.practices(cup.store, cup.blue)] == ["House", "@random"]
 
-        # Limited to bots of the organiser, such as one that is entered on the machine.
-        organiser.post("/organiser/switches/practice", value="staff")
-        blue.post("/team/practice", 400, **(asked | {"rival": "Blue"}))
-        with bot_archives.finding(["House=@random"], "aiarena21") as (house,):
-            hand_in(contest.folder, Submit((house.entry,)))
-        wait_for(lambda: "<option>House</option>" in blue.get("/team/practice"))
-        blue.post("/team/practice", **(asked | {"rival": "House"}))
-        wait_for(lambda: "/team/practice/3/replay" in blue.get("/team/practice"))
-
-        organiser.post("/organiser/switches/practice", value="off")
-        blue.post("/team/practice", 400, **asked)
-        assert "Practice is off" in blue.get("/team/practice")
+    request = DatabaseOrders(cup.store).next_practice()
+    assert request is not None
+    plan = read_plan(cup.store.folder / PLAN)
+    game = PracticeGames(cup.store.folder, plan.game).prepared(request, plan, DatabaseOrders(cup.store).look())
+    options = game.assignment.options
+    assert options is not None and (game.assignment.seed, options["turns"]) == (5, 12)
+    assert options["map"] == maps.read("aiarena21", "2") and game.bots[1].name == "Blue"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,11 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 from contests import environment
-from hosted import Team, contest, log, play, playing, until
+from hosted import Team, contest, decided, log, play, playing, until
 from hosting import hosted, wait_for
 from submissions import RUN, endless_server, folder_of, zipped
 
+from referee.addons.host import versions
+from referee.addons.host.play import PlaySettings
 from referee.addons.host.store import Store
+from referee.addons.host.submissions import log_text
 from referee.addons.tournament.store import reader
 from referee.addons.tournament.store.reader import Kind, Touch
 from referee.harness.process import core_locks
@@ -45,15 +47,6 @@ def commands(pid: int) -> list[list[str]]:
 def is_sleeping(pid: int) -> bool:
     """Whether a build of `SLEEPS` runs below a process."""
     return ["sleep", "3000"] in commands(pid)
-
-
-def test_a_host_that_is_killed_leaves_no_check_and_no_build(tmp_path: Path) -> None:
-    with hosted(tmp_path / "cup", "--game", "tictactoe", end=signal.SIGKILL) as running:
-        blue = running.team(running.organiser(), "Blue")
-        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SLEEPS))
-        wait_for(lambda: is_sleeping(running.process.pid))
-        left = below(running.process.pid)
-    assert psutil.wait_procs(left, GONE_S)[1] == []
 
 
 def test_a_play_process_whose_host_is_killed_leaves_no_build(tmp_path: Path) -> None:
@@ -122,10 +115,10 @@ def test_a_check_gets_a_core_on_which_no_game_is_played(tmp_path: Path) -> None:
 
 
 @TWO
-@pytest.mark.parametrize("jobs", [1, len(core_locks.physical())])
-def test_a_bot_that_was_restored_is_built_on_the_cores_of_checks(jobs: int, tmp_path: Path) -> None:
+def test_a_bot_that_was_restored_is_built_on_the_cores_of_checks(tmp_path: Path) -> None:
     """The cache of the machine lacks it. Games are not held to these cores, and not to the lower priority of builds."""
-    cup, spare = contest(tmp_path / "cup"), core_locks.physical()[jobs:]
+    cup, jobs = contest(tmp_path / "cup"), 1
+    spare = core_locks.physical()[jobs:]
     noted = SHOWS.replace("'\"", " > draft; mv draft shown'\"").replace("grep", "{ grep").replace(" >", "; } >")
     Team(Store(cup), "Blue").submit(str(folder_of(tmp_path / "bot", 1, RUN + noted)))
     with playing(cup, jobs) as process:
@@ -156,13 +149,17 @@ def pinned(pid: int) -> list[list[int]]:
     return [each for each in found if 0 < len(each) < len(os.sched_getaffinity(0))]
 
 
-def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(tmp_path: Path) -> None:
-    cores = str(len(core_locks.physical()))
-    with hosted(tmp_path / "cup", "--game", "tictactoe", "--jobs", cores) as running:
-        blue = running.team(running.organiser(), "Blue")
-        blue.hand_in(zipped(tmp_path / "files" / "a.zip", 1, RUN + SHOWS))
-        state = blue.decided(1)
-        assert f"nice {lower()}" in state["log"] and state["status"] == "accepted"
+def test_a_check_without_a_spare_core_has_a_lower_priority_than_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PlaySettings(jobs=len(core_locks.physical())).spare_cores == 0
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    store = Store(contest(tmp_path / "cup"))
+    blue = Team(store, "Blue")
+    zipped(store.folder / "uploads" / "1.zip", 1, RUN + SHOWS)
+    (one,) = decided(store, versions.hand_in(store, blue.number, blue.member, "bot.zip", "uploads/1.zip"), spare=0)
+    assert one.status == "accepted" and f"nice {lower()}" in log_text(store, one)
 
 
 BUSY = """

@@ -143,21 +143,18 @@ def test_a_base_that_stays_behind_is_no_race(
     assert "name origin/main" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        (b"options = {columns = 99}", "columns: expected"),
-        (b"options = {rings = 1}", "there is no rings"),
-        (b"options = {flip = 1}", "flip"),
-    ],
-)
-def test_options_that_the_game_refuses_are_refused_before_a_claim(cup: Cup, settings: bytes, why: str) -> None:
+def test_options_that_the_game_refuses_are_refused_before_a_claim(cup: Cup) -> None:
     claim = cup.claimed("laptop")
-    cup.maintain({"ladder.toml": b'game = "connectfour"\n' + settings})
-    with pytest.raises(UsageError, match=f"ladder.toml: options of connectfour: .*{why}"):
-        cup.claimed("laptop")
-    with pytest.raises(RunError, match=r"ladder\.toml: options"):
-        cup.check(claim)
+    for options, why in (
+        ("columns = 99", "columns: expected"),
+        ("rings = 1", "there is no rings"),
+        ("flip = 1", "flip"),
+    ):
+        cup.maintain({"ladder.toml": f'game = "connectfour"\noptions = {{{options}}}'.encode()})
+        with pytest.raises(UsageError, match=f"ladder.toml: options of connectfour: .*{why}"):
+            cup.claimed("laptop")
+        with pytest.raises(RunError, match=r"ladder\.toml: options"):
+            cup.check(claim)
 
 
 def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
@@ -182,20 +179,22 @@ def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
         assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out
 
 
-@pytest.mark.parametrize("name", ['x"\nkey = "', "a b", "a\u202eb", "", "con", "a.", "-a", "a" * 41, "ä", "\x1b[31m"])
-def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_there_is_one_rule_for_names(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = ["--folder", str(cup.repository.folder)]
     (tmp_path / "bot.py").write_text("")
     bot = ["ladder", "enter", str(tmp_path / "bot.py"), *folder]
-    for command in (
-        ["ladder", "play", "--runner", "new", f"--owner={name}", *folder],
-        ["ladder", "play", f"--runner={name}", "--owner", "cy", *folder],
-        [*bot, "--name", "new", f"--owner={name}"],
-        [*bot, "--owner", "cy", f"--name={name}"],
-    ):
-        assert main(command) == 2
-        lines = capsys.readouterr().err.strip()
-        assert "expected 1 to 40 letters" in " ".join(lines.split()) and lines.isascii() and "\x1b" not in lines
+    commands = (
+        ["ladder", "play", "--runner", "new", *folder, "--owner="],
+        ["ladder", "play", "--owner", "cy", *folder, "--runner="],
+        [*bot, "--name", "new", "--owner="],
+        [*bot, "--owner", "cy", "--name="],
+    )
+    names = ['x"\nkey = "', "a b", "a\u202eb", "", "con", "a.", "-a", "a" * 41, "ä", "\x1b[31m"]
+    for number, name in enumerate(names):  # all names with the first command, and each other command with three
+        for command in commands if number % 3 == 0 else commands[:1]:
+            assert main([*command[:-1], f"{command[-1]}{name}"]) == 2
+            lines = capsys.readouterr().err.strip()
+            assert "expected 1 to 40 letters" in " ".join(lines.split()) and lines.isascii() and "\x1b" not in lines
     assert not (cup.repository.folder / "runners" / "new.toml").exists()
     assert not (tmp_path / "config").exists(), "no key was made"
     assert git(cup.repository.folder, "status", "--porcelain") == ""

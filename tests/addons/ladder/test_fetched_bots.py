@@ -102,48 +102,30 @@ def test_a_team_is_told_of_a_strange_file_before_it_commits(
     assert capsys.readouterr().err == "refused: key is a link; a bot has plain files alone: include the file itself\n"
 
 
-@pytest.mark.slow
-def test_a_bot_of_another_repository_that_fails_the_check_is_refused(
-    cup: Cup, forge: GitServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    head = cup.commit(named(*forge.add("eve", {"bot.wasm": MODULE})))
-    words = ["--author", "eve", "--folder", str(cup.repository.folder)]
-    assert main(["ladder", "check-change", "main", head, *words]) == 1
-    assert "refused: eve does not pass" in capsys.readouterr().err
+COMMIT = "a" * 40
+ADDRESSES: list[tuple[str | None, str | None, str]] = [
+    ("https://elsewhere.org/eve", COMMIT, "names the host elsewhere.org; `hosts` in ladder.toml lists"),
+    *(
+        (git, COMMIT, "expected an address")
+        for git in (
+            *("https://HOST@elsewhere.org/eve", "https://user:pw@HOST/eve", "http://HOST/eve", "file:///etc", "/etc"),
+            *("ssh://HOST/eve", "git@HOST:eve/bot", "ext::sh -c touch% x", "--upload-pack=touch x"),
+            *("https://HOST/--upload-pack=x", "https://HOST/../eve", "https://HOST/eve?service=x"),
+            *("https://HOST/eve\n", "https://HOST/" + "e" * 300),
+        )
+    ),
+    *(("https://HOST/eve", commit, "expected all 40 digits") for commit in ("main", "a" * 39, "--upload-pack=touch x")),
+    ("https://HOST/eve", None, "`git` and `commit` belong together"),
+    (None, COMMIT, "`git` and `commit` belong together"),
+]
 
 
-@pytest.mark.parametrize(
-    ("git", "commit", "words"),
-    [
-        ("https://elsewhere.org/eve", "a" * 40, "names the host elsewhere.org; `hosts` in ladder.toml lists"),
-        ("https://HOST@elsewhere.org/eve", "a" * 40, "expected an address"),
-        ("https://user:pw@HOST/eve", "a" * 40, "expected an address"),
-        ("http://HOST/eve", "a" * 40, "expected an address"),
-        ("file:///etc", "a" * 40, "expected an address"),
-        ("/etc", "a" * 40, "expected an address"),
-        ("ssh://HOST/eve", "a" * 40, "expected an address"),
-        ("git@HOST:eve/bot", "a" * 40, "expected an address"),
-        ("ext::sh -c touch% x", "a" * 40, "expected an address"),
-        ("--upload-pack=touch x", "a" * 40, "expected an address"),
-        ("https://HOST/--upload-pack=x", "a" * 40, "expected an address"),
-        ("https://HOST/../eve", "a" * 40, "expected an address"),
-        ("https://HOST/eve?service=x", "a" * 40, "expected an address"),
-        ("https://HOST/eve\n", "a" * 40, "expected an address"),
-        ("https://HOST/" + "e" * 300, "a" * 40, "expected an address"),
-        ("https://HOST/eve", "main", "expected all 40 digits"),
-        ("https://HOST/eve", "a" * 39, "expected all 40 digits"),
-        ("https://HOST/eve", "--upload-pack=touch x", "expected all 40 digits"),
-        ("https://HOST/eve", None, "`git` and `commit` belong together"),
-        (None, "a" * 40, "`git` and `commit` belong together"),
-    ],
-)
-def test_only_an_address_of_a_listed_host_with_a_whole_commit_is_taken(
-    cup: Cup, forge: GitServer, git: str | None, commit: str | None, words: str
-) -> None:
-    address = None if git is None else git.replace("HOST", forge.host)
-    with pytest.raises(Refused, match=words) as refused:
-        cup.check(cup.commit(named(address, commit)), "eve")
-    assert "\n" not in str(refused.value) and forge.asked == []
+def test_only_an_address_of_a_listed_host_with_a_whole_commit_is_taken(cup: Cup, forge: GitServer) -> None:
+    for git, commit, words in ADDRESSES:
+        address = None if git is None else git.replace("HOST", forge.host)
+        with pytest.raises(Refused, match=words) as refused:
+            cup.check(cup.commit(named(address, commit)), "eve")
+        assert "\n" not in str(refused.value) and forge.asked == []
 
 
 def test_files_beside_an_address_are_refused(cup: Cup, forge: GitServer) -> None:
@@ -157,23 +139,19 @@ def test_the_rules_alone_fetch_nothing(cup: Cup, forge: GitServer) -> None:
     assert isinstance(errand, BotChange) and errand.git and forge.asked == []
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        (b"M 160000 %s sub\n" % (b"1" * 40), "sub is a submodule or something else"),
-        (b"M 120000 inline key\ndata 11\n/etc/passwd\n", "key is a link; a bot has plain files alone"),
-        (b"M 100644 inline big\ndata %d\n%s\n" % (5 << 20, bytes(5 << 20)), "4,194,304 bytes are allowed"),
+def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: GitServer) -> None:
+    for number, (lines, words) in enumerate(
         (
-            b"M 100644 inline bot.wasm\ndata %d\n%s\n" % (len(POINTER), POINTER),
-            "bot.wasm is a pointer of git LFS; include the file itself",
-        ),
-    ],
-)
-def test_strange_files_of_another_repository_are_refused(cup: Cup, forge: GitServer, lines: bytes, words: str) -> None:
-    version = entered(cup, *forge.add("eve", {"bot.wasm": MODULE}, lines))
-    with pytest.raises(Refused, match=words):
-        get(cup, version)
-    assert not list((Path(os.environ["XDG_CACHE_HOME"])).rglob("bot.wasm"))
+            (b"M 160000 %s sub\n" % (b"1" * 40), "sub is a submodule or something else"),
+            (b"M 120000 inline key\ndata 11\n/etc/passwd\n", "key is a link; a bot has plain files alone"),
+            (b"M 100644 inline big\ndata %d\n%s\n" % (5 << 20, bytes(5 << 20)), "4,194,304 bytes are allowed"),
+            (b"M 100644 inline bot.wasm\ndata %d\n%s\n" % (len(POINTER), POINTER), "bot.wasm is a pointer of git LFS"),
+        )
+    ):
+        version = entered(cup, *forge.add(f"eve{number}", {"bot.wasm": MODULE}, lines))
+        with pytest.raises(Refused, match=words):
+            get(cup, version)
+        assert not list((Path(os.environ["XDG_CACHE_HOME"])).rglob("bot.wasm"))
 
 
 def test_a_commit_of_many_bytes_is_not_fetched_whole(cup: Cup, forge: GitServer) -> None:

@@ -86,7 +86,7 @@ steps = st.lists(
 
 
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("histories", [8, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("histories", [3, pytest.param(100, marks=pytest.mark.nightly)])
 def test_honest_histories_are_never_refused(histories: int, tmp_path: Path) -> None:
     with Cup(tmp_path / "cup", games=4, whole=1) as cup:
         for name, module in BOTS.items():

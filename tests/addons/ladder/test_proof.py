@@ -3,10 +3,9 @@
 import gzip
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -152,67 +151,32 @@ def test_a_sample_that_somebody_else_draws_later_finds_a_lie(
     assert (table.runners[0].name, table.runners[0].samples, table.runners[0].sample_differs) == ("laptop", 2, 2)
 
 
-def replays_checked(cup: Cup, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    words = ["--replays", str(folder), "--folder", str(cup.repository.folder)]
-    code = main(["ladder", "verify", "main", *words])
-    printed = capsys.readouterr()
-    return code, " ".join((printed.err + printed.out).split())
-
-
-def pack(folder: Path, hash: str, replays: Sequence[bytes]) -> None:
-    shutil.rmtree(folder / hash)
-    (folder / hash).mkdir()
-    for number, replay in enumerate(replays):
-        (folder / hash / f"{number:04}.jsonl.gz").write_bytes(gzip.compress(replay))
-
-
-def test_replays_show_copied_lines_altered_answers_and_other_seeds(
+def test_verify_reads_replays_and_names_wrong_and_missing_ones(
     cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """What makes a replay wrong is tested where they are handed in."""
     games = played(cup, "laptop")
-    hash, lines = cup.open("laptop"), texts(games)
-    cup.merge(cup.batch("laptop", lines))
-    folder = tmp_path / "replays"
+    hash, folder = cup.open("laptop"), tmp_path / "replays"
+    cup.merge(cup.batch("laptop", texts(games)))
     packs.keep(folder, hash, games)
-    code, text = replays_checked(cup, folder, capsys)
+
+    def verified() -> tuple[int, str]:
+        code = main(["ladder", "verify", "main", "--replays", str(folder), "--folder", str(cup.repository.folder)])
+        printed = capsys.readouterr()
+        return code, " ".join((printed.err + printed.out).split())
+
+    code, text = verified()
     assert code == 0 and "4 replays checked; verified" in text
-    kept = sorted((folder / hash).iterdir())
+    first, *_, last = kept = sorted((folder / hash).iterdir())
     assert len(kept) == 4 and all(main(["replay", "verify", str(each)]) == 0 for each in kept), "a file per game"
     capsys.readouterr()
-    replays = [gzip.decompress(games[place].replay) for place in sorted(games)]
-    for old, new, words in (
-        (b'"column":"C"', b'"column":"E"', "its replay is wrong: line"),
-        (b'"seed":', b'"seed":1', "game 1 ("),
-        (b'"ada@', b'"eve@', "eve@"),
-        (b'"ada@', b'"ada@0', "ada@0"),  # another version under its name
-    ):
-        assert old in replays[0]
-        pack(folder, hash, [replays[0].replace(old, new, 1), *replays[1:]])
-        code, text = replays_checked(cup, folder, capsys)
-        assert code == 1 and words in text, text
-    pack(folder, hash, [replays[1], *replays[1:]])
-    assert replays_checked(cup, folder, capsys)[0] == 1
-    pack(folder, hash, replays[:3])
-    assert "has 3 replays; expected 4" in replays_checked(cup, folder, capsys)[1]
-    (folder / hash / "0000.jsonl.gz").write_bytes(b"no gzip")
-    assert "cannot be read" in replays_checked(cup, folder, capsys)[1]
-
-
-def test_a_witness_that_copies_lines_has_no_proof(cup: Cup, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The course of a game is public. The proof is not: it needs the answers, together with the own claim."""
-    games = played(cup, "laptop")
-    folder, lines = tmp_path / "replays", texts(games)
-    cup.merge(cup.batch("laptop", lines))
-    cup.maintain({"ladder.toml": b'game = "connectfour"\ngames = 4\nwhole = 1\n'})
-    cup.now += 60
-    cup.merge(cup.claimed("tower"))
-    hash = cup.open("tower")
-    again = cup.ladder().games_of(cup.ladder().chain.claims[hash])[1]
-    cup.merge(cup.batch("tower", [lines[place] for place in again]))
-    packs.keep(folder, hash, {at: games[place] for at, place in enumerate(again)})
-    code, text = replays_checked(cup, folder, capsys)
-    assert code == 1 and "tower, claim 1: game 1" in text
-    assert "its proof does not fit: the line was copied from somebody else, not played" in text
+    first.write_bytes(gzip.compress(gzip.decompress(first.read_bytes()).replace(b'"ada@', b'"eve@', 1)))
+    code, text = verified()
+    assert code == 1 and "eve@" in text
+    first.write_bytes(b"no gzip")
+    assert "cannot be read" in verified()[1]
+    last.unlink()
+    assert "has 3 replays; expected 4" in verified()[1]
 
 
 def handed_in(cup: Cup, folder: Path) -> None:
@@ -253,10 +217,9 @@ def test_the_pages_show_replays_that_give_the_results(cup: Cup, tmp_path: Path) 
 
 
 def locales(folder: Path) -> str:
-    """Makes the Turkish and the German locale, which few machines have. Returns the value of LOCPATH."""
+    """Makes the Turkish locale, which few machines have. Returns the value of LOCPATH."""
     skip_without("localedef")
-    for name in ("tr_TR", "de_DE"):
-        subprocess.run(["localedef", "-i", name, "-f", "UTF-8", str(folder / f"{name}.UTF-8")], check=True)
+    subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", str(folder / "tr_TR.UTF-8")], check=True)
     return str(folder)
 
 
@@ -265,13 +228,8 @@ def test_the_site_is_equal_byte_for_byte_wherever_it_is_written(cup: Cup, tmp_pa
     handed_in(cup, replays)
     paths = locales(tmp_path)
     site = published(cup, tmp_path / "here", replays, LC_ALL="C")
-    for number, env in enumerate(
-        (
-            {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"},
-            {"LC_ALL": "de_DE.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "2", "cores": "1"},
-        )
-    ):
-        assert published(cup, tmp_path / str(number), replays, **env) == site
+    env = {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": paths, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo", "cores": "1"}
+    assert published(cup, tmp_path / "there", replays, **env) == site
 
 
 def another_python() -> str:

@@ -26,12 +26,17 @@ pytestmark = pytest.mark.slow
 TOML = b'owner = ["eve"]\nrun = ["bot.wasm"]\n'
 
 
-@pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Cup]:
-    with Cup(tmp_path / "cup") as cup:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    with Cup(tmp_path_factory.mktemp("strangers") / "cup") as cup:
         cup.add_bots("ada bob")
         cup.add_runner("laptop", "ann")
         yield cup
+
+
+@pytest.fixture
+def cup(shared: Cup) -> Cup:
+    return shared.back()
 
 
 def imported(cup: Cup, *lines: bytes) -> str:
@@ -100,14 +105,14 @@ def with_bot(cup: Cup, *entries: Entries | str, name: bytes = b"new") -> str:
     ), "commit")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [".GIT", "..", ".git", "git~1", "GIT~1", ".git .", ".gi\u200ct"])
-def test_a_path_that_leads_into_git_or_out_of_the_folder_is_refused(cup: Cup, name: str) -> None:
+def test_a_path_that_leads_into_git_or_out_of_the_folder_is_refused(cup: Cup) -> None:
     """Such a file once merged, nobody could check out a clone of the ladder any more."""
     blob, toml = written(cup, b"#!/bin/sh\n"), written(cup, TOML)
     inner = folder(cup, [(b"100755", b"x", blob)])
-    entries = sorted([(b"100644", b"bot.toml", toml), (b"40000", name.encode(), inner)], key=lambda each: each[1])
-    text = message(cup, with_bot(cup, entries))
-    assert "no bot may have such a path" in text or "a file name has a control character" in text
+    for name in (".GIT", "..", ".git", "git~1", "GIT~1", ".git .", ".gi\u200ct"):
+        entries = sorted([(b"100644", b"bot.toml", toml), (b"40000", name.encode(), inner)], key=lambda each: each[1])
+        text = message(cup, with_bot(cup, entries))
+        assert "no bot may have such a path" in text or "a file name has a control character" in text
 
 
 def test_a_folder_that_git_does_not_write_is_refused(cup: Cup) -> None:
@@ -134,19 +139,17 @@ def test_a_folder_that_git_does_not_write_is_refused(cup: Cup) -> None:
     assert "cannot be read" in message(cup, with_bot(cup, [*good, (plain, b"x", "1" * 40)]))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Bot.py", "bot.py"), ("\u00e9.py", "e\u0301.py"), ("Lib/a.py", "lib/b.py"), ("LIB", "lib/b.py"), ("\u212a", "k")],
-)
-def test_files_that_are_one_file_on_some_systems_are_refused(cup: Cup, one: str, other: str) -> None:
-    files = bot_files("new", owner="eve") | {f"bots/new/{name}": b"" for name in (one, other)}
-    assert "some systems take it for" in message(cup, cup.commit(files))
+def test_files_that_are_one_file_on_some_systems_are_refused(cup: Cup) -> None:
+    pairs = [("Bot.py", "bot.py"), ("\u00e9.py", "e\u0301.py"), ("Lib/a.py", "lib/b.py"), ("LIB", "lib/b.py")]
+    for one, other in [*pairs, ("\u212a", "k")]:
+        files = bot_files("new", owner="eve") | {f"bots/new/{name}": b"" for name in (one, other)}
+        assert "some systems take it for" in message(cup, cup.commit(files)), one
 
 
-@pytest.mark.parametrize("name", ["con", "NUL", "Com1", "aux.v2", "x."])
-def test_the_name_of_a_bot_is_a_file_name_everywhere(cup: Cup, name: str) -> None:
-    files = {path.replace("/new/", f"/{name}/"): content for path, content in bot_files("new", owner="eve").items()}
-    assert "Windows can have no file of this name" in message(cup, cup.commit(files))
+def test_the_name_of_a_bot_is_a_file_name_everywhere(cup: Cup) -> None:
+    for name in ("con", "NUL", "Com1", "aux.v2", "x."):
+        files = {path.replace("/new/", f"/{name}/"): text for path, text in bot_files("new", owner="eve").items()}
+        assert "Windows can have no file of this name" in message(cup, cup.commit(files)), name
 
 
 def test_a_change_does_not_fill_the_ladder_with_what_it_removes_again(tmp_path: Path) -> None:
@@ -176,22 +179,12 @@ def test_the_bot_file_of_a_bot_is_no_longer_than_everybody_reads(cup: Cup) -> No
     assert "bots/new/bot.toml has more than 65,536 bytes" in message(cup, cup.commit(long))
 
 
-@pytest.mark.parametrize(
-    "toml",
-    [
-        b"",
-        b"\xff",
-        b"run = [",
-        b"a." * 9000 + b"b = 1",
-        b"x = " + b"[" * 50_000,
-        b"run = 1",
-        b'owner = "eve"',
-        b"n = " + b"1" * 6000,
-    ],
-)
-def test_a_wrong_bot_file_is_named(cup: Cup, toml: bytes) -> None:
-    text = message(cup, cup.commit({"bots/new/bot.toml": toml}))
-    assert text.startswith("bots/new/bot.toml")
+def test_a_wrong_bot_file_is_named(cup: Cup) -> None:
+    for toml in (
+        *(b"", b"\xff", b"run = [", b"a." * 9000 + b"b = 1", b"x = " + b"[" * 50_000),
+        *(b"run = 1", b'owner = "eve"', b"n = " + b"1" * 6000),
+    ):
+        assert message(cup, cup.commit({"bots/new/bot.toml": toml})).startswith("bots/new/bot.toml"), toml[:20]
 
 
 def test_too_many_files_are_refused_at_once(cup: Cup) -> None:
@@ -221,22 +214,13 @@ def test_a_change_without_common_history_is_refused(cup: Cup) -> None:
 
 
 @pytest.mark.parametrize("path", [claim_path("laptop", 1), batch_path("laptop", 1), "strikes/x.json"])
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\n\n",
-        b"\xff\xfe\n\n",
-        b"[" * 60_000 + b"\n\n",
-        b'{"claim":1e999}\n\n',
-        b"null\n\n",
-        b"\0" * 100,
-        b"1" * 9000,
-    ],
-)
-def test_a_file_that_is_no_record_is_named(cup: Cup, path: str, content: bytes) -> None:
-    for text in (content, signed_file(content, cup.keys["laptop"].sign(content))):
-        assert message(cup, cup.commit({path: text})).startswith(path)
+def test_a_file_that_is_no_record_is_named(cup: Cup, path: str) -> None:
+    for content in (
+        *(b"", b"\n\n", b"\xff\xfe\n\n", b"[" * 60_000 + b"\n\n", b'{"claim":1e999}\n\n', b"null\n\n"),
+        *(b"\0" * 100, b"1" * 9000),
+    ):
+        for text in (content, signed_file(content, cup.keys["laptop"].sign(content))):
+            assert message(cup, cup.commit({path: text})).startswith(path)
 
 
 def test_a_huge_or_linked_record_is_refused(cup: Cup) -> None:
@@ -249,17 +233,14 @@ def test_a_huge_or_linked_record_is_refused(cup: Cup) -> None:
         assert message(cup, cup.commit({name: b"{}\n\n"})).startswith(name)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_a_ladder_with_wrong_settings_says_so(cup: Cup) -> None:
+    for settings in (
         *(b"", b"\xff", b'game = "chess boxing"', b'game = "connectfour"\ngames = 0', b"games = 1"),
         *(b'game = "connectfour"\nseats = %d' % seats for seats in (-1, 0, 3, 1_000_000_000)),
-    ],
-)
-def test_a_ladder_with_wrong_settings_says_so(cup: Cup, settings: bytes) -> None:
-    cup.maintain({"ladder.toml": settings})
-    with pytest.raises(UsageError):
-        cup.ladder()
+    ):
+        cup.maintain({"ladder.toml": settings})
+        with pytest.raises(UsageError):
+            cup.ladder()
 
 
 parts = st.tuples(
@@ -358,12 +339,19 @@ class Trap:
 
 
 @pytest.fixture
-def trap(cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
+def own(tmp_path: Path) -> Iterator[Cup]:
+    with Cup(tmp_path / "cup") as cup:
+        cup.add_bots("ada bob")
+        yield cup
+
+
+@pytest.fixture
+def trap(own: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
     """A ladder on a forge, whose maintainer's clone is set up to run everything."""
     trap = Trap(tmp_path)
     monkeypatch.setenv("REFEREE_RUNNER_KEY", "TOP-SECRET-VARIABLE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = cup.repository.folder
+    folder = own.repository.folder
     subprocess.run(["git", "clone", "--quiet", "--bare", str(folder), str(tmp_path / "forge.git")], check=True)
     subprocess.run(["git", "-C", str(folder), "remote", "add", "origin", str(tmp_path / "forge.git")], check=True)
     subprocess.run(["git", "-C", str(folder), "fetch", "--quiet", "origin"], check=True)
@@ -373,12 +361,12 @@ def trap(cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
 
 @pytest.mark.slow
 def test_nothing_of_a_pull_request_runs_outside_of_the_sandbox(
-    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
+    own: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Its build, its bot, and what git would run in a checkout all try to write to a file and to read a key."""
-    folder, files = str(cup.repository.folder), trap.files()
+    folder, files = str(own.repository.folder), trap.files()
     del files["bots/eve/weights.bin"]
-    head = commit_files(cup.repository, cup.head, files, "a bot")
+    head = commit_files(own.repository, own.head, files, "a bot")
     assert main(["ladder", "check-change", "main", head, "--author", "eve", "--folder", folder]) == 1
     printed = capfd.readouterr()
     assert "refused: eve does not pass" in printed.err
@@ -388,10 +376,10 @@ def test_nothing_of_a_pull_request_runs_outside_of_the_sandbox(
 
 
 def test_a_change_is_merged_pushed_and_shown_without_running_anything_of_it(
-    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str], tmp_path: Path
+    own: Cup, trap: Trap, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    head = commit_files(cup.repository, cup.head, trap.files(), "a bot")
-    folder = ["--folder", str(cup.repository.folder)]
+    head = commit_files(own.repository, own.head, trap.files(), "a bot")
+    folder = ["--folder", str(own.repository.folder)]
     words = ["--author", "eve", "--rules-only", "--merge", "main"]
     assert main(["ladder", "check-change", "origin/main", head, *words, *folder]) == 0
     forge = tmp_path / "forge.git"
@@ -399,7 +387,7 @@ def test_a_change_is_merged_pushed_and_shown_without_running_anything_of_it(
         ["git", "-C", str(forge), "ls-tree", "-r", "main", "bots/eve/"], capture_output=True, check=True
     )
     assert len(listed.stdout.splitlines()) == len(trap.files())
-    cup.repository.run("update-ref", "refs/heads/main", "refs/remotes/origin/main")
+    own.repository.run("update-ref", "refs/heads/main", "refs/remotes/origin/main")
     assert main(["ladder", "show", "origin/main", "--no-cache", *folder]) == 0
     assert main(["ladder", "verify", "origin/main", *folder]) == 0
     assert main(["ladder", "publish", str(tmp_path / "site"), "--commit", "origin/main", *folder]) == 0
@@ -408,26 +396,23 @@ def test_a_change_is_merged_pushed_and_shown_without_running_anything_of_it(
 
 
 def test_a_pointer_of_git_lfs_is_named_and_nothing_fetches_what_it_stands_for(
-    cup: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
+    own: Cup, trap: Trap, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    head = commit_files(cup.repository, cup.head, trap.files(), "a bot")
-    words = ["--author", "eve", "--folder", str(cup.repository.folder)]
+    head = commit_files(own.repository, own.head, trap.files(), "a bot")
+    words = ["--author", "eve", "--folder", str(own.repository.folder)]
     assert main(["ladder", "check-change", "main", head, *words]) == 1
     assert "weights.bin is a pointer of git LFS; include the file itself" in " ".join(capfd.readouterr().err.split())
     assert not trap.canary.exists()
 
 
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
+def test_links_and_submodules_beside_a_trap_are_refused(own: Cup, trap: Trap) -> None:
+    files = [inline(b'"%s"' % path.encode(), content) for path, content in trap.files().items()]
+    for entry, words in (
         (b"M 120000 inline bots/eve/key\ndata 11\n/etc/passwd", "bots/eve/key is a link"),
         (b"M 120000 inline bots/eve/up\ndata 13\n../../runners", "bots/eve/up is a link"),
         (b"M 160000 %s bots/eve/x" % (b"1" * 40), "bots/eve/x is a submodule"),
-    ],
-)
-def test_links_and_submodules_beside_a_trap_are_refused(cup: Cup, trap: Trap, entry: bytes, words: str) -> None:
-    files = [inline(b'"%s"' % path.encode(), content) for path, content in trap.files().items()]
-    head = imported(cup, *files, entry)  # the test itself runs hooks here
-    trap.canary.unlink()
-    assert words in message(cup, head)
-    assert not trap.canary.exists()
+    ):
+        head = imported(own, *files, entry)  # the test itself runs hooks here
+        trap.canary.unlink()
+        assert words in message(own, head)
+        assert not trap.canary.exists()
