@@ -46,7 +46,7 @@ def wait_for(what: Callable[[], Any], within_s: float = 60.0) -> Any:
     until = time.monotonic() + within_s
     while not (found := what()):
         assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.05)
+        time.sleep(0.1)
     return found
 
 

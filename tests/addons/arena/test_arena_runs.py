@@ -30,7 +30,6 @@ from referee.addons.arena.arena_seat import ArenaSeat, Terms
 from referee.addons.arena.judge import JUDGE_PLANS
 from referee.addons.arena.kind import SERVICE
 from referee.addons.arena.runs import Arena, Run, Settings, games, path_of
-from referee.addons.web.server.host_names import may_be_called, read_aliases
 from referee.addons.web.serving.builtin_rivals import THINKING
 from referee.games import registry
 from referee.games.arena import Battle
@@ -63,7 +62,7 @@ def servers() -> Iterator[list[Server]]:
     with ExitStack() as running:
         found = []
         for options in OPTIONS:
-            start = partial(open_arena, "127.0.0.1:0", Settings(), names=["arena.example.org"], **options)
+            start = partial(open_arena, "127.0.0.1:0", Settings(), **options)
             address, arena, inside = running.enter_context(in_a_thread(start))
             found.append(Server(f"http://{address}"))
             found[-1].arena, found[-1].inside = arena, inside
@@ -200,68 +199,7 @@ def test_connect_four_has_its_own_address_and_words(server: Server) -> None:
     assert reason == "H is not a valid column\nYou should have flipped the table now"
 
 
-# Addresses.
-
-
-def test_an_alias_matches_a_host_with_any_port_or_with_one(server: Server) -> None:
-    """A Host without a port means port 80, or 443 of a proxy that speaks TLS."""
-    aliases = ["Arena.Example.org", "ports.example.org:8080", "web.example.org:80", "tls.example.org:443"]
-    called = ["arena.example.org", "ARENA.example.org:1234", "arena.example.org.", "[::1]:8080"]
-    called += [f"{name}.example.org:{port}" for name, port in (("ports", "8080"), ("Ports", "08080"), ("web", "80"))]
-    called += ["web.example.org", "web.example.org:", "tls.example.org", "tls.example.org:443"]
-    refused = ["ports.example.org:8081", "ports.example.org", "web.example.org:443", "other.example.org:8080"]
-    known = read_aliases(aliases)
-    assert [host for host in [*called, *refused] if may_be_called(host, known)] == called
-    for host, status in (("arena.example.org", 200), ("other.example.org", 403)):
-        assert server.get("/quoridor/hi", headers={"Host": host}).status_code == status
-
-
-def test_missing_and_unknown_things_get_the_originals_messages(server: Server) -> None:
-    for answer, status, text in (
-        (server.post("/tic-tac-toe/evaluate", {"runId": "r"}), 400, "missing runId, callbackUrl or teamUrl"),
-        (server.get("/tic-tac-toe/start/nothing"), 404, "battle not found"),
-        (server.play("nothing", put("C")), 404, "Battle not found"),
-        (server.post("/quoridor/tryout", {}), 400, "missing teamUrl"),
-        (server.get("/quoridor/result/nothing"), 404, "run not found"),
-    ):
-        assert (answer.status_code, answer.json()) == (status, {"error": text})
-    assert server.get("/quoridor/admin/view/nothing").json() is None
-    assert server.get("/tic-tac-toe/hi").json() == {"hi": "hi"}
-    assert server.post("/quoridor").text == "OK"
-    assert server.get("/quoridor").url == f"{server.url}/"
-
-
-def test_a_foreign_page_orders_nothing(server: Server) -> None:
-    """A browser sends a form without asking first."""
-    server.arena.runs.clear()
-    body = f"runId=r&teamUrl={server.team.url}&callbackUrl={server.team.url}/callback"
-    foreign = ("http://evil.example", "https://evil.example:8080", "null", "http://127.0.0.1:1")
-    for number, origin in enumerate(foreign):
-        headers = {"Content-Type": (FORM["Content-Type"], "text/plain", "application/json")[number % 3]}
-        for path in ("evaluate", "tryout"):
-            answer = server.post(f"/tic-tac-toe/{path}", None, data=body, headers=headers | {"Origin": origin})
-            assert answer.status_code == 403 and "another origin" in answer.json()["error"]
-    assert server.arena.runs == {}
-    own = FORM | {"Origin": server.url}
-    assert server.post("/tic-tac-toe/evaluate", None, data=body, headers=own).status_code == 200
-    (battle,) = server.order("BASE_AI_X")
-    assert server.play(battle, put("C"), headers={"Origin": foreign[0]}).status_code == 200, "any page may play"
-
-
-def test_only_allowed_hosts_are_called(server: Server) -> None:
-    for url in ("http://example.org", "http://169.254.169.254/x", "file:///etc/passwd", "http://u:p@127.0.0.1", "x"):
-        assert server.evaluate(url).status_code == 400, url
-        assert server.evaluate(server.team.url, callbackUrl=url).status_code == 400, url
-    assert server.team.battles == []
-
-
-def test_a_team_whose_name_or_port_cannot_be_looked_up_is_an_error_of_its_run(server: Server) -> None:
-    server.arena.settings = Settings(allow=frozenset({"*"}))
-    for url in (f"http://{'x' * 70}.example", "http://a..b", f"http://{'é' * 70}", "http://%"):
-        answer = server.evaluate(url, callbackUrl=url)
-        assert answer.status_code == 400 or answer.json()["errors"], url
-    for url in ("http://a:0", "http://a:99999", "http://a:-1", "http:///x"):
-        assert server.evaluate(url).status_code == 400, url
+# Teams and coordinators.
 
 
 def test_a_team_that_refuses_or_cannot_be_reached_ends_the_run(server: Server) -> None:

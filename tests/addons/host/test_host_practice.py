@@ -9,7 +9,7 @@ import pytest
 from hosting import Cup, serving
 
 from referee.addons.host import practice, submissions, switches
-from referee.addons.host.orders import DatabaseOrders
+from referee.addons.host.orders import DatabaseOrders, State
 from referee.addons.host.practice_games import PracticeGames
 from referee.addons.tournament.plan import Entry, read_plan
 from referee.addons.tournament.store.ledger import PLAN
@@ -61,7 +61,7 @@ def test_a_practice_game_is_the_one_that_the_team_asked_for(tmp_path: Path) -> N
     request = DatabaseOrders(cup.store).next_practice()
     assert request is not None
     plan = read_plan(cup.store.folder / PLAN)
-    game = PracticeGames(cup.store.folder, plan.game).prepared(request, plan, DatabaseOrders(cup.store).look())
+    game = PracticeGames(cup.store.folder, plan.game).prepared(request, plan, State())
     options = game.assignment.options
     assert options is not None and (game.assignment.seed, options["turns"]) == (5, 12)
     assert options["map"] == maps.read("aiarena21", "2") and game.bots[1].name == "Blue"
