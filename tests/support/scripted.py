@@ -187,10 +187,20 @@ class Arena:
         for pid in set(descendants(os.getpid())) - others:
             with suppress(psutil.NoSuchProcess):
                 found.append(str(psutil.Process(pid)))
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get("HOME", "").startswith(str(self.folder)):
-                    found.append(" ".join(process.cmdline()))
-            except psutil.Error:
-                continue
+        for pid in _at_home_in(str(self.folder)):
+            with suppress(psutil.Error):
+                found.append(" ".join(psutil.Process(pid).cmdline()))
         return found
+
+
+def _at_home_in(folder: str) -> list[int]:
+    """Returns the processes whose home is in a folder. psutil takes five times as long for the whole machine."""
+    if not os.path.exists("/proc/self/environ"):
+        homes = {process.pid: process.info["environ"] or {} for process in psutil.process_iter(["environ"])}
+        return [pid for pid, environ in homes.items() if environ.get("HOME", "").startswith(folder)]
+    found, mark = [], b"\0HOME=" + os.fsencode(folder)
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/environ", "rb", 0) as environ:
+            if mark in b"\0" + environ.read():
+                found.append(int(name))
+    return found
