@@ -22,7 +22,6 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.entrant import Entrant
 from referee.harness.replay.lines import FaultReport
 from referee.harness.seats.roster import open_roster
-from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio
 
@@ -70,12 +69,6 @@ async def test_what_a_bot_printed_that_ended_before_it_was_asked_is_shown(arena:
 
 
 # Bots that hang.
-
-
-async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
-    duel = await arena.duel("greet(); put('NW'); call(); signal.pause()", time=SHORT, granted_s=0.4)
-    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, "no answer within 0.4 s")
-    assert duel.fault.wall_s == pytest.approx(0.4, abs=0.3)
 
 
 @pytest.mark.parametrize(
@@ -272,12 +265,6 @@ async def test_a_call_may_have_exactly_its_limit_of_output(arena: Arena, more: i
         assert duel.fault.kind is FaultKind.CRASH, "in its next call"
 
 
-async def test_an_error_message_of_many_lines_is_reported_in_one(arena: Arena) -> None:
-    duel = await arena.duel("greet(); write(frame(call()['id'], error={'code': 1, 'message': 'a\\nb' * 9999})); call()")
-    assert "\n" not in duel.fault.detail
-    assert len(duel.fault.detail) < 300
-
-
 async def test_json_after_choosing_msgpack_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
     """The bot cannot read the call, so it guesses it."""
     duel = await arena.duel(
@@ -288,60 +275,21 @@ async def test_json_after_choosing_msgpack_is_a_protocol_fault_that_says_so(aren
     assert bytes.fromhex(duel.fault.frame.replace(" ", "")).endswith(b"\xa7last_ms\xc0"), "the call in hexadecimal"
 
 
-async def test_an_encoding_that_was_not_offered_is_a_protocol_fault(arena: Arena) -> None:
-    match = arena.match(
-        arena.bot("greet(encoding='msgpack'); signal.pause()"),
-        arena.listener("greet(); call()"),
-        encodings=(Encoding.JSON,),
-    )
-    verdict = await arena.play(match)
-    (fault,) = verdict.faults
-    assert fault.kind is FaultKind.PROTOCOL
-    assert fault.detail.startswith('chose the encoding "msgpack", but offered were: json')
-
-
 # Bots that write too much.
 
 
-@pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20])
-async def test_a_frame_of_1_mib_is_read(arena: Arena, size: int) -> None:
+async def test_a_frame_of_1_mib_is_read(arena: Arena) -> None:
     """It is a legal answer, padded with spaces."""
-    pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({size}) + b'\\n')"
+    pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({1 << 20}) + b'\\n')"
     rival = arena.bot("greet(); put('W'); put('E'); call()", name="rival")
     verdict = await arena.play(arena.match(arena.bot(f"greet(); {pad}; put('C'); put('SE'); call()"), rival))
     assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
-
-
-async def test_a_frame_of_1_mib_and_a_byte_is_a_protocol_fault(arena: Arena) -> None:
-    pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({(1 << 20) + 1}) + b'\\n')"
-    duel = await arena.duel(f"greet(); {pad}; call()")
-    assert duel.fault.kind is FaultKind.PROTOCOL
-    assert duel.fault.detail.startswith("a frame of more than 1048576 bytes, which is the limit")
-
-
-async def test_a_flood_on_standard_error_is_cut_in_the_file_and_never_blocks_the_bot(arena: Arena) -> None:
-    body = "greet(); call()\nfor _ in range(64): os.write(2, b'y' * 65535 + b'\\n')\n"
-    body += "os.write(2, b'the last word\\n'); sys.exit(5)"
-    duel = await arena.duel(body, Limits(stderr_bytes=100_000))
-    assert duel.fault.detail == "exited with code 5 before answering"
-    assert duel.fault.last_words[-1] == "the last word"
-    log = arena.folder / "match.seat0.stderr"
-    assert duel.verdict.seats[0].stderr == str(log)
-    assert log.stat().st_size == 100_000
 
 
 async def test_a_bot_that_writes_nothing_to_standard_error_leaves_no_file(arena: Arena) -> None:
     duel = await arena.duel("sys.exit(1)")
     assert [seat.stderr for seat in duel.verdict.seats] == [None, None]
     assert not list(arena.folder.glob("*.stderr"))
-
-
-async def test_a_name_of_100_kib_is_cut(arena: Arena) -> None:
-    duel = await arena.duel("greet(name='n' * 100_000, version='v' * 100_000); sys.exit(1)")
-    program = duel.verdict.seats[0].program
-    assert program is not None
-    assert program.startswith("nnn")
-    assert len(program) <= 100
 
 
 # Bots that use too much.
@@ -372,13 +320,6 @@ async def test_memory_that_processes_no_longer_share_counts_for_each(arena: Aren
     body += "  for n in range(0, len(held), 4096): held[n] = 2\n  signal.pause()\nsignal.pause()"
     duel = await arena.duel(body, Limits(memory_bytes=128 << 20), granted_s=20)  # four processes write 48 MiB each
     assert duel.fault.kind is FaultKind.MEMORY
-
-
-async def test_cpu_time_on_turn_is_limited(arena: Arena) -> None:
-    duel = await arena.duel("greet(); call()\nwhile True: pass", Limits(cpu_s=0.3), granted_s=0.6)
-    assert duel.fault.kind is FaultKind.CPU
-    assert duel.fault.detail.endswith(" s of CPU time; the limit is 0.3 s")
-    assert duel.verdict.seats[0].cpu_s > 0.3
 
 
 async def test_cpu_time_off_turn_is_limited(arena: Arena) -> None:

@@ -43,11 +43,13 @@ async def answers(arena: Arena, match: Match, carrier: MakePipes) -> list[Any]:
 
 @pytest.mark.trio
 @pytest.mark.parametrize(
-    ("game", "encoding"),
-    [("quoridor", Encoding.JSON), ("quoridor", Encoding.MSGPACK), ("reantics", Encoding.MSGPACK)],
+    ("game", "encoding", "options"),
+    [("connectfour", Encoding.JSON, {}), ("reantics", Encoding.MSGPACK, {"draw_after": 15})],
 )
-async def test_a_match_under_chaos_has_the_same_answers(arena: Arena, game: str, encoding: Encoding) -> None:
-    match = arena.match(entrant("@random"), entrant("@random"), game=game, encodings=(encoding,))
+async def test_a_match_under_chaos_has_the_same_answers(
+    arena: Arena, game: str, encoding: Encoding, options: dict[str, int]
+) -> None:
+    match = arena.match(entrant("@random"), entrant("@random"), game=game, encodings=(encoding,), **options)
     assert await answers(arena, match, Chaos) == await answers(arena, match, Pipes)
 
 
