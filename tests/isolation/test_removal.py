@@ -23,6 +23,11 @@ def test_a_folder_with_links_pipes_odd_names_and_closed_folders_is_removed(tmp_p
         path.chmod(0)
     remove(folder)
     assert list(tmp_path.iterdir()) == [kept]
+    link = tmp_path / "to the folder of others"
+    link.symlink_to(tmp_path)
+    for _ in range(2):  # the second time, nothing is there
+        remove(link)
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 @pytest.mark.slow
@@ -31,7 +36,7 @@ def test_nested_folders_are_removed_at_any_depth(tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
     inside = os.open(folder, os.O_RDONLY)
-    for _ in range(3000):
+    for _ in range(2100):
         os.mkdir("d", dir_fd=inside)
         deeper = os.open("d", os.O_RDONLY, dir_fd=inside)
         os.close(inside)
@@ -39,18 +44,3 @@ def test_nested_folders_are_removed_at_any_depth(tmp_path: Path) -> None:
     os.close(inside)
     remove(folder)
     assert not folder.exists()
-
-
-def test_a_link_is_removed_and_not_followed(tmp_path: Path) -> None:
-    kept = tmp_path / "folder" / "kept"
-    kept.parent.mkdir()
-    kept.write_text("")
-    link = tmp_path / "link"
-    link.symlink_to(kept.parent)
-    remove(link)
-    assert kept.exists()
-    assert not link.is_symlink()
-
-
-def test_removing_a_missing_folder_is_no_error(tmp_path: Path) -> None:
-    remove(tmp_path / "gone")

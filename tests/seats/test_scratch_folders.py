@@ -42,24 +42,20 @@ def test_an_untouched_folder_is_the_next_bots(tmp_path: Path) -> None:
     assert folders.take() not in taken
 
 
+@pytest.mark.parametrize("given_back", [False, True])
 @pytest.mark.parametrize("touch", TOUCHES)
-def test_a_touched_folder_is_removed(tmp_path: Path, touch: Callable[[Path], object]) -> None:
-    folders = ScratchFolders(tmp_path)
-    folder = folders.take()
-    touch(folder)
-    folders.give_back(folder)
-    assert not os.path.lexists(folder)
-    assert folders.take() != folder
-
-
-@pytest.mark.parametrize("touch", TOUCHES)
-def test_a_folder_that_is_touched_while_no_bot_has_it_goes_to_no_other(
-    tmp_path: Path, touch: Callable[[Path], object]
+def test_a_folder_that_is_touched_by_its_bot_or_while_no_bot_has_it_is_removed(
+    tmp_path: Path, touch: Callable[[Path], object], given_back: bool
 ) -> None:
     folders = ScratchFolders(tmp_path)
     folder = folders.take()
-    folders.give_back(folder)
-    touch(folder)
+    if given_back:
+        folders.give_back(folder)
+        touch(folder)
+    else:
+        touch(folder)
+        folders.give_back(folder)
+        assert not os.path.lexists(folder)
     assert folders.take() != folder
     assert not os.path.lexists(folder)
 
