@@ -1,6 +1,7 @@
 """Runs the attacks of `attacker.py`: real bots against a real rival, under real limits.
 
-Run as `python attacks.py ISOLATION`. Prints a JSON object: `guarantees`, the layer that keeps each, and `attacks`.
+Run as `python attacks.py ISOLATION [LAYERS]`. Prints a JSON object: `guarantees`, the layer that keeps each, and
+`attacks`. LAYERS is such a table of guarantees: only those that another layer keeps here are attacked.
 """
 
 import json
@@ -56,12 +57,12 @@ class Attacked(Struct, frozen=True):
     detail: str
 
 
-async def attack_all(isolation: Isolation) -> list[Attacked]:
-    """Runs every attack, each against a new rival."""
+async def attack_all(isolation: Isolation, names: list[str]) -> list[Attacked]:
+    """Runs these attacks, each against a new rival."""
     with tempfile.TemporaryDirectory(prefix="referee-attacks-") as folder:
         os.chmod(folder, 0o755)
         async with open_roster(Limits(memory_bytes=MEMORY_BYTES, isolation=isolation)) as roster:
-            return [await attack(name, roster, Path(folder) / name) for name in ATTACKS]
+            return [await attack(name, roster, Path(folder) / name) for name in names]
 
 
 async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
@@ -161,5 +162,11 @@ def _end_daemon(mark: str) -> bool:
 
 if __name__ == "__main__":
     requested = plan.isolation(sys.argv[1])
-    results = {"guarantees": plan.layer_by_guarantee(requested), "attacks": trio.run(attack_all, requested)}
+    layers, known = plan.layer_by_guarantee(requested), json.loads("".join(sys.argv[2:]) or "{}")
+    names = [
+        name
+        for name, (guarantee, _) in ATTACKS.items()
+        if not known or layers[guarantee] not in (plan.NONE, known[guarantee])
+    ]
+    results = {"guarantees": layers, "attacks": trio.run(attack_all, requested, names)}
     sys.stdout.buffer.write(msgspec.json.encode(results))
