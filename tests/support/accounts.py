@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,6 +19,14 @@ from referee.harness.isolation import launcher_build
 ORDINARY = 61234
 """An unused account."""
 PACKAGES = os.path.dirname(os.path.dirname(msgspec.__file__))
+
+
+class Run(NamedTuple):
+    """The outcome of a command line."""
+
+    code: int
+    out: str
+    err: str
 
 
 @contextmanager
