@@ -1,20 +1,19 @@
 """A client with many connections closes its own, and keeps nobody else out."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 import trio
+from linked import linked
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from referee.addons.web.server.connection import _network
-from referee.addons.web.server.limits import RequestLimits, listen
-from referee.addons.web.server.link import open_link
+from referee.addons.web.server.limits import RequestLimits
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif("sys.platform != 'linux'", reason="other systems have one address")]
 GREEDY, OTHER = "127.0.0.2", "127.0.0.3"
@@ -32,24 +31,9 @@ def port() -> Iterator[int]:
         await trio.sleep(30)
         return PlainTextResponse("late")
 
-    listening = listen("127.0.0.1")
-    started, over = threading.Event(), threading.Event()
-
-    async def run() -> None:
-        app = Starlette(routes=[Route("/ask", ask), Route("/wait", wait)])
-        with trio.CancelScope() as scope:
-            async with open_link(app, listening, RequestLimits(connections=5, address_connections=3)):
-                started.set()
-                while not over.is_set():
-                    await trio.sleep(0.02)
-                scope.cancel()
-
-    thread = threading.Thread(target=trio.run, args=(run,))
-    thread.start()
-    assert started.wait(30)
-    yield listening.getsockname()[1]
-    over.set()
-    thread.join(10)
+    app = Starlette(routes=[Route("/ask", ask), Route("/wait", wait)])
+    with linked(app, RequestLimits(connections=5, address_connections=3)) as server:
+        yield server.port
 
 
 def opened(port: int, address: str, stack: ExitStack) -> socket.socket:

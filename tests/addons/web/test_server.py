@@ -16,21 +16,21 @@ import httpx
 import pytest
 import trio
 import trustme
+from linked import linked
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from referee.addons.web.guard import Guarded, allowed_hosts, bearer, new_token, reachable, redirect_file
+from referee.addons.web.guard import allowed_hosts, bearer, new_token, reachable, redirect_file
 from referee.addons.web.server.limits import RequestLimits, listen
-from referee.addons.web.server.link import open_link
 from referee.addons.web.server.request import arrived_at
 from referee.harness.common.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
 TOKEN = new_token()
-SLOW_S = 1.4
+SLOW_S = 1.1
 
 
 async def echo(request: Request) -> Response:
@@ -73,36 +73,32 @@ async def when(request: Request) -> Response:
     return PlainTextResponse(str(arrived_at(request)))
 
 
-@contextmanager
-def served(idle_s: int = 15, connections: int = 2000) -> Iterator[int]:
-    """Runs a server in a thread, and yields its port."""
-    listening = listen("127.0.0.1")
-    port = listening.getsockname()[1]
-    routes = [
+APP = Starlette(
+    routes=[
         Route("/", echo, methods=["GET", "POST"]),
         Route("/pieces", pieces),
         Route("/endless", endless),
         Route("/when", when, methods=["POST"]),
     ]
-    app = Guarded(Starlette(routes=routes), allowed_hosts("127.0.0.1", port))
-    started, over = threading.Event(), threading.Event()
+)
 
-    async def run() -> None:
-        limits = RequestLimits(body_bytes=1000, body_s=0.5, idle_s=idle_s, connections=connections)
-        async with open_link(app, listening, limits):
-            started.set()
-            while not over.is_set():
-                await trio.sleep(0.02)
 
-    thread = threading.Thread(target=trio.run, args=(run,))
-    thread.start()
-    assert started.wait(30)
-    try:
-        yield port
-    finally:
-        over.set()
-        thread.join(10)
-        assert not thread.is_alive()
+@contextmanager
+def served(idle_s: int = 15, connections: int = 2000) -> Iterator[int]:
+    """Runs a server, and yields its port."""
+    limits = RequestLimits(body_bytes=1000, body_s=0.5, idle_s=idle_s, connections=connections)
+    with linked(APP, limits, guarded=True) as server:
+        yield server.port
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with served() as found:
+        yield found
+
+
+def connected(port: int, timeout: float = 5) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout)
 
 
 def asked(port: int, body: bytes = b"", **headers: str) -> tuple[int, str]:
@@ -113,19 +109,22 @@ def asked(port: int, body: bytes = b"", **headers: str) -> tuple[int, str]:
     return answer.status, answer.read().decode()
 
 
-def test_only_requests_from_our_own_pages_are_answered() -> None:
-    with served() as port:
-        assert asked(port, b"x" * 1000) == (200, "1000 False")
-        assert asked(port, X_Referee_Token=TOKEN) == (200, "0 True")
-        assert asked(port, X_Referee_Token=TOKEN[:-1]) == (200, "0 False")
-        assert asked(port, Origin=f"http://127.0.0.1:{port}")[0] == 200
-        assert asked(port, Host=f"localhost:{port}", Origin=f"http://localhost:{port}")[0] == 200
-        assert asked(port, Origin="http://evil.example")[0] == 403
-        assert asked(port, Origin=f"http://localhost:{port}")[0] == 403  # another origin than the one that is asked
-        assert asked(port, Origin="null")[0] == 403
-        assert asked(port, Host="evil.example")[0] == 403
-        assert asked(port, Host=f"evil.example:{port}")[0] == 403
-        assert asked(port, Host=f"127.0.0.1:{port + 1}")[0] == 403
+def test_only_requests_from_our_own_pages_are_answered(port: int) -> None:
+    assert asked(port, b"x" * 1000) == (200, "1000 False")
+    assert asked(port, X_Referee_Token=TOKEN) == (200, "0 True")
+    assert asked(port, X_Referee_Token=TOKEN[:-1]) == (200, "0 False")
+    assert asked(port, Origin=f"http://127.0.0.1:{port}")[0] == 200
+    assert asked(port, Host=f"localhost:{port}", Origin=f"http://localhost:{port}")[0] == 200
+    assert asked(port, Origin="http://evil.example")[0] == 403
+    assert asked(port, Origin=f"http://localhost:{port}")[0] == 403  # another origin than the one that is asked
+    assert asked(port, Origin="null")[0] == 403
+    assert asked(port, Host="evil.example")[0] == 403
+    assert asked(port, Host=f"evil.example:{port}")[0] == 403
+    assert asked(port, Host=f"127.0.0.1:{port + 1}")[0] == 403
+    assert asked(port, Origin=f"ftp://127.0.0.1:{port}")[0] == 403
+    own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
+    assert asked(port, **own, Sec_Fetch_Site="same-origin")[0] == 200
+    assert asked(port, **own, Sec_Fetch_Site="cross-site")[0] == 403, "whatever its origin"
 
 
 @contextmanager
@@ -171,44 +170,34 @@ def behind_tls(port: int, renames: bool) -> Iterator[httpx.Client]:
         thread.join(10)
 
 
-def test_a_page_behind_a_tls_proxy_may_post() -> None:
-    with served() as port:
-        host = f"localhost:{port}"
+def test_a_page_behind_a_tls_proxy_may_post(port: int) -> None:
+    host = f"localhost:{port}"
 
-        def status(client: httpx.Client, origin: str, **headers: str) -> int:
-            given = {name.replace("_", "-"): value for name, value in headers.items()}
-            return client.post("/", headers={"Origin": origin, **given}).status_code
+    def status(client: httpx.Client, origin: str, **headers: str) -> int:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return client.post("/", headers={"Origin": origin, **given}).status_code
 
-        with behind_tls(port, renames=False) as client:
-            assert status(client, f"https://{host}", Host=host) == 200
-            assert status(client, f"https://{host}", Host=host, Sec_Fetch_Site="same-origin") == 200
-            assert status(client, "https://evil.example", Host=host) == 403
-            assert status(client, f"https://{host}.evil.example", Host=host) == 403
-            assert status(client, "https://evil.example", Host="evil.example") == 403
-            assert status(client, "https://evil.example", Host="evil.example", Sec_Fetch_Site="same-origin") == 403
-        with behind_tls(port, renames=True) as client:
-            public = f"https://{client.base_url.netloc.decode()}"
-            assert client.get("/").status_code == 200
-            assert status(client, public, Sec_Fetch_Site="same-origin") == 200
-            assert status(client, public) == 403, "no browser says that the page is ours"
-            for site in ("same-site", "cross-site", "none"):
-                assert status(client, "https://evil.example", Sec_Fetch_Site=site) == 403
-            assert status(client, "null", Sec_Fetch_Site="cross-site") == 403
-
-
-def test_a_cross_site_request_is_refused_whatever_its_origin() -> None:
-    with served() as port:
-        own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
-        assert asked(port, **own, Sec_Fetch_Site="same-origin")[0] == 200
-        assert asked(port, **own, Sec_Fetch_Site="cross-site")[0] == 403
-        assert asked(port, Origin=f"ftp://127.0.0.1:{port}")[0] == 403
+    with behind_tls(port, renames=False) as client:
+        assert status(client, f"https://{host}", Host=host) == 200
+        assert status(client, f"https://{host}", Host=host, Sec_Fetch_Site="same-origin") == 200
+        assert status(client, "https://evil.example", Host=host) == 403
+        assert status(client, f"https://{host}.evil.example", Host=host) == 403
+        assert status(client, "https://evil.example", Host="evil.example") == 403
+        assert status(client, "https://evil.example", Host="evil.example", Sec_Fetch_Site="same-origin") == 403
+    with behind_tls(port, renames=True) as client:
+        public = f"https://{client.base_url.netloc.decode()}"
+        assert client.get("/").status_code == 200
+        assert status(client, public, Sec_Fetch_Site="same-origin") == 200
+        assert status(client, public) == 403, "no browser says that the page is ours"
+        for site in ("same-site", "cross-site", "none"):
+            assert status(client, "https://evil.example", Sec_Fetch_Site=site) == 403
+        assert status(client, "null", Sec_Fetch_Site="cross-site") == 403
 
 
-def test_every_response_has_the_security_headers() -> None:
-    with served() as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        connection.request("GET", "/")
-        headers = connection.getresponse().headers
+def test_every_response_has_the_security_headers(port: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/")
+    headers = connection.getresponse().headers
     assert "default-src 'none'" in headers["content-security-policy"]
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
@@ -218,33 +207,31 @@ def test_every_response_has_the_security_headers() -> None:
     assert "access-control-allow-origin" not in headers
 
 
-def test_a_body_is_limited_in_size_and_time() -> None:
-    with served() as port:
-        assert asked(port, b"x" * 1001)[0] == 413
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as slow:
-            slow.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 10\r\n\r\nabc".encode())
-            assert slow.recv(100).startswith(b"HTTP/1.1 408")
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as unknown:
-            head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n\r\n"
-            unknown.sendall(head.encode() + b"3ff\r\n" + b"x" * 1023 + b"\r\n")
-            assert unknown.recv(100).startswith(b"HTTP/1.1 413")
-        assert asked(port)[0] == 200
+def test_a_body_is_limited_in_size_and_time(port: int) -> None:
+    assert asked(port, b"x" * 1001)[0] == 413
+    with connected(port, 10) as slow:
+        slow.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 10\r\n\r\nabc".encode())
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+    with connected(port, 10) as unknown:
+        head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        unknown.sendall(head.encode() + b"3ff\r\n" + b"x" * 1023 + b"\r\n")
+        assert unknown.recv(100).startswith(b"HTTP/1.1 413")
+    assert asked(port)[0] == 200
 
 
-def test_a_slow_reader_gets_every_response_whole_and_in_order() -> None:
+def test_a_slow_reader_gets_every_response_whole_and_in_order(port: int) -> None:
     sizes = [1, 70_000, 3, *[500] * 4000, 5_000_000, 2]
-    with served() as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[:3] + sizes[-2:])))
-        time.sleep(0.3)
-        assert connection.getresponse().read().decode() == "a" + "b" * 70_000 + "ccc" + "d" * 5_000_000 + "ee"
-        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[2:1002])))
-        assert len(connection.getresponse().read()) == sum(sizes[2:1002])
-        connection.request("HEAD", "/")
-        answer = connection.getresponse()
-        assert (answer.status, answer.headers["content-length"], answer.read()) == (200, "7", b"")
-        connection.request("GET", "/pieces?sizes=3000000")
-        assert connection.getresponse().read() == b"x" * 3_000_000
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[:3] + sizes[-2:])))
+    time.sleep(0.3)
+    assert connection.getresponse().read().decode() == "a" + "b" * 70_000 + "ccc" + "d" * 5_000_000 + "ee"
+    connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[2:1002])))
+    assert len(connection.getresponse().read()) == sum(sizes[2:1002])
+    connection.request("HEAD", "/")
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["content-length"], answer.read()) == (200, "7", b"")
+    connection.request("GET", "/pieces?sizes=3000000")
+    assert connection.getresponse().read() == b"x" * 3_000_000
 
 
 def whole(raw: socket.socket) -> bytes:
@@ -261,78 +248,71 @@ def whole(raw: socket.socket) -> bytes:
     return received
 
 
+UNFINISHED = {
+    "silence": "",
+    "half a line": "GET /",
+    "no end of the head": "GET / HTTP/1.1\r\n{host}",
+    "half a header": "GET / HTTP/1.1\r\n{host}X: ",
+    "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "an incomplete upgrade": "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+}
+
+
 def test_only_idle_connections_are_closed() -> None:
+    """Those without a whole request close by and by; one whose requests are answered does not."""
+
     def closed_after_s(raw: socket.socket, since: float) -> float:
         while raw.recv(1 << 16):
             pass
         return time.monotonic() - since
 
-    with served(idle_s=1) as port:
-        head = f"Host: 127.0.0.1:{port}\r\n\r\n".encode()
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as silent:
-            assert 0.9 < closed_after_s(silent, time.monotonic()) < 4
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as half:
-            half.sendall(b"GET / HTTP/1.1\r\n")
-            assert 0.9 < closed_after_s(half, time.monotonic()) < 4
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as busy:
-            started = time.monotonic()
-            for _ in range(2):
-                busy.sendall(b"GET /pieces?sizes=3 HTTP/1.1\r\n" + head)
-                assert whole(busy).endswith(b"\r\n\r\nxxx")
-            assert closed_after_s(busy, started) > 2 * SLOW_S + 0.9
+    with served(idle_s=1) as port, ExitStack() as stack:
+        host, started = f"Host: 127.0.0.1:{port}\r\n", time.monotonic()
+        waiting = {name: stack.enter_context(connected(port, 10)) for name in UNFINISHED}
+        busy = stack.enter_context(connected(port))
+        for name, raw in waiting.items():
+            raw.sendall(UNFINISHED[name].replace("{host}", host).encode())
+        waiting["silence"].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting["silence"].recv(1)
+        waiting["silence"].settimeout(10)
+        for _ in range(2):
+            busy.sendall(f"GET /pieces?sizes=3 HTTP/1.1\r\n{host}\r\n".encode())
+            assert whole(busy).endswith(b"\r\n\r\nxxx")
+        for raw in waiting.values():
+            closed_after_s(raw, started)
+        assert closed_after_s(busy, started) > 2 * SLOW_S + 0.9
 
 
-@pytest.mark.parametrize(
-    ("request_text", "start"),
-    [
-        ("POST / HTTP/1.1\r\n{host}Content-Length: 10\r\n\r\nabc", b"HTTP/1.1 408"),
-        ("GET / HTTP/1.1\r\n{host}X: {long}\r\n\r\n", b"HTTP/1.1 431"),
-        ("no http at all\r\n\r\n", b"HTTP/1.1 400"),
-        ("xxxx{long}", b"HTTP/1.1 4"),  # too long, or no method
-        ("GET / HTTP/1.1\r\n{host}", b""),
-        ("GET / HTTP/1.1\r\n{host}X: ", b""),
-        ("GET /", b""),
-        ("", b""),
-    ],
-    ids=lambda value: None if isinstance(value, str) else value[9:].decode() or "closed",
-)
-def test_a_bad_or_unfinished_request_is_refused_or_closed(request_text: str, start: bytes) -> None:
-    with served(idle_s=1) as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
-        raw.sendall(request_text.format(host=f"Host: 127.0.0.1:{port}\r\n", long="x" * 20_000).encode())
-        assert raw.recv(len(start) or 12) == start
-
-
-def test_requests_that_a_client_sends_ahead_are_answered_in_order() -> None:
-    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+def test_requests_that_a_client_sends_ahead_are_answered_in_order(port: int) -> None:
+    with connected(port) as raw:
         raw.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 1\r\n\r\nx".encode() * 5)
         received = b""
         while received.count(b"1 False") < 5:
             received += raw.recv(1 << 16)
 
 
-@pytest.mark.parametrize("sizes", [[20_000_000], [1, 20_000_000, 2]])
-def test_a_response_may_be_larger_than_a_message_between_the_processes(sizes: list[int]) -> None:
-    with served() as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes)))
-        assert len(connection.getresponse().read()) == sum(sizes)
-        assert asked(port)[0] == 200
+@pytest.mark.parametrize("sizes", [[5_000_000], [1, 20_000_000, 2]])
+def test_a_response_may_be_larger_than_a_message_between_the_processes(port: int, sizes: list[int]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes)))
+    assert len(connection.getresponse().read()) == sum(sizes)
+    assert asked(port)[0] == 200
 
 
-def test_a_stream_ends_when_its_client_has_left() -> None:
+def test_a_stream_ends_when_its_client_has_left(port: int) -> None:
     left.clear()
-    with served() as port:
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
-            raw.sendall(f"GET /endless HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-            received = b""
-            while b"begun" not in received:
-                received += raw.recv(1 << 16)
-            assert not left.is_set()
-        assert left.wait(10)
+    with connected(port, 10) as raw:
+        raw.sendall(f"GET /endless HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        received = b""
+        while b"begun" not in received:
+            received += raw.recv(1 << 16)
+        assert not left.is_set()
+    assert left.wait(10)
 
 
-def test_a_request_has_arrived_when_the_end_of_its_body_was_read() -> None:
-    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+def test_a_request_has_arrived_when_the_end_of_its_body_was_read(port: int) -> None:
+    with connected(port) as raw:
         head = f"POST /when HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 2\r\n\r\nx".encode()
         sent, arrived = [], []
         for pause_s in (0.0, 0.3):
@@ -345,30 +325,14 @@ def test_a_request_has_arrived_when_the_end_of_its_body_was_read() -> None:
 
 
 @pytest.mark.parametrize("ending", [b"", b"x" * 100, b"\x81\x85\x00\x00\x00\x00hello"])
-def test_a_client_that_breaks_the_protocol_ends_its_own_connection_only(ending: bytes) -> None:
+def test_a_client_that_breaks_the_protocol_ends_its_own_connection_only(port: int, ending: bytes) -> None:
     """It sends on behind a refused upgrade."""
     upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-    with served() as port:
-        for key in (b"", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"):
-            with socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
-                raw.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade + key + b"\r\n" + ending)
-                raw.sendall(b"GET / HTTP/1.1\r\n\r\n" + ending)
-        assert asked(port)[0] == 200
-
-
-@pytest.mark.parametrize(
-    "request_text",
-    [
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-    ],
-    ids=["HTTP/2", "incomplete upgrade"],
-)
-def test_a_connection_without_a_request_is_closed(request_text: str) -> None:
-    with served(idle_s=1) as port, socket.create_connection(("127.0.0.1", port), timeout=8) as raw:
-        raw.sendall(request_text.encode())
-        while raw.recv(1 << 16):
-            pass
+    for key in (b"", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"):
+        with connected(port) as raw:
+            raw.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade + key + b"\r\n" + ending)
+            raw.sendall(b"GET / HTTP/1.1\r\n\r\n" + ending)
+    assert asked(port)[0] == 200
 
 
 @pytest.mark.parametrize("start", [b"", b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\n%bContent-Length: 9\r\n\r\n"])
@@ -378,7 +342,7 @@ def test_connections_without_a_whole_request_keep_nobody_out(start: bytes) -> No
         head = f"Host: 127.0.0.1:{port}\r\n".encode()
         waiting = []
         for _ in range(3):
-            waiting.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=4)))
+            waiting.append(stack.enter_context(connected(port)))
             waiting[-1].sendall(start.replace(b"%b", head))
             time.sleep(0.05)
         assert asked(port)[0] == 200
@@ -389,10 +353,10 @@ def test_connections_without_a_whole_request_keep_nobody_out(start: bytes) -> No
 
 
 def test_a_connection_beyond_the_limit_is_closed_if_all_others_are_answered() -> None:
-    with served(connections=1) as port, socket.create_connection(("127.0.0.1", port), timeout=4) as first:
+    with served(connections=1) as port, connected(port) as first:
         first.sendall(f"GET /pieces?sizes=3 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         time.sleep(SLOW_S / 2)
-        with socket.create_connection(("127.0.0.1", port), timeout=4) as second:
+        with connected(port) as second:
             assert second.recv(12) == b""
         assert first.recv(12) == b"HTTP/1.1 200"
 
@@ -401,10 +365,10 @@ H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: A
 
 
 @pytest.mark.parametrize("upgrade", [b"", H2C])
-def test_no_client_gets_http_2(upgrade: bytes) -> None:
+def test_no_client_gets_http_2(port: int, upgrade: bytes) -> None:
     """A flood of its frames held up all others for seconds."""
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0" * 100
-    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+    with connected(port) as raw:
         head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()
         raw.sendall(head + upgrade + b"\r\n" if upgrade else preface)
         assert raw.recv(12) in ([b"HTTP/1.1 200"] if upgrade else [b"HTTP/1.1 403", b"HTTP/1.1 400"])

@@ -2,19 +2,16 @@
 
 import gzip
 import http.client
-import threading
 from collections.abc import Iterator
 from http.client import HTTPMessage
 
 import pytest
-import trio
+from linked import linked
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from referee.addons.web.server.limits import RequestLimits, listen
-from referee.addons.web.server.link import open_link
 from referee.addons.web.server.pages import Pages, page
 
 pytestmark = pytest.mark.slow
@@ -30,21 +27,8 @@ def port() -> Iterator[int]:
 
     app = Starlette(routes=[Route("/{path:path}", application, methods=["GET", "POST"])])
     known = Pages({"/page": page(TEXT, "text/html; charset=utf-8", {"x-own": "1"})}, frozenset({"arena.example"}))
-    listening = listen("127.0.0.1")
-    started, over = threading.Event(), threading.Event()
-
-    async def run() -> None:
-        async with open_link(app, listening, RequestLimits(), known):
-            started.set()
-            while not over.is_set():
-                await trio.sleep(0.02)
-
-    thread = threading.Thread(target=trio.run, args=(run,))
-    thread.start()
-    assert started.wait(30)
-    yield listening.getsockname()[1]
-    over.set()
-    thread.join(10)
+    with linked(app, pages=known) as server:
+        yield server.port
 
 
 def asked(port: int, path: str = "/page", method: str = "GET", **headers: str) -> tuple[int, bytes, HTTPMessage]:

@@ -2,21 +2,20 @@
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from queue import Empty, Queue
 from typing import Any
 
 import pytest
 import trio
+from linked import linked
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from referee.addons.web.server.limits import RequestLimits, listen
-from referee.addons.web.server.link import open_link
+from referee.addons.web.server.limits import RequestLimits
 from referee.addons.web.serving.http import until_gone
 
 pytestmark = pytest.mark.slow
@@ -63,45 +62,21 @@ async def fails(client: WebSocket) -> None:
     raise ValueError("a bug of ours")
 
 
-@contextmanager
-def served() -> Iterator[tuple[int, Callable[[], None]]]:
-    """Runs a server in a thread, and yields its port and what ends it."""
-    listening = listen("127.0.0.1")
-    port = listening.getsockname()[1]
-    app = Starlette(
-        routes=[WebSocketRoute(f"/{each.__name__}", each) for each in (counts, waits, floods, refuses, fails)]
-    )
-    started, scopes = threading.Event(), []
+APP = Starlette(routes=[WebSocketRoute(f"/{each.__name__}", each) for each in (counts, waits, floods, refuses, fails)])
+LIMITS = RequestLimits(body_bytes=1000)
 
-    async def run() -> None:
-        with trio.CancelScope() as scope:
-            async with open_link(app, listening, RequestLimits(body_bytes=1000)):
-                scopes.append((trio.lowlevel.current_trio_token(), scope))
-                started.set()
-                await trio.sleep_forever()
 
-    def end() -> None:
-        token, scope = scopes[0]
-        if thread.is_alive():
-            trio.from_thread.run_sync(scope.cancel, trio_token=token)
-            thread.join(10)
-        assert not thread.is_alive()
-
-    thread = threading.Thread(target=trio.run, args=(run,))
-    thread.start()
-    assert started.wait(30)
-    try:
-        yield port, end
-    finally:
-        end()
+@pytest.fixture(scope="module")
+def served() -> Iterator[int]:
+    with linked(APP, LIMITS) as server:
+        yield server.port
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
+def port(served: int) -> int:
     while not events.empty():
         events.get()
-    with served() as (number, _):
-        yield number
+    return served
 
 
 def opened(port: int, path: str, **options: Any) -> ClientConnection:
@@ -175,7 +150,7 @@ def test_a_socket_whose_application_failed_is_not_closed_as_if_it_had_ended(port
 
 
 def test_open_sockets_are_closed_with_a_reason_when_the_server_ends() -> None:
-    with served() as (number, end), opened(number, "/waits") as client:
+    with linked(APP, LIMITS) as server, opened(server.port, "/waits") as client:
         assert client.recv(10) == "welcome"
-        threading.Thread(target=end).start()
+        threading.Thread(target=server.end).start()
         assert close_code(client) == 1011
