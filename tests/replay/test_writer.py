@@ -222,7 +222,7 @@ def test_a_changed_record_is_refused_or_found_but_never_a_bug(name: str) -> None
         state = begin(name, writer)
         play(state, writer, 4)
         writer.write(Ending(None, aborted="enough"))
-    for text in changes(path.read_text().splitlines(), 150):
+    for text in changes(path.read_text().splitlines(), 50):
         Path("changed.jsonl").write_text(text)
         try:
             replay = Replay(Path("changed.jsonl"))
