@@ -97,52 +97,57 @@ def match(tmp_path: Path) -> Path:
     return tmp_path / "match.jsonl"
 
 
+Played = tuple[list[View], list[dict[str, Any]]]
+"""The positions as the turns begin, and the lines of the turns."""
+
+
+@pytest.fixture(scope="module")
+def lively(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    path = tmp_path_factory.mktemp("lively") / "match.jsonl"
+    return record(path, eventful), ticks(path)
+
+
 # The lines.
 
 
-def test_the_first_line_holds_the_map_the_spawns_and_the_names(match: Path) -> None:
-    (view, *_) = record(match, stay)
-    assert exported(match)[0] == {
+def test_the_first_line_holds_the_map_the_spawns_and_the_names_and_the_last_is_the_finish(match: Path) -> None:
+    """There is a line a turn between them, with N remaining rounds on the first and 1 on the last."""
+    begun = record(match, stay)
+    init, *played, finish = exported(match)
+    assert init == {
         "type": "init",
         "grid": [["S", *["."] * 39, "S"]],
         "scores": [100, 100],
         "teams": ["Team 1", "Team 2"],
-        "spawn": [list(player.location) for player in view.players],
+        "spawn": [list(player.location) for player in begun[0].players],
         "total_rounds": TURNS,
     }
-
-
-def test_there_is_a_line_a_turn_and_at_last_one_finish(match: Path) -> None:
-    record(match, stay)
-    records = exported(match)
-    assert [record["type"] for record in records] == ["init", *["tick"] * TURNS, "finish"]
-    assert records[-1] == {"type": "finish"}
+    assert [tick["type"] for tick in played] == ["tick"] * TURNS
+    assert [tick["remaining_rounds"] for tick in played] == list(range(TURNS, 0, -1))
+    assert finish == {"type": "finish"}
     assert match.with_name("replay.txt").read_text().splitlines()[-1] == '[Replay] {"type":"finish"}'
+    assert played[30]["wagers"] == [0, 0], "an auction of equal bids has them too"
+    for turn, tick in enumerate(played):
+        assert tick["heatmap"] == [list(row) for row in begun[turn].heatmap], "this turn's"
+    assert any(any(row) for row in begun[0].heatmap)
 
 
 ALWAYS = {"type", "heatmap", "positions", "items", "bike", "teleport", "scores", "remaining_rounds", "powerups"}
 WITH_AN_AUCTION = ALWAYS | {"wagers", "wager_positions"}
 
 
-def test_every_line_of_a_turn_has_the_members_of_the_table(match: Path) -> None:
-    record(match, eventful)
-    for turn, tick in enumerate(ticks(match)):
+def test_every_line_of_a_turn_has_the_members_of_the_table(lively: Played) -> None:
+    for turn, tick in enumerate(lively[1]):
         assert tick.keys() == (WITH_AN_AUCTION if turn == 30 else ALWAYS)
         assert [entry.keys() for entry in tick["positions"]] == [{"new_pos", "delta"}] * 2
         assert tick["teleport"] == [False, False]
 
 
-def test_remaining_rounds_are_n_on_the_first_line_and_1_on_the_last(match: Path) -> None:
-    record(match, stay)
-    assert [tick["remaining_rounds"] for tick in ticks(match)] == list(range(TURNS, 0, -1))
-
-
 # Their members.
 
 
-def test_positions_are_those_after_the_moves_and_a_delta_is_this_turns(match: Path) -> None:
-    begun = record(match, eventful)
-    played = ticks(match)
+def test_positions_are_those_after_the_moves_and_deltas_and_scores_are_this_turns(lively: Played) -> None:
+    begun, played = lively
     for turn, tick in enumerate(played):
         before = [player.location for player in begun[turn].players]
         for player, position in enumerate(tick["positions"]):
@@ -150,11 +155,12 @@ def test_positions_are_those_after_the_moves_and_a_delta_is_this_turns(match: Pa
             assert (row - down, col - right) == before[player]
         moving = [abs(position["delta"][1]) for position in tick["positions"]]
         assert moving == ([1, 1] if 3 <= turn < 10 else [0, 0])
+        if turn + 1 < TURNS:
+            assert tick["scores"] == [player.score for player in begun[turn + 1].players]
 
 
-def test_positions_stand_before_the_teleports_and_wager_positions_after_them_all(match: Path) -> None:
-    begun = record(match, eventful)
-    tick = ticks(match)[30]
+def test_positions_stand_before_the_teleports_and_wager_positions_after_them_all(lively: Played) -> None:
+    begun, tick = lively[0], lively[1][30]
     assert [position["new_pos"] for position in tick["positions"]] == [
         list(player.location) for player in begun[30].players
     ]
@@ -163,19 +169,13 @@ def test_positions_stand_before_the_teleports_and_wager_positions_after_them_all
     assert tick["wager_positions"][0] == [0, 4]
 
 
-def test_an_auction_of_equal_bids_has_its_wagers_too(match: Path) -> None:
-    record(match, stay)
-    assert ticks(match)[30]["wagers"] == [0, 0]
-
-
 def test_a_wager_is_the_bid_that_counted(match: Path) -> None:
     record(match, lambda state, player: "all" if state.awaited[player].name == "play_auction" else stay(state, player))
     assert ticks(match)[30]["wagers"] == [0, 0]
 
 
-def test_a_bike_bought_on_turn_t_gives_true_true_false(match: Path) -> None:
-    record(match, eventful)
-    played = ticks(match)
+def test_a_bike_bought_on_turn_t_gives_true_true_false(lively: Played) -> None:
+    played = lively[1]
     assert [tick["bike"] for tick in played[4:9]] == [[False] * 2, [True, False], [True, False], *[[False] * 2] * 2]
     assert [tick["powerups"] for tick in played[4:7]] == [["", ""], ["bike", ""], ["", ""]]
 
@@ -190,13 +190,6 @@ def test_a_portal_gun_shows_among_the_powerups_and_a_refused_purchase_nowhere(ma
     assert [tick["powerups"] for tick in played[:2]] == [["portal gun", ""], ["", ""]]
     assert [tick["scores"] for tick in played[:2]] == [[0, 100], [0, 100]]
     assert played[0]["teleport"] == [False, False]
-
-
-def test_the_heatmap_is_this_turns(match: Path) -> None:
-    begun = record(match, stay)
-    for turn, tick in enumerate(ticks(match)):
-        assert tick["heatmap"] == [list(row) for row in begun[turn].heatmap]
-    assert any(any(row) for row in begun[0].heatmap)
 
 
 def test_items_are_what_lies_there_after_the_pick_ups_and_before_the_next_deployment(match: Path) -> None:
@@ -221,13 +214,6 @@ def test_items_are_what_lies_there_after_the_pick_ups_and_before_the_next_deploy
     assert taken > 3
     assert played[19]["items"] == [[[]] * 41] * 2, "bare, though the first batch comes next"
     assert {letter for tick in played for row in tick["items"] for cell in row for letter in cell} <= set("OSD")
-
-
-def test_scores_are_those_after_the_turn(match: Path) -> None:
-    begun = record(match, eventful)
-    for turn, tick in enumerate(ticks(match)):
-        if turn + 1 < TURNS:
-            assert tick["scores"] == [player.score for player in begun[turn + 1].players]
 
 
 def test_faults_do_not_spoil_a_line(match: Path) -> None:

@@ -2,6 +2,7 @@
 and one line says what is wrong with a file."""
 
 import json
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -25,12 +26,20 @@ Shown = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]
 """The views, the lines that led to them, and the last line of the data."""
 
 
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[View]]:
+    """A match and its `replay.txt` in a folder, and the positions as its turns began, and the last."""
+    folder = tmp_path_factory.mktemp("match")
+    views = record(folder / "match.jsonl", eventful)
+    export("aiarena21-replay", Replay(folder / "match.jsonl"), folder / "replay.txt")
+    return folder, views
+
+
 @pytest.fixture
-def begun(tmp_path: Path) -> list[View]:
-    """The positions of a match as its turns began, and the last; its `replay.txt` is in the folder."""
-    views = record(tmp_path / "match.jsonl", eventful)
-    export("aiarena21-replay", Replay(tmp_path / "match.jsonl"), tmp_path / "replay.txt")
-    return views
+def begun(match: tuple[Path, list[View]], tmp_path: Path) -> list[View]:
+    """Those positions, with copies of the files."""
+    shutil.copytree(match[0], tmp_path, dirs_exist_ok=True)
+    return match[1]
 
 
 def shown(path: Path) -> Shown:
