@@ -25,6 +25,10 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 
+BOTS = {"cardgame": "@trader", "aibg5": "@trainer"}
+"""Bots that show more of a game than `@random`."""
+SHORT = {"aibg5": {"rounds": 20}}
+
 
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> Iterator[BrowserContext]:
@@ -128,14 +132,15 @@ def viewing(viewer: None) -> Viewing:
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Plays a short match of `@random` or other bots, with the game's options, and returns the replay."""
+    """Plays a short match of built-in or other bots, with the game's options, and returns the replay."""
 
     @cache
     def record(game: str, *bots: Entrant, **options: Any) -> Path:
         found = registry.game(game)
         path = tmp_path_factory.mktemp(game) / "match.jsonl"
-        seated = bots or (entrant("@random"),) * found.seats.start
-        match = Match(found, seated, 7, found.options(**{**found.short, **options}), found.time, replay=path)
+        seated = bots or (entrant(BOTS.get(game, "@random")),) * found.seats.start
+        chosen = found.options(**{**found.short, **SHORT.get(game, {}), **options})
+        match = Match(found, seated, 7, chosen, found.time, replay=path)
 
         async def run() -> None:
             async with open_roster(Limits(isolation=OFF)) as roster:

@@ -1,21 +1,28 @@
-"""Every game, turn by turn to the end: the page shows what the engine's own drawing says.
+"""The page of a match of every game, from its opening frame turn by turn to the end, in every light.
 
-The drawing (`str(state)`) and the painters are written apart from each other. Both are read here as the same facts.
+The page shows what the engine's own drawing says. The drawing (`str(state)`) and the painters are written apart from
+each other. Both are read here as the same facts.
 """
 
+import json
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Opened, Played
-from playwright.sync_api import Page
+from pages import Opened, Played, barriers
+from playwright.sync_api import Browser, Page
 
 from referee.games import registry
+from referee.games.contract import Call
+from referee.games.ending import headline
 from referee.games.reantics.rules import ReAntics
-from referee.harness.programs.spec import entrant
+from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
+from referee.tools.pictures import PART, ROOT, SIZE, WORDS, words
 
 pytestmark = pytest.mark.slow
 
@@ -190,8 +197,15 @@ READERS: dict[str, Callable[[Sequence[str], Any], tuple[Facts, Facts]]] = {
     "reantics": reantics,
     "tictactoe": tictactoe,
 }
-BOTS = {"cardgame": "@trader", "aibg5": "@trainer"}
-"""Bots that show more of a game than `@random`."""
+MARKS = ".board .last, .board .newest"
+MARKED = ("tictactoe", "connectfour", "quoridor")
+"""Games that mark the last answer in one place."""
+MOVEMENTS = """
+window.moves = 0;
+const animate = Element.prototype.animate;
+Element.prototype.animate = function (...how) { window.moves += 1; return animate.apply(this, how); };
+"""
+"""Counts what moves."""
 
 
 def at(page: Page, number: int) -> Any:
@@ -199,16 +213,113 @@ def at(page: Page, number: int) -> Any:
     return page.evaluate(SHOWN, number)
 
 
-@pytest.mark.parametrize("game", registry.names())
-def test_the_board_shows_what_the_engine_draws(game: str, paged: Played, played: Played, opened: Opened) -> None:
-    bots = (entrant(BOTS[game]),) * registry.game(game).seats.start if game in BOTS else ()
-    page = opened(paged(game, *bots), "")
-    for number, (_, state, _) in enumerate(positions(Replay(played(game, *bots)))):
+@pytest.fixture(scope="module", params=registry.own_names())
+def game(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def match(game: str, played: Played, paged: Played) -> tuple[Replay, Path]:
+    """A match of a game, and its page."""
+    return Replay(played(game)), paged(game)
+
+
+@pytest.fixture(scope="module")
+def page(match: tuple[Replay, Path], browser: Browser) -> Iterator[Page]:
+    """The page for somebody who wants less motion. Every test goes where it wants to look."""
+    errors: list[str] = []
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.add_init_script(MOVEMENTS)
+    page.goto(match[1].as_uri())
+    yield page
+    page.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder for screenshots, which CI keeps."""
+    kept = ROOT / "build" / "pictures" if "CI" in os.environ else tmp_path_factory.mktemp("pictures")
+    folder = Path(os.environ.get("REFEREE_PICTURES", kept))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def test_a_finished_match_opens_with_its_players_and_hides_its_result(page: Page, match: tuple[Replay, Path]) -> None:
+    page.goto("about:blank")
+    page.goto(match[1].as_uri())
+    page.get_by_role("button", name="Play the match").wait_for()
+    names = match[0].header.setup.names
+    assert [each.split(maxsplit=1)[1] for each in page.locator(".versus li").all_inner_texts()] == list(names)
+    assert page.input_value("#turn") == "0"
+    assert page.locator(".charts, .panel, .track line, .rank").count() == 0, "they tell how it ends"
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "the board fills the window"
+    page.get_by_role("button", name="Play the match").click()
+    page.wait_for_function("() => document.querySelector('#turn').value > 0")
+    assert page.locator(".poster").count() == 0
+    page.keyboard.press(" ")
+
+
+def test_the_board_shows_what_the_engine_draws(game: str, page: Page, match: tuple[Replay, Path]) -> None:
+    """In every turn. Nothing moves for people who want less motion."""
+    replay = match[0]
+    page.evaluate("location.hash = '#turn=0'")
+    page.evaluate("window.moves = 0")
+    assert page.locator(".badge").inner_text() == "verified"
+    for number, (_, state, _) in enumerate(positions(replay)):
         if number:
             page.keyboard.press("ArrowRight")
         drawn, shown = READERS[game](str(state).split("\n"), at(page, number))
         assert shown == drawn, f"turn {number}"
-    assert state.result is not None
+        if number in (0, 2) and game in MARKED:
+            assert page.locator(MARKS).count() == (number > 0)
+    assert page.evaluate("window.moves") == 0
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert f"of {number}" in page.locator(".controls").inner_text()
+    result, names = state.result, replay.header.setup.names
+    assert result is not None
+    assert page.locator(".headline").inner_text() == headline(replay.game.presentation.endings, result, names)
+    page.keyboard.press("Home")
+    assert page.input_value("#turn") == "0"
+    assert "to answer" in page.locator(".seats").inner_text()
+    page.keyboard.press("End")
+    assert page.input_value("#turn") == str(number)
+
+
+def test_the_list_of_turns_shows_answers_in_the_games_notation(page: Page, match: tuple[Replay, Path]) -> None:
+    replay = match[0]
+    page.evaluate("location.hash = '#turn=6&panel=calls'")
+    page.locator(".calls li").first.wait_for()
+    in_words, names = replay.game.presentation.in_words, replay.header.setup.names
+    calls: dict[int, Call] = {}
+    for (number, state, step), shown in zip(
+        positions(replay), page.locator(".calls li").all_inner_texts(), strict=False
+    ):
+        answers = step.answers if isinstance(step, Turn) else {}
+        told = [f"{names[seat]}: {in_words(calls[seat], answer)}" for seat, answer in answers.items()]
+        assert shown.split() == " ".join([str(number - 2), " · ".join(told)]).split()
+        calls = {call.player: call for call in state.calls()}
+
+
+def test_it_is_accessible_by_day_and_night_narrow_and_in_words_of_its_picture(
+    game: str, page: Page, pictures: Path
+) -> None:
+    page.evaluate("location.hash = '#turn=12'")
+    page.wait_for_selector(".timeline")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert len(page.screenshot(path=pictures / f"{game}-{scheme}.png")) > 10_000
+        assert barriers(page) == [], scheme
+    page.set_viewport_size({"width": 420, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420, "no sideways scrolling"
+    page.set_viewport_size(SIZE)  # type: ignore[arg-type]
+    last = int(page.get_attribute("#turn", "max") or 0)
+    page.evaluate("turn => { location.hash = `#turn=${turn}&panel=none` }", round(last * PART))
+    page.wait_for_selector("main.stage")
+    assert words(page) == json.loads(WORDS.read_text("utf-8"))[game], "run `make pictures`"
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize("size", [{"columns": 5, "rows": 4, "inarow": 3}, {"columns": 7, "rows": 9, "inarow": 5}])

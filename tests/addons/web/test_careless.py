@@ -1,17 +1,12 @@
 """People who stop, pause, double-click, open two pages, and lose their server: the page reports it and continues."""
 
-import json
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
-from pages import Played, Visited
+from pages import Played, Viewing, Visited
 from playwright.sync_api import Page
-from test_live import turns, watched
+from watching import Watched
 
 pytestmark = pytest.mark.slow
 
@@ -29,12 +24,10 @@ def desk(page: Page, text: str) -> None:
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_a_match_can_be_stopped_while_a_person_is_asked(
-    held: bool, tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", links=2) as run:
+def test_a_match_can_be_stopped_while_a_person_is_asked(held: bool, watched: Watched, visited: Visited) -> None:
+    with watched("tictactoe", "Ada=human", "@random") as run:
         page = visited(run.links["people"], ASKED)
-        before = turns(run.replay)
+        before = run.turns
         if held:
             page.get_by_role("button", name="Pause the match").click()
             page.get_by_role("button", name="Resume the match").wait_for()
@@ -43,11 +36,11 @@ def test_a_match_can_be_stopped_while_a_person_is_asked(
         page.keyboard.press("End")
         assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
         run.end()
-        assert turns(run.replay) == before
+        assert run.turns == before
 
 
-def test_a_person_can_answer_while_the_match_is_paused(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "tictactoe", "Ada=human", "Bob=human", links=4) as run:
+def test_a_person_can_answer_while_the_match_is_paused(watched: Watched, visited: Visited) -> None:
+    with watched("tictactoe", "Ada=human", "Bob=human") as run:
         watcher = visited(run.links["watch"], ".timeline")
         pages = [visited(run.links[f"human {number}"], ".desk") for number in (1, 2)]
         watcher.get_by_role("button", name="Pause the match").click()
@@ -60,15 +53,13 @@ def test_a_person_can_answer_while_the_match_is_paused(tmp_path: Path, viewer: N
         watcher.get_by_role("button", name="Resume the match").click()
         desk(asked, "The others are thinking.")
         other.locator(ASKED).wait_for()
-        assert turns(run.replay) == 1
+        assert run.turns == 1
 
 
-def test_a_question_answered_on_one_page_disappears_from_the_other(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    with watched(tmp_path, "--game", "connectfour", "Ada=human", "@random", links=2) as run:
+def test_a_question_answered_on_one_page_disappears_from_the_other(watched: Watched, visited: Visited) -> None:
+    with watched("connectfour", "Ada=human", "@random") as run:
         one, other = (visited(run.links["people"], ASKED) for _ in range(2))
-        before = turns(run.replay)
+        before = run.turns
         answer(one)
         desk(other, "That question was answered on another page")
         other.locator(".answers").wait_for()
@@ -77,12 +68,12 @@ def test_a_question_answered_on_one_page_disappears_from_the_other(
         desk(one, "That question was answered on another page")
         one.locator(".answers").wait_for()
         assert other.get_by_text("another page").count() == 0
-        assert turns(run.replay) == before + 4
+        assert run.turns == before + 4
 
 
-def test_one_persons_answer_does_not_clear_anothers_input(tmp_path: Path, viewer: None, visited: Visited) -> None:
+def test_one_persons_answer_does_not_clear_anothers_input(watched: Watched, visited: Visited) -> None:
     """Both are asked at once, and each has a question of their own."""
-    with watched(tmp_path, "--game", "aiarena21", "Ada=human", "Bob=human", "--set", "turns=3", links=4) as run:
+    with watched("aiarena21", "Ada=human", "Bob=human", turns=3) as run:
         one, other = (visited(run.links[f"human {number}"], ".desk") for number in (1, 2))
         for _ in range(100):
             if all(page.locator(ASKED).get_by_text("play_turn").count() for page in (one, other)):
@@ -91,7 +82,7 @@ def test_one_persons_answer_does_not_clear_anothers_input(tmp_path: Path, viewer
                 if page.get_by_role("button", name="buy nothing").count():
                     page.get_by_role("button", name="buy nothing").first.click()
             one.wait_for_timeout(100)
-        before = turns(run.replay)
+        before = run.turns
         one.locator("#answer").fill("to (")
         answer(other)
         other.locator(".desk.waiting").wait_for()
@@ -101,10 +92,10 @@ def test_one_persons_answer_does_not_clear_anothers_input(tmp_path: Path, viewer
         assert one.get_by_role("status").get_by_text("question").count() == 0
 
 
-def test_a_double_click_answers_one_question(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "connectfour", "Ada=human", "@random", links=2) as run:
+def test_a_double_click_answers_one_question(watched: Watched, visited: Visited) -> None:
+    with watched("connectfour", "Ada=human", "@random") as run:
         page = visited(run.links["people"], ASKED)
-        before = turns(run.replay)
+        before = run.turns
         box = page.locator(".target").first.bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + 5, box["y"] + 5)
@@ -114,11 +105,11 @@ def test_a_double_click_answers_one_question(tmp_path: Path, viewer: None, visit
         page.mouse.up(click_count=2)
         page.locator(".answers button").first.dblclick()
         page.wait_for_timeout(500)
-        assert turns(run.replay) == before + 4, "each double click is one answer"
+        assert run.turns == before + 4, "each double click is one answer"
 
 
-def test_a_reloaded_page_keeps_answers_and_drops_choices(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "reantics", "Ada=human", "@random", links=2) as run:
+def test_a_reloaded_page_keeps_answers_and_drops_choices(watched: Watched, visited: Visited) -> None:
+    with watched("reantics", "Ada=human", "@random") as run:
         page = visited(run.links["people"], ASKED)
         page.locator(".target").first.click()
         desk(page, "after 1 that you can undo")
@@ -126,14 +117,12 @@ def test_a_reloaded_page_keeps_answers_and_drops_choices(tmp_path: Path, viewer:
         desk(page, "after 1 that you can undo")
         page.get_by_role("button", name="undo").click()
         page.get_by_text("after 1 that").wait_for(state="detached")
-        assert turns(run.replay) == 0
+        assert run.turns == 0
 
 
 @pytest.mark.parametrize("who", ["people", "watch"])
-def test_a_finished_match_of_a_series_links_to_the_next(
-    who: str, tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", "--games", "2", links=2) as run:
+def test_a_finished_match_of_a_series_links_to_the_next(who: str, watched: Watched, visited: Visited) -> None:
+    with watched("tictactoe", "Ada=human", "@random", games=2) as run:
         page = visited(run.links[who], ".timeline")
         page.get_by_role("button", name="Stop the match").dblclick()  # the second click ends no other match
         page.get_by_text("verified", exact=True).wait_for()
@@ -145,41 +134,17 @@ def test_a_finished_match_of_a_series_links_to_the_next(
         if who == "people":
             page.locator(ASKED).wait_for()
         page.wait_for_timeout(300)
-        assert run.process.poll() is None
-
-
-def test_a_page_without_its_server_offers_no_controls(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "quoridor", "Ada=human", "@random", links=2) as run:
-        page = visited(run.links["people"], ASKED)
-        watcher = visited(run.links["watch"], ".steering")
-        children = psutil.Process(run.process.pid).children(recursive=True)
-        (room,) = [each for each in children if "referee.addons.web.watch_main" in each.cmdline()]
-        room.kill()
-        for each in (page, watcher):
-            each.locator(".badge", has_text=GONE).wait_for()
-            assert each.locator(".steering, .target, .answers").count() == 0
-        desk(page, "nothing can be answered here")
-        watcher.get_by_role("link", name="all matches").click()
-        watcher.wait_for_timeout(300)
-        assert watcher.locator(".badge", has_text=GONE).count() == 1
+        assert not run.over.is_set()
 
 
 def test_a_list_and_a_match_without_their_server_say_so_and_stay(
-    tmp_path: Path, played: Played, viewer: None, visited: Visited
+    tmp_path: Path, played: Played, viewing_process: Viewing, visited: Visited
 ) -> None:
     for game in ("tictactoe", "quoridor"):
         shutil.copy(played(game), tmp_path / f"{game}.jsonl")
-    command = [sys.executable, "-m", "referee.harness.cli.main", "view", str(tmp_path), "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
+    with viewing_process(tmp_path) as url:
         match, entries, other = visited(f"{url}&match=0", ".badge.good"), visited(url, "table"), visited(url, "table")
         other.route("**/matches", lambda route: route.abort())
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
-        process.stdout.close()
     other.get_by_role("link", name="tictactoe.jsonl").click()
     for each in (entries, other):
         each.locator(".badge", has_text=GONE).wait_for()
@@ -190,13 +155,12 @@ def test_a_list_and_a_match_without_their_server_say_so_and_stay(
     assert match.locator(".rank").count() == 2
 
 
-def test_a_page_waits_for_its_server_and_says_so(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", links=2) as run:
+def test_a_page_waits_for_its_server_and_says_so(watched: Watched, visited: Visited) -> None:
+    with watched("tictactoe", "Ada=human", "@random") as run:
         page = visited(run.links["people"], ASKED)
         page.route("**/matches**", lambda route: route.abort())
         page.reload()
         page.locator(".told", has_text="The server does not answer").wait_for()
         page.unroute("**/matches**")
         page.locator(ASKED).wait_for()
-        header = json.loads(run.replay.read_bytes().splitlines()[0])
-        assert header["people"] == [0]
+        assert run.lines[0]["people"] == [0]

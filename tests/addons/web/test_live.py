@@ -3,106 +3,71 @@
 import http.client
 import json
 import re
-import subprocess
+import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
-from pages import Visited
+from pages import Visited, barriers
 from playwright.sync_api import Page
+from watching import SHORT, Watched, watching_process
 
 from referee.games import registry
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.simulate import verify
 
 pytestmark = pytest.mark.slow
 
-SHORT = {
-    "aibg5": ["--set", "rounds=2"],
-    "aiarena21": ["--set", "turns=4"],
-    "reantics": ["--set", "draw_after=4"],
-    "quoridor": ["--set", "max_turns=10"],
-}
+COMMAND = ("--game", "tictactoe", "Ada=human", "@random")
+MANY_TURNS = 24
+"""After so many, both people have answered all kinds of questions of a game."""
 
 
-class Run:
-    """A match under --watch: its links and its process."""
-
-    def __init__(self, process: "subprocess.Popen[str]", links: dict[str, str], replay: Path) -> None:
-        self.process = process
-        self.links = links
-        self.replay = replay
-
-    def end(self) -> str:
-        """Waits for the end and returns the output."""
-        out, _ = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, out
-        replay = Replay(self.replay)
-        assert verify(replay) is not None
-        return out
+def test_a_person_plays_with_the_command_to_its_end(tmp_path: Path, viewer: None, visited: Visited) -> None:
+    with watching_process(tmp_path, *COMMAND) as (process, links):
+        page = visited(links["people"], ".desk:not(.waiting)")
+        for _ in range(200):
+            if process.poll() is not None:
+                break
+            if page.locator(".desk:not(.waiting) .answers button").count():
+                page.locator(".answers button").first.click()
+            page.wait_for_timeout(30)
+        page.get_by_text("verified", exact=True).wait_for()
+        assert process.wait(30) == 0
 
 
-@contextmanager
-def watched(folder: Path, *words: str, links: int = 1) -> Iterator[Run]:
-    replay = folder / "match.jsonl"
-    command = [sys.executable, "-m", "referee.harness.cli.main", *words, "--watch", "--no-browser", "--seed", "7"]
-    process = subprocess.Popen(
-        [*command, "--replay", str(replay), "--isolation", "off"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    try:
-        lines = [process.stderr.readline() for _ in range(links)]
-        yield Run(process, {line[:10].strip(): line.split()[-1] for line in lines}, replay)
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
+def test_a_page_without_its_server_offers_no_controls(tmp_path: Path, viewer: None, visited: Visited) -> None:
+    gone = "the server does not answer"
+    with watching_process(tmp_path, *COMMAND) as (process, links):
+        page = visited(links["people"], ".desk:not(.waiting)")
+        watcher = visited(links["watch"], ".steering")
+        children = psutil.Process(process.pid).children(recursive=True)
+        (room,) = [each for each in children if "referee.addons.web.watch_main" in each.cmdline()]
+        room.kill()
+        for each in (page, watcher):
+            each.locator(".badge", has_text=gone).wait_for()
+            assert each.locator(".steering, .target, .answers").count() == 0
+        page.locator(".desk").get_by_text("nothing can be answered here").wait_for()
+        watcher.get_by_role("link", name="all matches").click()
+        watcher.wait_for_timeout(300)
+        assert watcher.locator(".badge", has_text=gone).count() == 1
 
 
-def turns(replay: Path) -> int:
-    return replay.read_bytes().count(b'\n{"turn":')
-
-
-def test_a_match_can_be_paused_stepped_resumed_and_stopped(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "reantics", "@random", "@random", "--paused") as run:
+def test_a_match_is_stepped_paused_at_the_turn_of_a_condition_resumed_and_stopped(
+    watched: Watched, visited: Visited
+) -> None:
+    """A condition holds even fast bots at the very turn. Without it they play on."""
+    with watched("reantics", "@random", "@random", paused=True) as run:
         page = visited(run.links["watch"], ".timeline")
         page.get_by_role("button", name="Resume the match").wait_for()
-        assert turns(run.replay) == 0
+        assert run.turns == 0
         for number in (1, 2):
             page.keyboard.press(".")
             page.wait_for_function(f"() => document.querySelector('#turn').value == {number}")
-        assert turns(run.replay) == 2
-        page.locator("summary", has_text="pause at").click()
-        page.get_by_role("combobox", name="what").select_option("workers")
-        page.get_by_role("spinbutton", name="how much").fill("1")
-        page.get_by_role("button", name="add").click()
-        page.get_by_role("button", name="Resume the match").click()
-        page.get_by_role("button", name="Resume the match").wait_for()
-        page.wait_for_timeout(300)
-        held = turns(run.replay)
-        page.wait_for_timeout(300)
-        assert turns(run.replay) == held > 2
-        page.get_by_role("button", name="Stop the match").click()
-        page.get_by_text("verified", exact=True).wait_for()
-        page.keyboard.press("End")
-        assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
-        run.end()
-    lines = [json.loads(line) for line in run.replay.read_bytes().splitlines()]
-    assert sum(line.get("paused_ms", 0) for line in lines) > 0
-
-
-def test_a_running_match_pauses_at_the_very_turn_of_a_condition(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    """Even with fast bots. Without conditions it runs on."""
-    with watched(tmp_path, "--game", "reantics", "@random", "@random", "--paused") as run:
-        page = visited(run.links["watch"], ".timeline")
+        assert run.turns == 2
         page.locator("summary", has_text="pause at").click()
         page.get_by_role("combobox", name="what").select_option("ants")
         page.get_by_role("spinbutton", name="how much").fill("3")
@@ -111,27 +76,33 @@ def test_a_running_match_pauses_at_the_very_turn_of_a_condition(tmp_path: Path, 
         page.get_by_role("button", name="Pause the match").wait_for()
         page.get_by_role("button", name="Resume the match").wait_for()
         page.wait_for_timeout(300)
-        held = turns(run.replay)
-        lines = [json.loads(line) for line in run.replay.read_bytes().splitlines()]
+        held = run.turns
         state = Replay(run.replay).new()
         state.opening()
         ants = []
-        for line in lines[2:]:
+        for line in run.lines[2:]:
             state.apply({int(seat): answer for seat, answer in line["answers"].items()})
             ants.append(len(state.view(None).inventories[0].ants))
         assert held == len(ants)
         assert ants[-1] >= 3 and max(ants[:-1]) < 3
         page.get_by_role("button", name="remove").click()
         page.get_by_role("button", name="Resume the match").click()
+        page.wait_for_function(f"() => document.querySelector('#turn').value > {held}")
+        page.get_by_role("button", name="Stop the match").click()
         page.get_by_text("verified", exact=True).wait_for()
+        page.keyboard.press("End")
+        assert page.locator(".headline").inner_text() == "a draw: stopped by somebody who watched"
         run.end()
+    assert sum(line.get("paused_ms", 0) for line in run.lines) > 0
 
 
-def test_the_page_says_that_bots_are_still_starting(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    silent = f"cmd:{sys.executable} -c 'import time; time.sleep(60)'"
-    with watched(tmp_path, "--game", "tictactoe", silent, "@random", "--limit", "startup=8") as run:
+def test_the_page_says_that_bots_are_still_starting(tmp_path: Path, watched: Watched, visited: Visited) -> None:
+    code = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.05)"
+    silent = f"silent=cmd:{shlex.join(['env', '-C', str(tmp_path), sys.executable, '-c', code])}"
+    with watched("tictactoe", silent, "@random") as run:
         page = visited(run.links["watch"], ".told")
         assert page.locator(".told").inner_text().startswith("The match has not started yet")
+        (tmp_path / "go").touch()
         page.locator(".timeline").wait_for(timeout=20_000)
 
 
@@ -175,65 +146,71 @@ def keyboard(page: Page, dice: Random) -> None:
 
 
 @pytest.mark.parametrize("game", registry.own_names())
-def test_two_people_play_a_whole_match_one_with_the_mouse_and_one_with_the_keyboard(
-    game: str, tmp_path: Path, viewer: None, visited: Visited
+def test_people_play_by_mouse_and_by_keyboard_and_their_questions_are_accessible(
+    game: str, watched: Watched, visited: Visited
 ) -> None:
     others = ["@random"] * (registry.game(game).seats.start - 2)
-    bots = ["Ada=human", "Bob=human", *others]
-    with watched(tmp_path, "--game", game, *bots, *SHORT.get(game, []), links=4) as run:
+    with watched(game, "Ada=human", "Bob=human", *others, **SHORT.get(game, {})) as run:
         pages = {
             mouse: visited(run.links["human 1"], ".timeline"),
             keyboard: visited(run.links["human 2"], ".timeline"),
         }
-        dice = Random(1)
+        dice, answered, was_checked = Random(1), dict.fromkeys(pages, 0), False
         for _ in range(1500):
-            if run.process.poll() is not None or all(page.locator(".badge.good").count() for page in pages.values()):
+            if run.over.is_set() or run.turns >= MANY_TURNS:
                 break
             for by, page in pages.items():
                 if page.locator(".desk:not(.waiting)").count():
+                    if by is mouse and not was_checked:
+                        assert barriers(page) == []
+                        was_checked = True
                     by(page, dice)
+                    answered[by] += 1
                     assert by is mouse or not page.locator(".desk .bad").count()
-            pages[mouse].wait_for_timeout(30)
-        for page in pages.values():
-            page.get_by_text("seed 7").wait_for()  # at the end there is everything to see
-            page.get_by_text("verified", exact=True).wait_for()
-        run.end()
-    header = json.loads(run.replay.read_bytes().splitlines()[0])
-    assert header["people"] == [0, 1]
+            pages[mouse].wait_for_timeout(20)
+        else:
+            pytest.fail(f"{run.turns} turns, asked: {[page.locator('.desk').inner_text() for page in pages.values()]}")
+        assert was_checked and min(answered.values()) > 1
+        if run.over.is_set():
+            for page in pages.values():
+                page.get_by_text("seed 7").wait_for()  # at the end there is everything to see
+                page.get_by_text("verified", exact=True).wait_for()
+            run.end()
+    assert run.over.is_set() or game not in ("tictactoe", "quoridor")
+    assert run.lines[0]["people"] == [0, 1]
 
 
-def test_a_person_can_undo_answers_until_their_turn_ends(tmp_path: Path, viewer: None, visited: Visited) -> None:
+def test_a_person_can_undo_answers_until_their_turn_ends(watched: Watched, visited: Visited) -> None:
     """In ReAntics a move is a draft until END. The replay contains nothing that was undone."""
-    with watched(tmp_path, "--game", "reantics", "Ada=human", "@random", links=2) as run:
+    with watched("reantics", "Ada=human", "@random") as run:
         page = visited(run.links["people"], ".timeline")
         moving = page.locator(".desk code", has_text="getMove")
-        for _ in range(100):
+        for _ in range(600):
             if moving.count():
                 break
             if (draw := page.get_by_role("button", name="place for me")).count():
                 draw.click()
             elif (food := page.locator(".answers button", has_text="food")).count():
                 food.first.click()
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(50)
         pieces = "() => [...document.querySelectorAll('.boards [aria-label]')].map(each => each.ariaLabel).sort()"
-        before, held = page.evaluate(pieces), turns(run.replay)
+        before, held = page.evaluate(pieces), run.turns
         drafted = page.get_by_text("after 1 that you can undo")
         page.locator(".answers button", has_not_text=re.compile("^end", re.IGNORECASE)).first.click()
         drafted.wait_for()
         assert page.evaluate(pieces) != before
-        assert turns(run.replay) == held
+        assert run.turns == held
         page.keyboard.press("u")
         drafted.wait_for(state="detached")
         assert page.evaluate(pieces) == before
         page.locator(".answers button", has_text=re.compile("^end", re.IGNORECASE)).first.click()
         page.wait_for_function(f"() => Number(document.querySelector('#turn').value) > {held}")
-    lines = [json.loads(line) for line in run.replay.read_bytes().splitlines() if line.startswith(b'{"turn":')]
-    first = next(line for line in lines if "moveType" in line.get("answers", {}).get("0", {}))
+    first = next(line for line in run.lines[2:] if "moveType" in line.get("answers", {}).get("0", {}))
     assert first["answers"]["0"]["moveType"] == 2, "the first that counts is END"
 
 
-def test_a_shared_screen_hides_the_hand_of_the_other_person(tmp_path: Path, viewer: None, visited: Visited) -> None:
-    with watched(tmp_path, "--game", "cardgame", "Ada=human", "Bob=human", links=4) as run:
+def test_a_shared_screen_hides_the_hand_of_the_other_person(watched: Watched, visited: Visited) -> None:
+    with watched("cardgame", "Ada=human", "Bob=human") as run:
         page = visited(run.links["people"], ".timeline")
         page.get_by_text("Others, please look away.").wait_for()
         first, second = ("Ada", "Bob") if page.get_by_text("It is the turn of Ada").count() else ("Bob", "Ada")
@@ -255,8 +232,8 @@ def test_a_shared_screen_hides_the_hand_of_the_other_person(tmp_path: Path, view
                 page.wait_for_timeout(30)
 
 
-def test_a_person_sees_only_the_view_of_their_seat(tmp_path: Path, viewer: None) -> None:
-    with watched(tmp_path, "--game", "cardgame", "Ada=human", "Bob=human", links=4) as run:
+def test_a_person_sees_only_the_view_of_their_seat(watched: Watched) -> None:
+    with watched("cardgame", "Ada=human", "Bob=human") as run:
         parts = urlsplit(run.links["human 1"])
 
         def get(path: str, link: str = "human 1", method: str = "GET", body: object = None) -> tuple[int, list[str]]:
@@ -271,8 +248,7 @@ def test_a_person_sees_only_the_view_of_their_seat(tmp_path: Path, viewer: None)
             connection.close()
             return answer.status, lines
 
-        until = time.monotonic() + 15
-        while not (run.replay.exists() and turns(run.replay)) and time.monotonic() < until:
+        while not (run.replay.exists() and run.turns):
             time.sleep(0.05)
         entries = json.loads(get("/matches")[1][0])
         assert len(entries) == 1 and "seed" not in entries[0]

@@ -16,27 +16,18 @@ from referee.addons.web import page
 
 pytestmark = pytest.mark.slow
 
-CELLS = (
-    "import referee\nreferee.play('tictactoe', ['@random', '@random'], seed=5, replay='match.jsonl')",
-    "referee.read_replay('match.jsonl')",
-    "referee.play('quoridor', ['@random', '@random'], seed=5, options={'max_turns': 2})",
-)
-
-
-def shown(cell: Any) -> str:
-    (output,) = [each for each in cell.outputs if each.output_type == "execute_result"]
-    return str(output.data["text/html"])
-
-
-ODD = (
-    "import referee\nreferee.play('tictactoe', ['./crash.py', '@random'], seed=5)",
-    "referee.play('tictactoe', ['./no-bot.py', '@random'])",
-    "referee.read_replay('no-record.jsonl')",
-    "import _thread, threading\nthreading.Timer(1, _thread.interrupt_main).start()\n"
+CELLS = {
+    "verdict": "import referee\nreferee.play('tictactoe', ['@random', '@random'], seed=5, replay='match.jsonl')",
+    "record": "referee.read_replay('match.jsonl')",
+    "plain": "referee.play('quoridor', ['@random', '@random'], seed=5, options={'max_turns': 2})",
+    "crashed": "referee.play('tictactoe', ['./crash.py', '@random'], seed=5)",
+    "no bot": "referee.play('tictactoe', ['./no-bot.py', '@random'])",
+    "no record": "referee.read_replay('no-record.jsonl')",
+    "interrupted": "import _thread, threading\nthreading.Timer(1, _thread.interrupt_main).start()\n"
     "referee.play('tictactoe', ['./slow.py', '@random'], seed=5, replay='broken-off.jsonl')",
-    "referee.read_replay('broken-off.jsonl')",
-    "referee.play('tictactoe', ['@random', '@random'], seed=5)",
-)
+    "broken off": "referee.read_replay('broken-off.jsonl')",
+    "after": "referee.play('tictactoe', ['@random', '@random'], seed=5)",
+}
 SLOW = """
 import json, sys, time
 for line in sys.stdin:
@@ -48,38 +39,37 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.slow
-def test_a_notebook_continues_after_a_failed_cell(tmp_path: Path) -> None:
+def shown(cell: Any) -> str:
+    (output,) = [each for each in cell.outputs if each.output_type == "execute_result"]
+    return str(output.data["text/html"])
+
+
+def test_a_notebook_shows_verdicts_and_replays_and_continues_after_a_failed_cell(tmp_path: Path) -> None:
     """A crashing bot, a missing bot, a missing replay and an interrupted cell each give a short message."""
     (tmp_path / "crash.py").write_text("import sys\nsys.exit('<b>boo</b>')\n")
     (tmp_path / "slow.py").write_text(SLOW)
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ODD])
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources=resources).execute()
-    crashed, no_bot, no_record, interrupted, record, after = book.cells
-    assert "<b>fault:</b>" in shown(crashed) and "<b>boo" not in shown(crashed)
-    for cell, told in ((no_bot, "no bot at './no-bot.py'"), (no_record, "the replay no-record.jsonl cannot be read")):
-        (error,) = cell.outputs
-        assert error.ename == "UsageError" and error.evalue.startswith(told)
-        assert error.traceback == [f"UsageError: {error.evalue}"]
-    words = "".join(str(each) for each in interrupted.outputs)
-    assert "KeyboardInterrupt" in words and "Group" not in words
-    assert "iframe" in shown(record) or "<pre>" in shown(record)
-    assert "(Tic-tac-toe, seed " in shown(after)
-
-
-@pytest.mark.slow
-def test_a_notebook_shows_a_verdict_and_a_replay(tmp_path: Path) -> None:
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
-    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    verdict, record, plain = map(shown, book.cells)
+    cells = dict(zip(CELLS, book.cells, strict=True))
+    verdict, record, plain, crashed, after = (
+        shown(cells[name]) for name in ("verdict", "record", "plain", "crashed", "after")
+    )
     assert " wins</b>: " in verdict and "(Tic-tac-toe" in verdict and "seed 5" in verdict and " MiB</td>" in verdict
     assert "<b>a draw</b>: the turn limit was reached (Quoridor, seed" in plain and "iframe" not in plain
-    for shows_record in (verdict, record):
+    for shows_record in (verdict, record, shown(cells["broken off"])):
         if page.is_there():
             assert '<iframe sandbox="allow-scripts" srcdoc="' in shows_record
         else:
             assert "<pre>" in shows_record and "make viewer" in shows_record
+    assert "<b>fault:</b>" in crashed and "<b>boo" not in crashed
+    for name, told in (("no bot", "no bot at './no-bot.py'"), ("no record", "the replay no-record.jsonl cannot be")):
+        (error,) = cells[name].outputs
+        assert error.ename == "UsageError" and error.evalue.startswith(told)
+        assert error.traceback == [f"UsageError: {error.evalue}"]
+    words = "".join(str(each) for each in cells["interrupted"].outputs)
+    assert "KeyboardInterrupt" in words and "Group" not in words
+    assert "(Tic-tac-toe, seed " in after
 
 
 def test_the_frame_of_a_notebook_plays_the_match(framed: Framed, tmp_path: Path) -> None:

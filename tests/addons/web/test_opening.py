@@ -1,18 +1,16 @@
 """How a page opens a finished match, and how one moves through it by rounds."""
 
-import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pages import Opened, Played, Viewing, Visited
+from pages import Opened, Played, Viewing, Visited, barriers
 from playwright.sync_api import Browser
 
 from referee.addons.web.replay_list import FolderList
-from referee.games import registry
 from referee.harness.cli.main import main
 from referee.harness.programs.entrant import Entrant
-from referee.harness.replay.reader import Replay
 
 pytestmark = pytest.mark.slow
 
@@ -42,21 +40,19 @@ def wrong(tmp_path: Path) -> Entrant:
     return Entrant("wrong", (sys.executable, str(script)), tmp_path)
 
 
-@pytest.mark.parametrize("game", registry.own_names())
-def test_a_finished_match_opens_with_its_players_and_hides_its_result(
-    game: str, paged: Played, played: Played, browser: Browser
+@pytest.mark.parametrize(("game", "width", "scheme"), [("cardgame", 390, "dark"), ("reantics", 1280, "light")])
+def test_the_opening_frame_and_the_board_alone_are_accessible(
+    game: str, width: int, scheme: Any, paged: Played, browser: Browser
 ) -> None:
-    page = browser.new_page()
+    """A narrow screen by night and a wide one by day."""
+    page = browser.new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce", color_scheme=scheme)
     page.goto(paged(game).as_uri())
-    page.get_by_role("button", name="Play the match").wait_for()
-    names = Replay(played(game)).header.setup.names
-    assert [each.split(maxsplit=1)[1] for each in page.locator(".versus li").all_inner_texts()] == list(names)
-    assert page.input_value("#turn") == "0"
-    assert page.locator(".charts, .panel, .track line, .rank").count() == 0, "they tell how it ends"
-    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "the board fills the window"
-    page.get_by_role("button", name="Play the match").click()
-    page.wait_for_function("() => document.querySelector('#turn').value > 0")
-    assert page.locator(".poster").count() == 0
+    page.wait_for_selector(".poster")
+    assert barriers(page) == []
+    page.keyboard.press("End")
+    page.wait_for_selector(".rank")
+    assert barriers(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
 
@@ -148,19 +144,25 @@ def test_a_fault_report_is_not_listed_as_a_match(tmp_path: Path) -> None:
     assert [entry.title for entry in FolderList(tmp_path).entries()] == ["match.jsonl"]
 
 
-def test_the_lists_columns_do_not_break_inside_words(
+def test_a_list_fits_its_screen_and_breaks_inside_no_word(
     tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
 ) -> None:
     name = "the-last-round-of-an-evening-between-two-old-rivals.jsonl"
-    for copy in (name, "other.jsonl"):
-        shutil.copy(played("connectfour"), tmp_path / copy)
+    record = played("connectfour").read_text()
+    (tmp_path / name).write_text(record)
+    (tmp_path / "other.jsonl").write_text(record.replace('"@random"', '"' + "long" * 50 + '"', 1))
     with viewing(tmp_path) as url:
         page = visited(url, "table")
+        assert barriers(page) == []
+        page.set_viewport_size({"width": 390, "height": 600})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        (tmp_path / "other.jsonl").write_text(record)
+        page.reload()
+        page.wait_for_selector("table")
+        heights = [player.bounding_box()["height"] for player in page.locator(".player").all()]  # type: ignore[index]
+        assert len(heights) == 4 and max(heights) < 40, "a name stays with its seat"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.set_viewport_size({"width": 1000, "height": 600})
         for column in ("game", "players", "turns", "faults"):
             assert page.get_by_role("columnheader", name=column, exact=True).bounding_box()["height"] < 40  # type: ignore[index]
         assert page.locator("tbody td.match a").first.bounding_box()["height"] < 80  # type: ignore[index]
-        page.set_viewport_size({"width": 390, "height": 600})
-        heights = [player.bounding_box()["height"] for player in page.locator(".player").all()]  # type: ignore[index]
-        assert len(heights) == 4 and max(heights) < 40, "a name stays with its seat"
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,5 +1,6 @@
 """The painters in the tutorials about games: they draw the board, and people click on it."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pages import Opened, Visited
-from test_live import watched
+from watching import watching_process
 
 pytestmark = pytest.mark.slow
 
@@ -36,42 +37,38 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_people_click_on_the_painted_board(tmp_path: Path, viewer: None, installed: Path, visited: Visited) -> None:
-    bots = ["Ada=human", "@greedy_nim", "--set", "heaps=[1,2,3]"]
-    with watched(tmp_path, "--game", "misere_nim", *bots, links=2) as run:
-        (link,) = (url for name, url in run.links.items() if name != "watch")
-        page = visited(link, ".brought")
+    words = ["--game", "misere_nim", "Ada=human", "@greedy_nim", "--set", "heaps=[1,2,3]"]
+    with watching_process(tmp_path, *words) as (process, links):
+        page = visited(links["people"], ".brought")
         assert page.locator(".brought span.target").count() == 6
         page.get_by_role("button", name="choose 3 from heap 2").click()  # heaps 1, 2, 0, then 1, 1, 0
         page.get_by_role("button", name="choose 1 from heap 0").click()  # leaves the last object to the rival
         page.get_by_text("verified", exact=True).wait_for()
-        run.process.communicate(timeout=60)
-        assert run.process.returncode == 0
+        assert process.wait(60) == 0
 
 
-def page_of_a_match(folder: Path) -> Path:
-    words = [
-        ["--game", "misere_nim", "@greedy_nim", "@random", "--seed", "5", "--replay", "match.jsonl"],
-        ["replay", "html", "match.jsonl", "match.html"],
-    ]
-    for each in words:
-        subprocess.run([sys.executable, "-m", "referee.harness.cli.main", *each], cwd=folder, check=True, timeout=60)
+RUN = "import json, sys; from referee.harness.cli.main import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
+"""Runs command lines in an interpreter that finds what was installed."""
+HTML = ["replay", "html", "match.jsonl"]
+
+
+def page_of_a_match(folder: Path, *words: str) -> Path:
+    """Plays a match, and writes its page."""
+    lines = [["--game", *words, "--replay", "match.jsonl"], [*HTML, "match.html"]]
+    subprocess.run([sys.executable, "-c", RUN, json.dumps(lines)], cwd=folder, check=True, timeout=60)
     return folder / "match.html"
 
 
-def test_the_file_of_a_match_contains_the_painter(
+def test_the_file_of_a_match_contains_the_painter_and_if_it_throws_the_text_drawing(
     tmp_path: Path, viewer: None, installed: Path, opened: Opened
 ) -> None:
-    page = opened(page_of_a_match(tmp_path), "#turn=1")
+    file = page_of_a_match(tmp_path, "misere_nim", "@greedy_nim", "@random", "--seed", "5")
+    page = opened(file, "#turn=1")
     assert page.locator(".brought p").count() == 3
     assert page.locator(".drawing").count() == 0
-
-
-def test_a_painter_that_throws_leaves_the_text_drawing(
-    tmp_path: Path, viewer: None, installed: Path, opened: Opened
-) -> None:
     (installed / "misere_nim" / "painter.js").write_text("refereePainters.misere_nim = { draw() { throw 'no'; } };")
-    page = opened(page_of_a_match(tmp_path), "#turn=1")
-    assert "heap 0" in page.locator(".drawing").inner_text()
+    subprocess.run([sys.executable, "-c", RUN, json.dumps([[*HTML, "broken.html"]])], cwd=tmp_path, check=True)
+    assert "heap 0" in opened(tmp_path / "broken.html", "#turn=1").locator(".drawing").inner_text()
 
 
 def test_the_painter_of_the_larger_game_draws_all_dice(
@@ -79,11 +76,8 @@ def test_the_painter_of_the_larger_game_draws_all_dice(
 ) -> None:
     package("larger-game-of-your-own.md", "dice", "liars_dice", tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
-    words = ["--game", "liars_dice", "@random", "@random", "@random", "--seed", "7", "--replay", "match.jsonl"]
-    for each in (words, ["replay", "html", "match.jsonl", "match.html"]):
-        program = [sys.executable, "-m", "referee.harness.cli.main"]
-        subprocess.run([*program, *each], cwd=tmp_path, check=True, timeout=60)
-    page = opened(tmp_path / "match.html", "#turn=1")
+    file = page_of_a_match(tmp_path, "liars_dice", "@random", "@random", "@random", "--seed", "7")
+    page = opened(file, "#turn=1")
     assert page.locator(".brought p").count() == 4
     assert page.locator(".brought span").count() == 9
     assert page.locator(".drawing").count() == 0

@@ -1,23 +1,11 @@
 """The pictures in README and docs show today's viewer: `python -m referee.tools.pictures` takes them."""
 
-import json
 import re
 
-import pytest
-from pages import Played
-from playwright.sync_api import Browser
-
 from referee.games import registry
-from referee.tools.pictures import FILM, FOLDER, ROOT, WORDS, opened, words
+from referee.tools.pictures import FILM, FOLDER, ROOT
 
 KIB = 1024
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", registry.own_names())
-def test_the_words_on_a_games_picture_are_todays(game: str, paged: Played, browser: Browser) -> None:
-    with opened(browser, paged(game)) as page:
-        assert words(page) == json.loads(WORDS.read_text("utf-8"))[game], "run `make pictures`"
 
 
 def test_pictures_are_small() -> None:

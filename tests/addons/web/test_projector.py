@@ -20,7 +20,7 @@ def test_a_contests_final_plays_by_itself_and_goes_on(tmp_path: Path, viewing: V
     folder = tmp_path / "cup"
     tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "2", "--seed", "1", "--ledger", folder)
     first, second = standings(read_plan(folder / PLAN), reader.read(folder)).rows[:2]
-    with viewing(folder, "--projector") as url:
+    with viewing(folder, projector=True) as url:
         page = visited(url, "main.hall")
         names = page.locator(".sides strong").all_inner_texts()
         assert sorted(names) == sorted((first.name, second.name)), "the games of the first two only"

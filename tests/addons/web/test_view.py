@@ -15,49 +15,18 @@ from urllib.parse import urlsplit
 import msgspec
 import psutil
 import pytest
+from growing import Growing
 from msgspec.structs import replace
 from pages import Played, Viewing, Visited
 
 from referee.addons.tournament.store import replay_source
 from referee.addons.tournament.store.ledger import Ledger, Line
 from referee.addons.tournament.store.replay_source import LedgerShelf
-from referee.games import registry
-from referee.games.contract import Setup
-from referee.games.dice import Dice
 from referee.harness.common.installed import extra_command
-from referee.harness.common.records import NO_COST
-from referee.harness.process.limits import Limits
 from referee.harness.replay.formats.records import export
-from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.writer import ReplayWriter
 
 pytestmark = pytest.mark.slow
-
-
-class Growing(ReplayWriter):
-    """A random match of ReAntics whose replay the test writes turn by turn."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, followed=True)
-        self.game = registry.game("reantics")
-        setup = Setup(3, ("one", "two"), self.game.options(draw_after=20))
-        self.state = self.game.new(setup)
-        self.dice = Dice(1)
-        self.write(Header(REPLAY_VERSION, "reantics", self.game.version, setup, self.game.time, Limits(), ()))
-        self.write(Opening(list(self.state.opening()), state_hash(self.state)))
-
-    def play(self, turns: int) -> None:
-        for _ in range(turns):
-            answers = {player: self.state.sample(player, self.dice) for player in self.state.awaited}
-            self.turn(answers, self.state.apply(answers), [NO_COST] * 9, self.state)
-        self.catch_up()
-
-    def finish(self) -> None:
-        while self.state.awaited:
-            self.play(1)
-        self.write(Ending(self.state.result))
-        self.catch_up()
 
 
 def test_the_list_can_be_filtered_and_leads_to_a_match_and_back(
@@ -66,7 +35,7 @@ def test_the_list_can_be_filtered_and_leads_to_a_match_and_back(
     for game in ("tictactoe", "quoridor"):
         shutil.copy(played(game), tmp_path / f"{game}.jsonl")
     (tmp_path / "no-record.jsonl").write_text('{"bot":"of mine"}\n')
-    with Growing(tmp_path / "growing.jsonl") as growing, viewing(tmp_path) as url:
+    with Growing(tmp_path / "growing.jsonl", draw_after=20) as growing, viewing(tmp_path) as url:
         growing.play(5)
         page = visited(url, "table")
         assert "token" not in page.evaluate("location.href")
@@ -99,10 +68,10 @@ def test_the_list_can_be_filtered_and_leads_to_a_match_and_back(
 
 
 def test_a_running_match_is_followed_even_if_the_server_restarts(
-    tmp_path: Path, viewing: Viewing, visited: Visited
+    tmp_path: Path, viewing_process: Viewing, visited: Visited
 ) -> None:
-    with Growing(tmp_path / "growing.jsonl") as growing:
-        with viewing(tmp_path / "growing.jsonl") as url:
+    with Growing(tmp_path / "growing.jsonl", draw_after=20) as growing:
+        with viewing_process(tmp_path / "growing.jsonl") as url:
             growing.play(5)
             page = visited(url, ".timeline")
             growing.play(5)
@@ -119,7 +88,7 @@ def test_a_running_match_is_followed_even_if_the_server_restarts(
         growing.play(9)
         port = urlsplit(url).port
         token = urlsplit(url).fragment.removeprefix("token=")
-        with viewing(tmp_path / "growing.jsonl", "--port", str(port), REFEREE_VIEW_TOKEN=token):
+        with viewing_process(tmp_path / "growing.jsonl", "--port", str(port), REFEREE_VIEW_TOKEN=token):
             page.wait_for_function("() => document.querySelector('#turn').value == 20")
             growing.finish()
             growing.__exit__(None, None, None)
@@ -140,8 +109,6 @@ def test_a_folder_lists_original_competition_files_too(
         page.wait_for_function("() => document.querySelector('.badge')?.innerText == 'as recorded'")
         page.keyboard.press("End")
         assert page.input_value("#turn") == "12"
-    with viewing(tmp_path / "replay.txt") as url:
-        assert visited(url, ".timeline").locator(".badge").inner_text() == "as recorded"
 
 
 def test_without_the_token_only_the_empty_page_is_served(tmp_path: Path, played: Played, viewing: Viewing) -> None:
@@ -177,13 +144,13 @@ def test_without_the_token_only_the_empty_page_is_served(tmp_path: Path, played:
         assert get("/matches/0?from=3").splitlines() == first[3:]
 
 
-def test_the_printed_link_works_from_other_machines(tmp_path: Path, played: Played, viewing: Viewing) -> None:
+def test_the_printed_link_works_from_other_machines(tmp_path: Path, played: Played, viewing_process: Viewing) -> None:
     found = [each.address for named in psutil.net_if_addrs().values() for each in named if each.family == AF_INET]
     own = next((each for each in found if not each.startswith("127.")), None)
     if own is None:
         pytest.skip("this machine has no address that another one could know")
     shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
-    with viewing(tmp_path, "--bind", "0.0.0.0") as url:
+    with viewing_process(tmp_path, "--bind", "0.0.0.0") as url:
         parts = urlsplit(url)
         assert parts.hostname == own
 
@@ -242,15 +209,15 @@ def test_the_cost_of_a_request_does_not_grow_with_the_number_of_games(
 ) -> None:
     monkeypatch.setattr(replay_source, "MOST", 100)
     cost_s, memory = [], []
-    for count in (300, 9000):
+    for count in (300, 3000):
         Ledger(tmp_path / str(count), {"game": "tictactoe"}).append(game_lines(count))
         tracemalloc.start()
         found = LedgerShelf(tmp_path / str(count))
         assert len(found.entries()) == 100
         memory.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.stop()
-        cost_s.append(min(timeit.repeat(found.entries, number=10, repeat=20)))
-    assert memory[1] - memory[0] < 100 * (9000 - 300)
+        cost_s.append(min(timeit.repeat(found.entries, number=5, repeat=10)))
+    assert memory[1] - memory[0] < 100 * (3000 - 300)
     assert cost_s[1] < 5 * cost_s[0]
 
 
@@ -261,15 +228,3 @@ def test_a_missing_extra_is_reported_in_one_line(tmp_path: Path) -> None:
     assert "referee view needs the extra `web` (" in done.stderr
     assert done.stderr.endswith(f"to install it: {extra_command('web')}\n")
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_the_list_fits_a_narrow_screen_with_any_names(
-    tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
-) -> None:
-    record = played("quoridor").read_text()
-    (tmp_path / "long.jsonl").write_text(record.replace('"@random"', '"' + "long" * 50 + '"', 1))
-    (tmp_path / "short.jsonl").write_text(record)
-    with viewing(tmp_path) as url:
-        page = visited(url, "tbody tr")
-        page.set_viewport_size({"width": 400, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Arena
+from pages import Played
 from viewer_patches import frames, patched
 
+from referee.addons.web.page import is_painted, lines
 from referee.addons.web.replay_list import reason_of
 from referee.addons.web.viewer_frames import difference, shown
 from referee.games import registry
 from referee.games.contract import Call
-from referee.harness.programs.spec import entrant
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
@@ -62,16 +62,10 @@ def asked(value: Any, player: int) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.trio
 @pytest.mark.parametrize("game", registry.names())
-async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, game: str) -> None:
+def test_the_frames_of_a_match_give_every_position_of_it(game: str, played: Played) -> None:
     found = registry.game(game)
-    short = {"aibg5": {"rounds": 6}, "aiarena21": {"turns": 12}, "reantics": {"draw_after": 20}}.get(game, {})
-    bots = [entrant("@random") for _ in range(found.seats.start)]
-    match = arena.match(*bots, game=game, **short)
-    await arena.play(match, granted_s=60)
-    assert match.replay is not None
-    replay = Replay(match.replay)
+    replay = Replay(played(game))
     assert replay.ending is not None and replay.ending.result is not None
     made = [msgspec.json.decode(line) for line in frames(replay)]
     headline, why = made[-1][1].pop("headline"), made[-1][1].pop("why")
@@ -98,3 +92,12 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
         for call in state.calls():
             assert asked(value, call.player) == plain(call.params)
     assert made[-1][0] == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", registry.own_names())
+def test_games_with_a_painter_send_no_text_drawing(game: str, played: Played) -> None:
+    replay = Replay(played(game))
+    assert is_painted(game) and not is_painted("checkers")
+    assert json.loads(list(lines(replay))[2])[0][0]["text"] == []
+    assert json.loads(list(frames(replay))[1])[0][0]["text"] == str(replay.new()).split("\n")
