@@ -1,7 +1,8 @@
 """Ladders in git repositories, with runners that hand in whatever a test wants."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 
@@ -47,12 +48,14 @@ class Cup:
         self.keys: dict[str, SigningKey] = {}
         self.fields = Fields(self.repository)
 
-    def back(self) -> "Cup":
+    @contextmanager
+    def back(self) -> "Iterator[Cup]":
         """Goes back to the ladder's head and time when this was called first. A module's tests can share a ladder."""
         self.start = self.start or (self.head, self.now)
         self.set(self.start[0])
         self.now = self.start[1]
-        return self
+        yield self
+        self.repository.__exit__()
 
     def __enter__(self) -> "Cup":
         return self

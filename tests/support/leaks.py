@@ -34,15 +34,16 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     processes, files = children(), _open_files()
     yield
     until = time.monotonic() + PATIENCE_S
-    while left := children() - processes:
+    while left := [command for pid in children() - processes if (command := _command(pid))]:
         if time.monotonic() > until:
-            pytest.fail(f"the test has left behind: {', '.join(map(_named, left))}")
+            pytest.fail(f"the test has left behind: {', '.join(left)}")
         time.sleep(0.02)
     if files_left := [*_open_files() - files]:
         warnings.warn(f"{request.node.nodeid} left open: {', '.join(files_left)}", ResourceWarning, stacklevel=1)
 
 
-def _named(pid: int) -> str:
+def _command(pid: int) -> str:
+    """Returns the command line of a process; empty if it has ended: the kernel may have given us others' children."""
     with suppress(psutil.Error):
-        return " ".join(psutil.Process(pid).cmdline())[:200] or f"a zombie, {pid}"
-    return f"process {pid}, which has ended"
+        return " ".join(psutil.Process(pid).cmdline())[:200]
+    return ""

@@ -36,8 +36,9 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 
 @pytest.fixture
-def cup(three: Cup) -> Cup:
-    return three.back()
+def cup(three: Cup) -> Iterator[Cup]:
+    with three.back() as cup:
+        yield cup
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +52,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 
 @pytest.fixture
-def natives(programs: Cup) -> Cup:
-    return programs.back()
+def natives(programs: Cup) -> Iterator[Cup]:
+    with programs.back() as cup:
+        yield cup
 
 
 def longer(game: DrawnGame, bots: tuple[BotVersion, ...], claim: str) -> bytes:

@@ -35,8 +35,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 
 @pytest.fixture
-def cup(shared: Cup) -> Cup:
-    return shared.back()
+def cup(shared: Cup) -> Iterator[Cup]:
+    with shared.back() as cup:
+        yield cup
 
 
 def imported(cup: Cup, *lines: bytes) -> str:
