@@ -57,6 +57,11 @@ junk = st.recursive(
 )
 
 
+@pytest.fixture
+def _nothing_left() -> None:
+    """Rules that are a program run until the tests end."""
+
+
 @every_game
 def test_the_game_describes_itself(game: Game) -> None:
     state = started(game, 1)

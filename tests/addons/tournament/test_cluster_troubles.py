@@ -39,6 +39,13 @@ def cluster(only_cluster: Cluster) -> Iterator[Cluster]:
     only_cluster.dismiss()
 
 
+@pytest.fixture
+def own_cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[object, ...]]:
     """The course of each game where nothing goes wrong, by key."""
@@ -61,10 +68,10 @@ def below(process: "subprocess.Popen[bytes]") -> list[psutil.Process]:
 
 
 def test_a_cluster_plays_the_same_games_whichever_of_its_processes_is_killed(
-    cluster: Cluster, tmp_path: Path, undisturbed: dict[str, tuple[object, ...]]
+    own_cluster: Cluster, tmp_path: Path, undisturbed: dict[str, tuple[object, ...]]
 ) -> None:
     """A Dask worker that builds, the worker process of one that plays, that one itself, the scheduler, the driver."""
-    there = tmp_path / "there"
+    cluster, there = own_cluster, tmp_path / "there"
     start = [*GAMES, *FEW, *three_bots(tmp_path), "--ledger", there, "--cluster", cluster.address]
     stuck = cluster.worker("stuck")
     with running(tmp_path, *start) as driver:
