@@ -54,7 +54,8 @@ class State(IntEnum):
     """Nothing of it is left, and every descriptor is given back."""
 
 
-IDLE = (State.RUNNING, State.PAUSED)
+PAUSED = State.PAUSED  # looked up here, since each call needs it
+IDLE = (State.RUNNING, PAUSED)
 """The states in which it waits for a call."""
 
 
@@ -293,14 +294,14 @@ class BotProcess(Program):
         self.log.catch_up(self.stderr)
 
     def call(self) -> None:
-        was_paused = self.state is State.PAUSED
-        self.state = TRANSITIONS[self.state]["call"]
-        if was_paused:
+        before = self.state
+        self.state = TRANSITIONS[before]["call"]
+        if before is PAUSED:
             self._resume()
 
     def answer(self) -> None:
-        self.state = state = TRANSITIONS[self.state]["answer"]
-        if self.limits.pause and state is State.RUNNING:
+        self.state = TRANSITIONS[self.state]["answer"]
+        if self.limits.pause and self.state is State.RUNNING:
             stop_all(self.root)
             self.happens("pause")
 

@@ -14,6 +14,7 @@ from stat import S_ISREG
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from referee.games.contract import Event, Fault, Player, State
 from referee.harness.common.errors import FOR_USERS, RunError, first_of, leaves, reason
@@ -152,9 +153,9 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
             if cost.measured:
                 measured = _added(measured, player, cost.measured, transcripts)
         now = state_hash(state)
-        line = Turn(
-            self.turns, accepted, faults, events, wall_us, cpu_us, waited_us, paused_ms, now, stderr, **measured
-        )
+        line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited_us, paused_ms, now, stderr)
+        if measured:
+            line = replace(line, **measured)
         self._lines.append(self._encode(line))  # like `write`, without its call
         if self._file is not None:
             self._flush_if_due(self._file)

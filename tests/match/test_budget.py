@@ -14,7 +14,7 @@ CALLS = 47
 """Python calls of a turn."""
 GAME_CALLS = 673
 """Python calls of a game of `referee play`, its 9 turns included."""
-INSTRUCTIONS = 132_000
+INSTRUCTIONS = 134_000
 """Instructions of a turn with the Python of `BUILD`."""
 MARGIN = 0.02
 BUILD = "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]"
