@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import consoles  # noqa: F401  # before other modules of ours are loaded
 import psutil
 import pytest
 from children import children
@@ -20,7 +21,6 @@ from hypothesis import settings
 from needs import named_in, skip_without
 from scripted import Arena
 
-import referee.harness.cli.screen  # noqa: F401  # consoles keep a width that a test has set when they are made
 from referee.harness.isolation import c_programs
 from referee.harness.isolation.probe import probe, probed
 from referee.harness.languages import toolchains

@@ -105,14 +105,14 @@ def test_tournaments_on_a_cluster_are_measured() -> None:
     assert "| model of 64 workers, games of 10 ms | " in table
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.alone
 def test_the_cost_of_a_game_does_not_grow_during_a_tournament(tmp_path: Path) -> None:
     first, *_, last = driven(tmp_path, 100_000)
     assert last < 1.5 * first
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.alone
 def test_environments_for_training_are_faster_than_pettingzoos() -> None:
     figures = training.measured(rounds=3)

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
@@ -111,7 +112,8 @@ def by_aiosseclient(url: str, battle: str) -> list[dict[str, str]]:
                     waiting = asyncio.create_task(post(action))
         return player.heard
 
-    return asyncio.run(play())
+    with ThreadPoolExecutor(1) as thread:  # in ours, a session's browser may have a loop
+        return thread.submit(asyncio.run, play()).result()
 
 
 LIBRARIES: dict[str, Play] = {
