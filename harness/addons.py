@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
+from inspect import getmembers
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -148,8 +149,8 @@ def _guarded(name: str, addon: object) -> SimpleNamespace:
 
         return call
 
-    found = {each: getattr(addon, each) for each in dir(addon)}
-    return SimpleNamespace(**{each: guarded(made) for each, made in found.items() if hasattr(made, MARK)})
+    marked = getmembers(addon, lambda member: hasattr(member, MARK))
+    return SimpleNamespace(**{each: guarded(function) for each, function in marked})
 
 
 def _leave_out(what: str, error: Exception) -> None:

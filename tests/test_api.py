@@ -72,7 +72,7 @@ def test_an_import_loads_nothing_that_it_does_not_need(imported: str, absent: li
 
 
 def test_the_package_is_typed_for_its_users(tmp_path: Path) -> None:
-    """With `py.typed`, mypy sees the types of exported names. What it knows of our modules is kept between runs."""
+    """With `py.typed`, mypy sees the types of exported names. Its cache of our modules is kept between runs."""
     (tmp_path / "user.py").write_text(
         "import referee\n"
         "verdict: referee.Verdict = referee.play('tictactoe', ['@random', '@random'], seed=1)\n"

@@ -1,4 +1,4 @@
-"""The benchmarks run, nightly. People judge their figures, but for two that every change must keep."""
+"""The benchmarks run, nightly. People judge their figures, except two that every change must keep."""
 
 import importlib.util
 import json

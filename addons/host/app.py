@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ from referee.addons.host.teams import MOST_MEMBERS
 from referee.addons.tournament.reports.site import page_templates
 from referee.addons.web.app import kept  # registers `number` for paths, too
 from referee.addons.web.guard import with_headers
+from referee.addons.web.server.pages import Page as KeptPage
 from referee.addons.web.server.pages import page
 from referee.harness.common.errors import RunError, UsageError
 
@@ -211,8 +212,7 @@ class Application:
         name = request.path_params["file"]
         if name not in FILES:
             return PlainTextResponse("there is no such file\n", 404)
-        made = await asyncio.to_thread(lambda: page((HERE / "static" / name).read_bytes(), FILES[name]))
-        return kept(made, request)
+        return kept(await asyncio.to_thread(_static, name), request)
 
     async def _health(self, request: Request) -> Response:
         try:
@@ -259,6 +259,11 @@ class Application:
                 await asyncio.sleep(LOOK_S)
         finally:
             following[team] -= 1
+
+
+@cache
+def _static(name: str) -> KeptPage:
+    return page((HERE / "static" / name).read_bytes(), FILES[name])
 
 
 def guarded(app: ASGIApp) -> ASGIApp:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -17,10 +17,6 @@ from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.protocol.text import printable
-
-if TYPE_CHECKING:
-    from referee.addons.llm.settings import Model
-    from referee.addons.llm.use import Exchange, ModelUse
 
 CHARACTERS = 200_000
 """A longer text is cut."""
@@ -78,7 +74,7 @@ def _template() -> jinja2.Template:
 class _Model:
     """What one model was asked and said."""
 
-    def __init__(self, replay: Replay, player: Player, model: "Model") -> None:
+    def __init__(self, replay: Replay, player: Player, model: Any) -> None:
         self._replay, self._player, self._settings = replay, player, model
         self._first: list[str] = []
         self.calls: list[Mapping[str, Any]] = []
@@ -105,7 +101,7 @@ class _Model:
             }
         )
 
-    def _exchange(self, exchange: "Exchange") -> Mapping[str, Any]:
+    def _exchange(self, exchange: Any) -> Mapping[str, Any]:
         messages = [(str(each.get("role", "")), str(each.get("content", ""))) for each in exchange.messages]
         self._first += [_clean(text) for role, text in messages if role == "system"]
         return {
@@ -136,7 +132,7 @@ class _Model:
         }
 
 
-def _use(use: "ModelUse") -> str:
+def _use(use: Any) -> str:
     parts = [f"{use.prompt_tokens:,} tokens in", f"{use.completion_tokens:,} out"]
     return ", ".join([*parts, *([] if use.cost is None else [f"${use.cost:.4f}"]), f"{use.service_s:.1f} s"])
 

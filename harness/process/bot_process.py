@@ -294,10 +294,9 @@ class BotProcess(Program):
         self.log.catch_up(self.stderr)
 
     def call(self) -> None:
-        before = self.state
-        self.state = TRANSITIONS[before]["call"]
-        if before is PAUSED:
+        if self.state is PAUSED:
             self._resume()
+        self.state = TRANSITIONS[self.state]["call"]
 
     def answer(self) -> None:
         self.state = TRANSITIONS[self.state]["answer"]
@@ -347,10 +346,9 @@ class BotProcess(Program):
             self._watched.set()
 
     def expect_exit(self) -> None:
-        was_paused = self.state is State.PAUSED
-        super().expect_exit()
-        if was_paused:
+        if self.state is PAUSED:
             self._resume()
+        super().expect_exit()
 
     async def leave(self, patience_s: float) -> int | None:
         self.close_stdin()

@@ -1,4 +1,4 @@
-"""What the commands print, screen by screen: the files in `screens`. New wording changes a file and no test."""
+"""The output of commands is that of the files in `screens`. New wording changes a file and no test."""
 
 from pathlib import Path
 

@@ -147,9 +147,8 @@ EACH_LAYER = [
     *((None, without) for without in ("cgroup,account", "compiler")),
     *((account, without) for account in ACCOUNTS[1:] for without in ("", "namespaces,bwrap")),
 ]
-"""Accounts and layers to do without, so that each layer once keeps a guarantee alone: all of them, namespaces,
-bubblewrap, landlock, readings in place of control groups, none of the launcher's; and all and landlock again where the
-referee is an ordinary account."""
+"""Accounts, and layers to leave out. Each layer keeps a guarantee alone once: all of them, namespaces, bubblewrap,
+landlock, readings instead of control groups, none of the launcher's; with an ordinary account, all and landlock."""
 
 
 @pytest.mark.parametrize(("account", "without"), EACH_LAYER)

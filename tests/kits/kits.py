@@ -110,10 +110,8 @@ def need(kit: str) -> None:
 KEPT = cache_folder().parent / "referee-tests"
 """Sources that tests have written, each in a folder that is named by a hash of all that a build depends on."""
 MOST_KEPT, UNUSED_S = 300, 3600
-"""So many folders stay, about three times what a run uses, and those that were used less than an hour ago.
-
-The referee removes the builds of the others.
-"""
+"""How many folders stay, about three times the number that a run uses. Those that were used less than this long ago
+also stay. The referee removes the builds of the others."""
 LISTING = "files"
 """The file beside a kept folder that names all its sources."""
 

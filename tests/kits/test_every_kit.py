@@ -231,7 +231,7 @@ PROGRAMS = {
     "javascript": "dist/made",
     "rust": "target/release/reantics_bot",
 }
-"""What the build of an example makes in its kit."""
+"""The program that the build of an example makes in its kit."""
 
 
 @pytest.mark.parametrize("kit", PROGRAMS, indirect=True)

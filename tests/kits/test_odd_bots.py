@@ -1,4 +1,4 @@
-"""A bot in each language that fails in its ways: the referee hears of it, and the bot goes on answering."""
+"""A bot in each language raises errors of its language: the referee gets them, and the bot goes on answering."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,7 +70,7 @@ TRACES = {
     "python": ("in call\n    raise ValueError\n",),
     "rust": ("odd.rs:", "index out of bounds", "dropped seat 1\n"),
 }
-"""What its author finds on standard error."""
+"""Texts that its author finds on standard error."""
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(answers=st.sampled_from(["idle", "nothing", "closes"]), times=st.integers(1, 2), cancelled=st.booleans())
     def end(self, answers: str, times: int, cancelled: bool) -> None:
-        """The supervisor answers at once, never, or by its end. A cancelled task ends it all the same."""
+        """The supervisor answers at once, never, or by its end. A cancelled task ends the bot, too."""
 
         async def ends() -> None:
             async with trio.open_nursery() as nursery:

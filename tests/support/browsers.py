@@ -1,13 +1,17 @@
 """A pytest plugin with a browser, for tests of pages."""
 
+import asyncio
 import shutil
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+R = TypeVar("R")
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +24,9 @@ def browser(viewer: None) -> Iterator["Browser"]:
         started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         yield started
         started.close()
+
+
+def in_a_loop(work: Coroutine[Any, Any, R]) -> R:
+    """Runs work of asyncio in a thread: a browser of Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,17 +1,15 @@
 """A hosted contest for tests: `referee host` in a process, and people with browsers."""
 
-import asyncio
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import httpx
 import msgspec
@@ -31,14 +29,7 @@ ADDRESS = "http://127.0.0.1"
 HASH = "cd" * 32
 ENTRY = Entry("Blue", HASH[:10], HASH, "@random")
 numbers = count()
-R = TypeVar("R")
 SECRET = re.compile(r'<p class="secret">([^<]+)</p>')
-
-
-def in_a_loop(work: Coroutine[Any, Any, R]) -> R:
-    """Runs work of asyncio in a thread: a browser of Playwright has a loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
 
 
 def wait_for(what: Callable[[], Any], within_s: float = 60.0) -> Any:

@@ -15,7 +15,7 @@ from children import children
 PATIENCE_S = 5.0
 """How long what a test has ended may take to go."""
 OURS = re.compile(r"/builds/\w+/used$")
-"""What a process keeps open until it ends: a build that it uses is not removed meanwhile."""
+"""The mark of a build, which a process keeps open until it ends, so that nobody removes the build."""
 
 
 def _open_files() -> Counter[str]:

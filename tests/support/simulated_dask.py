@@ -58,9 +58,9 @@ class SimulatedDask:
         self.calls = 0
         """Tasks that no worker can do and that wait."""
         self.received: list[tuple[str, Callable[..., object], bytes, bytes]] = []
-        """What was sent to workers: the address, the function, and its arguments."""
+        """The calls that were sent to workers: the address, the function, and its arguments."""
         self.refusal: Exception | None = None
-        """What a worker raises when it gets a bot."""
+        """The error that a worker raises when it gets a bot."""
         self._nursery, self._futures, self._turn = nursery, list[Future](), itertools.count()
 
     @property

@@ -5,7 +5,6 @@ import importlib.util
 import json
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import requests
+from browsers import in_a_loop
 from noughts import Player
 
 QUIET_S = 0.05
@@ -112,8 +112,7 @@ def by_aiosseclient(url: str, battle: str) -> list[dict[str, str]]:
                     waiting = asyncio.create_task(post(action))
         return player.heard
 
-    with ThreadPoolExecutor(1) as thread:  # in ours, a session's browser may have a loop
-        return thread.submit(asyncio.run, play()).result()
+    return in_a_loop(play())
 
 
 LIBRARIES: dict[str, Play] = {

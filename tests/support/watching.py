@@ -117,7 +117,7 @@ class Room:
                 each.close()
 
     def serve(self, viewer: Viewer) -> None:
-        """Serves a viewer in place of the one before."""
+        """Serves a viewer instead of the one before."""
         self.app = Guarded(viewer.app, allowed_hosts("127.0.0.1", self.port))
 
     async def show(self, viewer: Viewer, ends: trio.CancelScope, ready: threading.Event, over: threading.Event) -> None:

@@ -92,11 +92,11 @@ def host(
     with web_extra("referee host"):
         from referee.addons.host import contest, settings
         from referee.addons.host.submissions import GIT_HOSTS
-    check_numpy()
     from referee.addons.web.guard import reachable
     from referee.addons.web.server.access_log import check_log
     from referee.addons.web.server.limits import listen
 
+    check_numpy()
     if sign_in is not None:
         with web_extra("--sign-in", "oidc"):
             from referee.addons.host.oidc import read_settings

@@ -80,7 +80,7 @@ class Reproduced(Struct, frozen=True):
     """The frames of a crash by a signal, or of a time-out when the time is up, the innermost frame first;
     empty if nothing shows them, as without gdb."""
     note: str = ""
-    """How what a player was asked that answers from a transcript differs from the match."""
+    """For a player that answers from a transcript: how what it was asked differs from the match."""
 
 
 class _LastCall(Struct, frozen=True):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hosting import Cup, in_a_loop, serving, wait_for
+from browsers import in_a_loop
+from hosting import Cup, serving, wait_for
 from starlette.types import Receive, Scope, Send
 
 from referee.addons.host import teams

@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
-from hosting import ADDRESS, Cup, in_a_loop, serving, wait_for
+from browsers import in_a_loop
+from hosting import ADDRESS, Cup, serving, wait_for
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response

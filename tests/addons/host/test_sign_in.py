@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hosting import Browser, Cup, in_a_loop, serving
+from browsers import in_a_loop
+from hosting import Browser, Cup, serving
 from joserfc.jwk import OctKey, RSAKey
 from sign_ins import CLIENT, KEY, SECRET, AtProvider, Liar, lying_provider, real_provider, respond, settings_file
 from submissions import zipped

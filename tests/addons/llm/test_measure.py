@@ -1,4 +1,4 @@
-"""What a model has used and said, in the lines of a replay."""
+"""The lines of a replay about the use and the texts of a model."""
 
 import msgspec
 import pytest

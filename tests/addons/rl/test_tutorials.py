@@ -17,7 +17,7 @@ SHORTER = (
     ("--games 20 --seed 7 --set", "--games 8 --seed 7 --set"),
     ("60 of 60 games", "24 of 24 games"),
 )
-"""What the test changes in the page."""
+"""Texts of the page that the test changes, each with its new one."""
 STANDING = re.compile(r"^(\d) +(\S+) +(\d+) +[\d.½]+ +(\d+) +(\d+) +(\d+) +(\d+)", re.MULTILINE)
 
 

@@ -148,7 +148,7 @@ def below(left: list[int | None], won, out: list[list[int | None]]) -> list[int 
 
 @pytest.mark.parametrize("double", [False, True])
 def test_places_agree_with_a_second_implementation_in_any_order_of_arrival(double: bool) -> None:
-    """Who is out has lost once, or twice, and the number of matches is right."""
+    """A bot that is out has lost once, or twice, and the number of matches is right."""
     dice, resets = random.Random(4), 0
     for number in range(80):
         bots, games = dice.randint(2, 40), dice.randint(1, 5)

@@ -79,7 +79,7 @@ def test_a_bot_that_cannot_be_built_is_an_error_in_every_report(
 
 
 def test_a_gate_says_which_faults_and_how_to_reproduce_the_first(run: Run, tmp_path: Path) -> None:
-    """Whoever goes on with its ledger reads the same, and how many of them machine load has slowed."""
+    """A run that goes on with its ledger says the same, and how many of them machine load has slowed."""
     new = drawing_bot(tmp_path, "clumsy", 1, "def choose(): return 'nowhere'")
     argv = (new, "Old=@random", *TICTACTOE, "--elo", "0", "100", "--max-games", "8")
     code, out, _ = run(*argv, "--json", "--ledger", "kept")

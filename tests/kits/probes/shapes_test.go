@@ -96,16 +96,16 @@ func TestAnswersAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := `null,{"kind":"wait"},{"kind":"wait","rate":7,"speed":2,"extra":["minion"]},` +
+	expected := `null,{"kind":"wait"},{"kind":"wait","rate":7,"speed":2,"extra":["minion"]},` +
 		`{"kind":"go","to":[1,2],"why":"why"}`
-	equal(t, "[["+wanted+`],[3,null,[0,0]],[4,[],[1,2]]]`, string(text))
+	equal(t, "[["+expected+`],[3,null,[0,0]],[4,[],[1,2]]]`, string(text))
 	equal(t, "3 0.5 a [4 5] [a b] [1 0.5]", Size, Rate, Name, Sizes, Names, Rates)
 }
 
-func equal(t *testing.T, wanted string, got ...any) {
+func equal(t *testing.T, expected string, got ...any) {
 	t.Helper()
-	if text := strings.TrimSuffix(fmt.Sprintln(got...), "\n"); text != wanted {
-		t.Errorf("got %s, wanted %s", text, wanted)
+	if text := strings.TrimSuffix(fmt.Sprintln(got...), "\n"); text != expected {
+		t.Errorf("got %s, expected %s", text, expected)
 	}
 }
 
