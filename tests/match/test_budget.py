@@ -49,6 +49,7 @@ def test_a_late_game_of_a_best_of_series_costs_no_more_than_any_game() -> None:
 if sys.version == BUILD or not os.environ.get("CI"):
 
     @pytest.mark.slow
+    @pytest.mark.alone  # beside other tests, waits for answers count up to 1% more
     @pytest.mark.skipif(sys.version != BUILD, reason=f"the budget is that of Python {BUILD}")
     @needs("valgrind")
     def test_instructions_of_a_turn() -> None:
