@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ STRINGS = re.compile(
     rb"|'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\\n]|\\.)*+')"
 )
 """Comments and strings."""
+ONE_AT_A_TIME = threading.Lock()
+"""Two threads that build syntax trees at once disturb each other: Python up to 3.11.7 and 3.12.1 counts the depth of
+both in one place, and raises SystemError (python/cpython#106905)."""
 
 
 def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
@@ -25,7 +29,8 @@ def parsed(path: Path) -> tuple[bytes, ast.Module] | None:
             return None
         if len(source) > MAX_CODE_BYTES and len(STRINGS.sub(b"", source)) > MAX_CODE_BYTES:
             return None
-        return source, ast.parse(source)
+        with ONE_AT_A_TIME:
+            return source, ast.parse(source)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deep
         return None
 
