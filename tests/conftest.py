@@ -134,9 +134,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Lets a test marked `alone` wait until no other xdist worker runs a test."""
-    if worker := getattr(item.config, "workerinput", None):  # not in a pytest that a test starts
-        run = worker["testrunuid"]
-        with _room(Path(tempfile.gettempdir()) / f"referee-tests-{run}", item.get_closest_marker("alone") is not None):
+    if hasattr(item.config, "workerinput"):  # not in a pytest that a test starts
+        lock = Path(os.environ["TMPDIR"], "tests")
+        with _room(lock, item.get_closest_marker("alone") is not None):
             return (yield)
     return (yield)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 ADDONS = sorted(file.parent.name for file in ROOT.glob("addons/*/addon.py"))
 
 
