@@ -7,11 +7,13 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 NEW_ENOUGH := import sys; sys.version_info >= (3, 11) or sys.exit("Referee needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 …")
 CORE := .venv/core
+NUMBER ?= 60
+SINCE ?= HEAD~1
 READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
-.PHONY: setup play view test test-all quick lint bench kits pictures docs viewer toolchains clean
+.PHONY: setup play view test test-all quick mutants lint bench kits pictures docs viewer toolchains clean
 
 # Installs the referee and everything its tests need into .venv.
 setup: $(READY)
@@ -41,6 +43,12 @@ test-all: $(READY) toolchains
 # Runs the short tests, in less than a minute on two cores, with fewer generated examples.
 quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits and not nightly" --ignore tests/kits --hypothesis-profile quick $(WORKERS) $(ARGS)
+
+# Changes lines that differ from a commit, one at a time, and names the changes that no test notices. Takes hours.
+mutants: $(READY) toolchains
+	$(BIN)/python -m referee.tools.mutants draw build/mutants.json --number $(NUMBER) --since $(SINCE)
+	$(BIN)/python -m referee.tools.mutants mark build/mutants.json build/marked
+	$(BIN)/python -m referee.tools.mutants try build/mutants.json build/marked
 
 # Checks style, spelling, types and imports; of the viewer and the JavaScript kit too, where node is installed.
 lint: $(READY)

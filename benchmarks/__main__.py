@@ -10,20 +10,26 @@ import platform
 import shutil
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from referee.benchmarks.calls import Figures, ratios
-from referee.benchmarks.cluster import table_of_clusters
-from referee.benchmarks.command import table_of_command
-from referee.benchmarks.edits import table_of_edits
-from referee.benchmarks.kits import table_of_kits
-from referee.benchmarks.metered import table_of_metering
-from referee.benchmarks.tournament import table_of_tournaments
-from referee.benchmarks.training import table_of_training
 
 YARDSTICK = "bare trio streams"
+PINNED, FREE = "taskset -c {core} {python} -m {module}", "{python} -m {module}"
+PARTS = {
+    "command": PINNED,
+    "training": f"{PINNED} --json",
+    "kits": f"{PINNED} --json",
+    "metered": f"{FREE} --json",
+    "tournament": FREE,
+    "cluster": f"{FREE} --json",
+    "edits": f"{FREE} --json",
+}
+"""The modules with a table, and how each is run. One that measures an add-on goes with it."""
 
 
 def main() -> None:
@@ -35,22 +41,13 @@ def main() -> None:
     pinned = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.calls"])
     free = run([sys.executable, "-m", "referee.benchmarks.calls"])
     print(table_of_calls(pinned, free), flush=True)
-    command = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.command"])
-    print(f"\n{table_of_command(command)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
     print(f"\n{table_of_engines(engines)}", flush=True)
-    training = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.training", "--json"])
-    print(f"\n{table_of_training(training)}", flush=True)
-    kits = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.kits", "--json"])
-    print(f"\n{table_of_kits(kits)}", flush=True)
-    metering = run([sys.executable, "-m", "referee.benchmarks.metered", "--json"])
-    print(f"\n{table_of_metering(metering)}", flush=True)
-    tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
-    print(f"\n{table_of_tournaments(tournaments)}", flush=True)
-    clusters = run([sys.executable, "-m", "referee.benchmarks.cluster", "--json"])
-    print(f"\n{table_of_clusters(clusters)}", flush=True)
-    edits = run([sys.executable, "-m", "referee.benchmarks.edits", "--json"])
-    print(f"\n{table_of_edits(edits)}")
+    for name, line in PARTS.items():
+        if find_spec(f"referee.benchmarks.{name}"):
+            module = import_module(f"referee.benchmarks.{name}")
+            words = {"core": core, "python": sys.executable, "module": module.__name__}
+            print(f"\n{module.table(run([word.format_map(words) for word in line.split()]))}", flush=True)
 
 
 def machine() -> str:

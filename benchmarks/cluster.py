@@ -204,7 +204,7 @@ def _folder(scratch: str, name: str) -> Path:
     return folder
 
 
-def table_of_clusters(figures: Figures) -> str:
+def table(figures: Figures) -> str:
     """As Markdown."""
     lines = [
         "| tournaments on a cluster | games a second | of the possible | driver, of a core | scheduler, of a core |",
@@ -232,7 +232,7 @@ def main() -> None:
         trio.run(network, given.network)
     else:
         figures = measure(given.seconds)
-        print(json.dumps(figures) if given.json else table_of_clusters(figures))
+        print(json.dumps(figures) if given.json else table(figures))
 
 
 if __name__ == "__main__":

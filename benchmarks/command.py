@@ -54,7 +54,7 @@ def user_s(words: list[str], folder: Path) -> float:
     return used.ru_utime
 
 
-def table_of_command(figures: dict[str, list[float]]) -> str:
+def table(figures: dict[str, list[float]]) -> str:
     """The medians."""
     lines = ["| `referee play --game tictactoe --games N`, per game | µs of user CPU, bots included |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {name} | {median(values):.0f} |" for name, values in figures.items())])

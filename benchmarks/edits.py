@@ -45,7 +45,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     figures = measured(arguments.kits or sorted(SOURCES), arguments.edits)
-    print(json.dumps(figures) if arguments.json else table_of_edits(figures))
+    print(json.dumps(figures) if arguments.json else table(figures))
 
 
 def measured(kits: list[str], edits: int) -> dict[str, dict[str, float]]:
@@ -89,7 +89,7 @@ def _go_cache() -> str:
     return os.environ.get("GOCACHE") or str(Path(cache, "go-build"))
 
 
-def table_of_edits(figures: Mapping[str, Mapping[str, float]]) -> str:
+def table(figures: Mapping[str, Mapping[str, float]]) -> str:
     """One row a kit."""
     lines = [
         "| from an edit to the end of a match, seconds | first build | one line changed | nothing changed |",

@@ -51,7 +51,7 @@ def main() -> None:
     # `python3` is this interpreter, as in an activated environment: so it has msgpack.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     figures = measured(arguments.kits or sorted(folder.parent.parent.name for folder in templates()), arguments.calls)
-    print(json.dumps(figures) if arguments.json else table_of_kits(figures))
+    print(json.dumps(figures) if arguments.json else table(figures))
 
 
 def templates() -> list[Path]:
@@ -137,7 +137,7 @@ def position(seed: int) -> Any:
     raise AssertionError
 
 
-def table_of_kits(figures: Mapping[str, Mapping[str, float]]) -> str:
+def table(figures: Mapping[str, Mapping[str, float]]) -> str:
     """One row a kit, with the ratio to the C++ kit's where that was measured too."""
     lines = [
         "| one call in a kit, µs of CPU time | " + " | ".join(Encoding) + " | × C++, json |",

@@ -177,7 +177,7 @@ async def measure(steps: int) -> dict[str, Any]:
         }
 
 
-def table_of_metering(figures: dict[str, Any]) -> str:
+def table(figures: dict[str, Any]) -> str:
     """Returns the figures as Markdown."""
     native, metered = figures["calls"]["native"], figures["calls"]["metered"]
 
@@ -211,4 +211,4 @@ if __name__ == "__main__":
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--steps", type=int, default=STEPS, help="pointers that are followed")
     figures = trio.run(measure, parser.parse_args().steps)
-    sys.stdout.write((json.dumps(figures) if parser.parse_args().json else table_of_metering(figures)) + "\n")
+    sys.stdout.write((json.dumps(figures) if parser.parse_args().json else table(figures)) + "\n")

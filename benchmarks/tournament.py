@@ -272,7 +272,7 @@ def measure(seconds: float, lines: int, workers: int | None) -> dict[str, Any]:
     return figures
 
 
-def table_of_tournaments(figures: dict[str, Any]) -> str:
+def table(figures: dict[str, Any]) -> str:
     """As Markdown."""
     lines = [
         "| tournaments, all physical cores | games a second | driver, of a core | runner, of all CPU |",

@@ -77,7 +77,7 @@ def vector_round() -> Round:
     return play
 
 
-def table_of_training(figures: dict[str, list[float]]) -> str:
+def table(figures: dict[str, list[float]]) -> str:
     """Medians, and ratios of the same round."""
     lines = ["| a step at Connect Four, one core | µs | steps a second ÷ PettingZoo's |", "| --- | --- | --- |"]
     for name, values in figures.items():
@@ -91,7 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     figures = measured()
-    print(json.dumps(figures) if parser.parse_args().json else table_of_training(figures))
+    print(json.dumps(figures) if parser.parse_args().json else table(figures))
 
 
 if __name__ == "__main__":

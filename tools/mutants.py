@@ -1,8 +1,7 @@
 """Which small change of the code does no test notice?
 
     python -m referee.tools.mutants draw LIST --number 600 --seed 1      [--since COMMIT: in changed lines]
-    python -m referee.tools.mutants mark LIST FOLDER       copies the tree, and marks the place of each mutant
-    (cd FOLDER && make test ARGS=--junitxml=marks.xml)     writes to FOLDER/marks which tests reach which mutant
+    python -m referee.tools.mutants mark LIST FOLDER       copies the tree, and finds the tests that reach each mutant
     python -m referee.tools.mutants try LIST FOLDER        runs those tests on each mutant, cheapest first
     python -m referee.tools.mutants survivors LIST OLD     killed in OLD, and alive or without tests in LIST
 
@@ -52,9 +51,10 @@ OPERATORS: dict[type, tuple[str, str]] = {
     ast.Div: ("/", "*"),
     ast.Mod: ("%", "//"),
 }
-MOST_TESTS = 40
+FIRST_TESTS, MOST_TESTS = 6, 40
 """Tests that are tried on a mutant, the cheapest of those that reach it."""
 LIMIT_S = 300
+REPORT = "marks.xml"
 MARK = """
 import os as _os
 _seen = set()
@@ -235,8 +235,15 @@ def copied(folder: Path) -> None:
 
 
 def mark(mutants: Sequence[Mutant], folder: Path) -> None:
-    """Makes a copy of the tree in which each mutant's statement first notes the test that reaches it."""
+    """Makes a copy of the tree in which each mutant's statement first notes the test that reaches it, and tests it."""
     copied(folder)
+    mark_files(mutants, folder)
+    suite = ["-m", "pytest", "-q", "-m", "not nightly", "-p", "no:rerunfailures", "-n", "3", "--junitxml", REPORT]
+    subprocess.run([str(environment(folder)), *suite], cwd=folder)
+
+
+def mark_files(mutants: Sequence[Mutant], folder: Path) -> None:
+    """Lets each mutant's statement first note the test that reaches it."""
     marks = folder / "marks"
     marks.touch()
     (folder / "referee" / "marks.py").write_text(MARK.replace("FILE", repr(str(marks))).replace("\\\\n", "\\n"))
@@ -294,7 +301,7 @@ def environment(folder: Path) -> Path:
 
 def durations(folder: Path) -> dict[str, float]:
     """Returns the seconds of each test, by `file.py::name` without its folder, from JUnit's XML of the marked run."""
-    report = folder / "marks.xml"
+    report = folder / REPORT
     cases = ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ()
     return {
         _short(f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"): float(case.get("time", 1))
@@ -322,26 +329,31 @@ def changed_by(source: bytes, site: Site) -> bytes:
 
 
 def tried(mutant: Mutant, tests: Sequence[str], tree: Path, python: Path) -> None:
-    """Runs tests on a changed copy until one fails."""
+    """Runs tests on a changed copy until one fails: a few first, since it takes seconds to collect many."""
     site = found(tree, [mutant])[mutant.name]
     file = tree / mutant.file
     source = file.read_bytes()
     file.write_bytes(changed_by(source, site))
     try:
-        command = [str(python), "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:rerunfailures"]
-        try:
-            done = subprocess.run(
-                [*command, "--timeout", "60", *tests], cwd=tree, capture_output=True, text=True, timeout=LIMIT_S
-            )
-            failed = re.findall(r"(?m)^(?:FAILED|ERROR) (\S.*?)(?: - |$)", done.stdout)
-            mutant.killed_by = (
-                failed[0] if failed else "" if done.returncode in (0, 5) else f"exit code {done.returncode}"
-            )
-        except subprocess.TimeoutExpired:
-            mutant.killed_by = "time"
+        for some in (tests[:FIRST_TESTS], tests[FIRST_TESTS:]):
+            if some and not mutant.killed_by:
+                mutant.killed_by = failure(some, tree, python)
+                mutant.tried += len(some)
     finally:
         file.write_bytes(source)
-    mutant.tried = len(tests)
+
+
+def failure(tests: Sequence[str], tree: Path, python: Path) -> str:
+    """Runs tests, and returns the first that failed, or what ended them; empty if all passed."""
+    command = [str(python), "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:rerunfailures"]
+    try:
+        done = subprocess.run(
+            [*command, "--timeout", "60", *tests], cwd=tree, capture_output=True, text=True, timeout=LIMIT_S
+        )
+    except subprocess.TimeoutExpired:
+        return "time"
+    failed = re.findall(r"(?m)^(?:FAILED|ERROR) (\S.*?)(?: - |$)", done.stdout)
+    return failed[0] if failed else "" if done.returncode in (0, 5) else f"exit code {done.returncode}"
 
 
 def try_all(mutants: list[Mutant], marked: Path, save: Callable[[], None], workers: int) -> None:
@@ -408,14 +420,20 @@ def main() -> None:
                 write(asked.list, mutants)
 
         try_all(mutants, asked.folder.resolve(), save, asked.workers)
+        say([mutant for mutant in mutants if not mutant.killed_by])
         print(f"{sum(bool(mutant.killed_by) for mutant in mutants)} of {len(mutants)} killed")
     else:
         killed = {mutant.name for mutant in read(asked.old) if mutant.killed_by}
         places = found(ROOT, mutants)
         alive = [mutant for mutant in mutants if mutant.name in killed & places.keys() and not mutant.killed_by]
-        for mutant in alive:
-            print(f"{mutant.file} {mutant.function}: {mutant.was} -> {mutant.now} ({mutant.reached_by} tests reach it)")
+        say(alive)
         sys.exit(bool(alive))
+
+
+def say(alive: Sequence[Mutant]) -> None:
+    """Prints the mutants that no test has noticed."""
+    for mutant in alive:
+        print(f"{mutant.file} {mutant.function}: {mutant.was} -> {mutant.now} ({mutant.reached_by} tests reach it)")
 
 
 if __name__ == "__main__":

@@ -9,18 +9,30 @@ another one are skipped.
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from referee.addons.wasm.languages import BY_KIT
 from referee.harness.languages import packages, toolchains
 from referee.harness.languages.items import Item, Toolchain
 from referee.harness.languages.packages import ITEMS
 
+ADDONS = Path(__file__).resolve().parents[1] / "addons"
+
+
+def _of_addons() -> Iterator[tuple[str, Toolchain]]:
+    """Yields the toolchains of add-ons that build the kits' programs in their own way."""
+    for file in sorted(ADDONS.glob("*/languages.py")):
+        module = import_module(f"referee.addons.{file.parent.name}.languages")
+        for kit, recipe in module.BY_KIT.items():
+            yield f"{kit}-{file.parent.name}", recipe.toolchain
+
+
 TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
-    **{f"{kit}-wasm": recipe.toolchain for kit, recipe in BY_KIT.items()},
+    **dict(_of_addons()),
     "tmux": Toolchain("terminal tests", ("tmux",)),
     "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
     "openssl": Toolchain("tests of clusters", ("openssl",)),
