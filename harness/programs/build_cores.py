@@ -4,7 +4,8 @@ import os
 import time
 
 from referee.harness.isolation.supervisor import PORTABLE
-from referee.harness.process.core_wait import tree_below
+from referee.harness.process.core_wait import is_ready, tree_below
+from referee.harness.process.usage import cpu_clock, cpu_ns
 
 LOOK_EVERY_S = 0.2
 
@@ -13,7 +14,8 @@ class CoreLack:
     """The time of cores that a build could have used and did not get, from looks at its threads while it runs.
 
     A thread that runs or waits for a core could use one, unless it has chosen to wait. A build never lacks the time in
-    which its own threads wait for each other: it can use as many cores as it may run on.
+    which its own threads wait for each other: it can use as many cores as it may run on. What we need to start it is
+    never the build's.
     """
 
     def __init__(self) -> None:
@@ -26,19 +28,20 @@ class CoreLack:
         return max(0.0, self._wanted_s - self._ran_s)
 
     def look(self, root: int) -> None:
-        """Looks at the threads below a process, now and then. 0 = it has not started."""
+        """Looks at a process of ours and those below it, now and then. 0 = it has not started."""
         now = time.monotonic()
         passed_s = now - self._looked_at
         if PORTABLE or passed_s < LOOK_EVERY_S:
             return
         self._looked_at = now
         if not root:
+            self._wanted_s += passed_s
             return
         try:
             cores = len(os.sched_getaffinity(root))
         except OSError:
             return  # it has ended
         tree = tree_below(root)
-        ready = sum(thread.ready and not thread.humble for thread in tree.threads.values())
+        ready = is_ready(root) + sum(thread.ready and not thread.humble for thread in tree.threads.values())
         self._wanted_s += min(ready, cores) * passed_s
-        self._ran_s = max(self._ran_s, tree.ran_ns / 1e9)
+        self._ran_s = max(self._ran_s, (cpu_ns(cpu_clock(root)) + tree.ran_ns) / 1e9)

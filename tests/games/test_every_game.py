@@ -29,9 +29,11 @@ from referee.games.contract import FATAL, Event, Fault, FaultKind, Notice, Playe
 from referee.games.dice import Dice, ScriptedDice
 from referee.games.game import Game
 from referee.games.schemas import game_schema
+from referee.tools.changed_addons import ADDONS
 
-NAMES = [*registry.names(), "openspiel:tic_tac_toe", "openspiel:kuhn_poker", "openspiel:goofspiel"]
+SPIEL = ("openspiel:tic_tac_toe", "openspiel:kuhn_poker", "openspiel:goofspiel") if "openspiel" in ADDONS else ()
 """Of OpenSpiel's games, which have one engine: one in turns, one with hidden cards, one with simultaneous moves."""
+NAMES = [*registry.names(), *SPIEL]
 every_game = pytest.mark.parametrize("game", [registry.game(name) for name in NAMES], ids=lambda g: g.name)
 SHARE = settings.default.max_examples / 100
 """Of the examples: the profile `quick` of tests/conftest.py tries fewer."""

@@ -1,6 +1,7 @@
 """Makes a copy of the tree without one add-on: without its folder, its tests, and the add-ons that need it.
 
-A test, a benchmark or a tool that imports the add-on is one of its own, wherever it stands.
+A test, a benchmark or a tool that imports the add-on is one of its own, wherever it stands. So is a test that plays one
+of its games or bots by name, as in "openspiel:chess", unless it looks which of the ADDONS there are.
 
 python tests/support/pulled_out.py kaggle /tmp/without-kaggle
 """
@@ -18,8 +19,12 @@ def pull_out(addon: str, folder: Path) -> set[str]:
     """Copies what git tracks to a new folder, without the add-on. Returns the names of the add-ons that went."""
     gone = needing(addon)
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, tracked.split("\0")):
-        if (ROOT / name).exists() and not _belongs(name, gone):
+    files = [name for name in tracked.split("\0") if name and (ROOT / name).exists()]
+    lost = {name for name in files if _belongs(name, gone)}
+    while more := {name for name in files if name not in lost and _imports(name, lost)}:
+        lost |= more
+    for name in files:
+        if name not in lost:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     settings = folder / "pyproject.toml"
@@ -33,11 +38,22 @@ def pull_out(addon: str, folder: Path) -> set[str]:
 
 def _belongs(name: str, gone: set[str]) -> bool:
     top, *inside = Path(name).parts
-    if top == "addons" or name.startswith("tests/addons/"):
-        return bool(gone & {*inside[:2]})
-    if not name.endswith(".py") or top in ("harness", "games", "protocol"):
+    if (top == "addons" or name.startswith("tests/addons/")) and gone & {*inside[:2]}:
+        return True
+    if not name.endswith(".py") or top in ("addons", "harness", "games", "protocol"):
         return False
-    return re.search(rf"\breferee\.addons\.({'|'.join(gone)})\b", (ROOT / name).read_text("utf-8")) is not None
+    text = (ROOT / name).read_text("utf-8")
+    names = "|".join(gone)
+    plays = top == "tests" and "ADDONS" not in text and re.search(rf'"({names}):\w', text)
+    return bool(plays or re.search(rf"\breferee\.addons\.({names})\b", text))
+
+
+def _imports(name: str, lost: set[str]) -> bool:
+    """Returns whether a test imports a module of tests/support that is lost."""
+    modules = "|".join(Path(each).stem for each in lost if each.startswith("tests/support/") and each.endswith(".py"))
+    if not modules or not (name.startswith("tests/") and name.endswith(".py")):
+        return False
+    return re.search(rf"(?m)^(from|import) ({modules})\b", (ROOT / name).read_text("utf-8")) is not None
 
 
 def without(settings: str, gone: set[str]) -> str:

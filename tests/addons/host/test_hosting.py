@@ -275,7 +275,7 @@ def test_a_kill_during_a_check_loses_no_upload_and_no_session(tmp_path: Path, mo
     cup, temporary = tmp_path / "cup", tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    slow = RUN + 'build = "echo begun; sleep 3; echo ended"\n'
+    slow = RUN + 'build = "echo begun; sleep 8; echo ended"\n'
     options = ("--jobs", "1", "--checks", "2")
     with hosted(cup, "--game", "tictactoe", *options, end=signal.SIGKILL) as contest:
         organiser = contest.organiser()
