@@ -6,7 +6,6 @@ Nobody knows a signature before its round. Nothing here asks the network except 
 
 import bisect
 import hashlib
-import json
 import urllib.request
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,11 +13,13 @@ from http.client import HTTPException
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from referee.addons.ladder.keys import signature_is_right
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.common.installed import extra_command
+from referee.protocol.errors import UNDECODABLE
 
 BLS, ED25519, MERGE = "bls-unchained-g1-rfc9380", "ed25519", "merge"
 """The schemes: drand's, one for a beacon of your own, and random bytes in merge commits."""
@@ -121,6 +122,12 @@ class SignedBeacon:
         return _fetched(self.settings, round)
 
 
+class _Told(Struct):
+    """What a server of a beacon says of a round."""
+
+    signature: str
+
+
 @lru_cache(RECENT)
 def _fetched(settings: BeaconSettings, round: int) -> bytes:
     why = "ladder.toml names no addresses of the beacon"
@@ -128,9 +135,9 @@ def _fetched(settings: BeaconSettings, round: int) -> bytes:
         place = f"{address}/public/{round}"
         try:
             with urllib.request.urlopen(place, timeout=FETCH_S) as answer:
-                told: Any = json.loads(answer.read(MOST_ANSWER))
-            signature = bytes.fromhex(told["signature"])
-        except (OSError, ValueError, TypeError, KeyError, HTTPException) as error:
+                told = msgspec.json.decode(answer.read(MOST_ANSWER), type=_Told)
+            signature = bytes.fromhex(told.signature)
+        except (OSError, ValueError, HTTPException, *UNDECODABLE) as error:
             why = f"{place}: {error}"
             continue
         if _is_right(settings.scheme, settings.key, round, signature):

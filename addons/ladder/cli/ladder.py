@@ -14,7 +14,7 @@ from referee.addons.ladder.cli.bots import check_bot
 from referee.addons.ladder.commits import newest, write
 from referee.addons.ladder.games import played_by
 from referee.addons.ladder.keys import key_in
-from referee.addons.ladder.reading import Ladder
+from referee.addons.ladder.reading import Ladder, can_repeat
 from referee.addons.ladder.records import FORMAT, SETTINGS, WITNESSES, Settings, read_settings
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED
@@ -24,6 +24,8 @@ from referee.harness.common.errors import UsageError, reason
 from referee.harness.common.known_games import typed_game
 from referee.harness.common.paths import read_limited
 from referee.harness.match.rule_options import with_seats
+from referee.harness.programs.bot_file import read_bot_file
+from referee.harness.programs.build import BOT_FILE
 
 ladder_app = App(name="ladder", help="A ladder in a git repository that anybody can verify.")
 ladder_app.command("referee.addons.ladder.cli.beacon:beacon", name="beacon")
@@ -106,10 +108,17 @@ def enter(bot: Path, *, owner: str, name: str | None = None, folder: Folder = Pa
         ladder.check_rules()
         new.check_kind(bot, ladder.settings.game)
         copy = new.staged(bot, Path(scratch), own, owner)
+        bot_toml, about = copy / BOT_FILE, read_bot_file(copy, own)
+        if not can_repeat(about):
+            bot_toml.write_text(f"deterministic = true\n{bot_toml.read_text('utf-8-sig')}", "utf-8")
         report = check_bot(str(copy), ladder.settings)
         if not report.passed:
             return INCONCLUSIVE if report.undecided else AT_FAULT
         new.commit_bot(repository, copy)
+    if not can_repeat(about):
+        out.print(
+            f"Added `deterministic = true` to its {BOT_FILE}: it played the same match alike on a busy machine too."
+        )
     out.print(f"{own} is committed. Next: push it, and make a pull request.")
     return PLAYED
 

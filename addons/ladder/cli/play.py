@@ -44,6 +44,7 @@ MERGES = 5
 """How often to try again when somebody else has merged meanwhile."""
 POLL_S = 5.0
 """How often to look whether something was merged."""
+NO_LIMIT = 1 << 30
 SPAN = re.compile(r"\+(\d+)([smhd])")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 SEEN = "refs/referee/seen"
@@ -72,7 +73,7 @@ def play(
 
     Args:
         runner: Your runner's name. Its key is made at its first use.
-        games: How many new games to claim.
+        games: How many new games to claim; 0 = only play what the beacon has drawn for you.
         owner: Your login: only write the file of a new runner to runners/, which a maintainer has to commit.
         merge: BRANCH: merge everything into this branch of `origin`, after the checks of `check-change`. For those who
             may write to it.
@@ -92,6 +93,7 @@ def play(
             out.print(f"Wrote {write(repository, path, content)}. Next: have a maintainer commit it.")
             return PLAYED
         volunteer = _Volunteer(repository, runner, key, games, merge, push, replays, base, workers)
+        volunteer.claims_left = 1 if end is None else NO_LIMIT
         while True:
             try:
                 is_busy, next_at = volunteer.step(), volunteer.next_at
@@ -102,7 +104,7 @@ def play(
                     raise
                 err.print(printable(str(error)))
                 is_busy, next_at = False, time.time() + POLL_S
-            if not is_busy and (end is None or next_at > end):
+            if (not is_busy and (end is None or next_at > end)) or (end is not None and time.time() > end):
                 return PLAYED
             if not is_busy:
                 time.sleep(max(0.1, min(next_at - time.time(), POLL_S)))
@@ -142,6 +144,8 @@ class _Volunteer:
         self.pushed: dict[tuple[str, str], int] = {}
         """What was pushed and is not merged, with the time until which it can be."""
         self.said = ""
+        self.claims_left = 1
+        """How many claims this command may still make."""
 
     def step(self) -> bool:
         """Does what is due. Returns False if nothing is, and says what it waits for."""
@@ -159,9 +163,10 @@ class _Volunteer:
                 return True
         at, lapses = max(now, ladder.chain.now) + 1, ladder.chain.lapses(owner, now)
         why = ladder.chain.refusal(self.runner, owner, ladder.settings, at, lapses)
-        if not why and self.pushed.get(("", ""), 0) <= now:
+        if not why and self.games and self.claims_left and self.pushed.get(("", ""), 0) <= now:
             step = playing.claim(ladder, self.runner, self.key, self.games, now)
             self._hand_in(step, b"")
+            self.claims_left -= 1
             due = now + ladder.settings.ahead
             self.pushed["", ""] = due
             return self.merge is not None or not has_origin(self.repository)

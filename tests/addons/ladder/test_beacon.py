@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import permutations
@@ -102,7 +102,7 @@ def test_a_ladder_without_network_draws_from_the_bytes_of_the_newest_merge() -> 
 
 
 @pytest.fixture
-def answers() -> "Callable[[bytes], str]":
+def answers() -> Iterator[Callable[[bytes], str]]:
     """Returns what serves an answer at an address."""
     servers = []
 
@@ -122,7 +122,7 @@ def answers() -> "Callable[[bytes], str]":
         servers.append((server, thread))
         return f"http://127.0.0.1:{server.server_port}"
 
-    yield serve  # type: ignore[misc]
+    yield serve
     for server, thread in servers:
         server.shutdown()
         server.server_close()
@@ -150,12 +150,13 @@ BYTES = bytes(range(64))
 def claims(field: str) -> list[Claim]:
     """Returns claims that differ in what their runner may choose."""
     base = Claim(2, "laptop", "ann", 1, "a" * 40, "b" * 40, 8, START, 1000)
-    of = {
+    kinds: dict[str, Callable[[int], object]] = {
         "at": lambda n: START + n,
         "number": lambda n: n + 1,
         "runner": lambda n: f"r{n}",
         "bots": lambda n: f"{n:040x}",
-    }[field]
+    }
+    of = kinds[field]
     return [msgspec.structs.replace(base, **{field: of(number)}) for number in range(TRIES)]
 
 
@@ -166,7 +167,7 @@ def is_uniform(counts: "dict[object, int]", kinds: int) -> bool:
     square += (kinds - len(counts)) * expected
     free = kinds - 1
     z = ((square / free) ** (1 / 3) - (1 - 2 / (9 * free))) / (2 / (9 * free)) ** 0.5
-    return abs(z) < 3.09
+    return bool(abs(z) < 3.09)
 
 
 @pytest.mark.slow
@@ -179,7 +180,7 @@ def test_draws_are_uniform_over_a_hundred_thousand_tries_of_what_a_claim_may_cho
     names = [f"owner{number}" for number in range(10)]
     for claim in claims(field):
         hash = hash_of(line_of(claim) + b"\n")
-        game = new_games.__wrapped__(BYTES, hash, 2, 20, 2)[0]
+        game = new_games(BYTES, hash, 2, 20, 2)[0]
         (owner,) = drawn_owners(BYTES, hash, names, 1)
         for counts, what in (
             (pairs, game.bots),

@@ -14,6 +14,7 @@ from needs import for_root
 from referee.addons.ladder.commits import advance, newest, push_branch, shown
 from referee.addons.ladder.games import play_games
 from referee.addons.ladder.reading import Ladder
+from referee.addons.tournament.execution.local import open_local
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.cli.main import main
 from referee.harness.common.errors import RunError, UsageError
@@ -176,7 +177,7 @@ def test_a_machine_with_another_version_of_the_game_neither_claims_nor_accuses(
             hash = cup.claim("laptop")
             cup.do("laptop", hash)
         with pytest.raises(UsageError, match=why):
-            trio.run(play_games, cup.ladder(), hash, None, [0])
+            trio.run(play_games, cup.ladder(), hash, open_local, [0])
         assert main(["ladder", "verify", "--play", "all", "--folder", str(tmp_path / "cup")]) == 0
         printed = capsys.readouterr()
         assert f"{why} the referee" in " ".join(printed.err.split()) and "0 games played again" in printed.out

@@ -105,8 +105,8 @@ def test_a_batch_of_native_programs_is_refused_without_its_replays(
     cup.repository.run("push", "--quiet", "origin", ":refs/heads/ladder/laptop-000001-replays")
     code, text = checked(cup, head, capsys)
     assert code == 1 and text == (
-        "refused: the batch of laptop, claim 1 of laptop: native programs play in it, so its replays are needed; push the "
-        "branch ladder/laptop-000001-replays to the same repository, as `referee ladder play` does"
+        "refused: the batch of laptop, claim 1 of laptop: native programs play in it, so its replays are needed; push "
+        "the branch ladder/laptop-000001-replays to the same repository, as `referee ladder play` does"
     )
     push(cup, hash, packs.packed(games))
     assert checked(cup, head, capsys) == (

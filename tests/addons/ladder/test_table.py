@@ -118,10 +118,10 @@ def test_the_counts_are_those_of_a_second_count(cup: Cup) -> None:
             lines = next(cup.repository.read([path])).split(b"\n")[1:-2]
             said += [[line.split(b":")[0].split()[:3] for line in lines]] if len(lines) == claim.games else []
         for place, game in enumerate(drawn):
-            lines = [each[place] for each in said]
-            best = max(lines, key=lines.count)
-            if lines.count(best) < (1 if of_modules else 2):
-                disputed += len(lines) > 1
+            votes = [each[place] for each in said]
+            best = max(votes, key=votes.count)
+            if votes.count(best) < (1 if of_modules else 2):
+                disputed += len(votes) > 1
                 continue
             total += 1
             seats = [bots[at] for at in game.bots]
