@@ -9,43 +9,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from referee.addons.ladder import draw, names
+from referee.addons.ladder import draw, names, records
 from referee.addons.ladder.beacon import next_round
 from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.checkpoints import Checkpoint, check_checkpoint, read_checkpoint
 from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.reading import MOST_SMALL, Ladder, Strike, bot_file, can_repeat, is_module, read_strike
-from referee.addons.ladder.records import (
-    BOTS,
-    CHECKPOINTS,
-    CLAIMS,
-    CLOCK_SLACK_S,
-    ENTRIES,
-    GAMES,
-    NAME,
-    SEALS,
-    SETTINGS,
-    Batch,
-    Claim,
-    Head,
-    Seal,
-    Settings,
-    StageKind,
-    are_lines,
-    are_ranks,
-    batch_lines,
-    batch_path,
-    courses_of,
-    hash_of,
-    read_batch,
-    read_claim,
-    read_game,
-    read_seal,
-    root_of,
-    same_owner,
-    seal_path,
-    told,
-)
+from referee.addons.ladder.records import BOTS, SETTINGS, Batch, Claim, Head, Seal, Settings, StageKind, told
 from referee.addons.tournament.intake.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError
 from referee.harness.programs.bot_file import MAX_BYTES, BotFile
@@ -146,7 +116,7 @@ def merge_time(ladder: Ladder, now: float) -> int:
 
     Refused if the ladder's newest entry is of the future.
     """
-    if ladder.chain.now > now + CLOCK_SLACK_S:
+    if ladder.chain.now > now + records.CLOCK_SLACK_S:
         raise Refused(f"the ladder's newest merge is {ladder.chain.now - now:,.0f} s in the future; set this clock")
     return max(int(now), ladder.chain.now + 1)
 
@@ -194,17 +164,17 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
     if len(changes) > 1:
         raise Refused(f"the pull request adds {counted(len(changes), 'file')} to {kind}; add one at a time")
     (change,) = changes
-    content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == GAMES else MOST_SMALL))
+    content = next(ladder.repository.read([change.id], MOST_FILE_BYTES if kind == records.GAMES else MOST_SMALL))
     if ladder.repository.id_of(ladder.commit, change.path):
         raise Refused(f"{change.path} is in the ladder already; fetch it, then `referee ladder play` again")
     at = merge_time(ladder, now)
-    if kind == CLAIMS:
+    if kind == records.CLAIMS:
         return _claim(ladder, content, change.path, at)
-    if kind == SEALS:
+    if kind == records.SEALS:
         return _seal(ladder, content, change.path, at)
-    if kind == GAMES:
+    if kind == records.GAMES:
         return _batch(ladder, content, change.path, at)
-    if kind == CHECKPOINTS:
+    if kind == records.CHECKPOINTS:
         checkpoint, signed, signature = read_checkpoint(content, change.path)
         check_checkpoint(ladder, checkpoint, signed, signature)
         return Noted(checkpoint, change.path)
@@ -214,7 +184,7 @@ def _errand(ladder: Ladder, head: str, changes: Sequence[Change], author: str, n
 def _kind_of(change: Change) -> str:
     """Returns the part of the ladder that a change belongs to. Refused if no pull request may touch it."""
     first, _, rest = change.path.partition("/")
-    if first in ENTRIES and rest:
+    if first in records.ENTRIES and rest:
         if change.status != "A":
             raise Refused(f"{change.path} was handed in and never changes; leave it as it is")
         if change.mode != FILE:
@@ -233,7 +203,7 @@ def _kind_of(change: Change) -> str:
 
 def _bot(ladder: Ladder, head: str, name: str, author: str) -> BotChange:
     repository, path = ladder.repository, f"{BOTS}/{name}"
-    if not NAME.fullmatch(name):
+    if not records.NAME.fullmatch(name):
         raise Refused(f"{path!a}: a name has 1 to 40 letters, digits, dots, dashes and underscores; rename the folder")
     before, tree = repository.id_of(ladder.commit, path), repository.id_of(head, path)
     if not before and (why := names.problem(name)):
@@ -307,7 +277,7 @@ def check_files(files: Sequence[TreeEntry], path: str, most_bytes: int) -> None:
 
 def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     ladder.check_rules()
-    claim, signed, signature = read_claim(content, path)
+    claim, signed, signature = records.read_claim(content, path)
     _check_signed(ladder, claim.runner, claim.owner, signed, signature, path)
     number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1
     if claim.number != number:
@@ -317,7 +287,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     known = {(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in commits}
     if why := claim_problem(ladder, claim, known, at, ladder.chain.lapses(claim.owner, at)):
         raise Refused(f"{path}: {why}")
-    return Claimed(claim, hash_of(signed))
+    return Claimed(claim, records.hash_of(signed))
 
 
 def claim_problem(
@@ -335,13 +305,13 @@ def claim_problem(
     if (claim.bots, claim.rules) not in known:
         return f"its bots or rules are those of none of the last {STALE} commits; {again}"
     rules, beacon = ladder.rules_of(claim.rules), ladder.beacon
-    if claim.at > at + CLOCK_SLACK_S:
+    if claim.at > at + records.CLOCK_SLACK_S:
         return f"its clock is {claim.at - at:,} s ahead of that of the merge; set it and {again}"
     if not beacon.names_rounds:
         if claim.round:
             return f"it names round {claim.round}, and the merge draws its games; {again}"
-        if claim.at < at - CLOCK_SLACK_S:
-            return f"it was signed {at - claim.at:,} s before its merge; {CLOCK_SLACK_S} s are allowed: {again}"
+        if claim.at < at - records.CLOCK_SLACK_S:
+            return f"it was signed {at - claim.at:,} s before its merge; {records.CLOCK_SLACK_S} s are allowed: {again}"
     else:
         round = next_round(beacon, claim.at, rules.ahead)
         if claim.round != round:
@@ -361,7 +331,7 @@ def _check_signed(ladder: Ladder, runner: str, owner: str, signed: bytes, signat
     known = ladder.runners.get(runner)
     if known is None:
         raise Refused(f"{path}: there is no runner {runner}; a maintainer adds runners/{runner}.toml")
-    if same_owner(known.owner) != owner:
+    if records.same_owner(known.owner) != owner:
         raise Refused(f"{path}: runner {runner} belongs to {known.owner}, not to {owner}; {SIGN_AGAIN}")
     if not signature_is_right(known.key, signed, signature):
         raise Refused(f"{path}: it was not signed with the key of runner {runner}; only its owner hands in its games")
@@ -373,11 +343,11 @@ SIGN_AGAIN = "fetch the ladder and repeat `referee ladder play`"
 
 
 def _seal(ladder: Ladder, content: bytes, path: str, at: int) -> SealedGames:
-    seal, signed, signature = read_seal(content, path)
+    seal, signed, signature = records.read_seal(content, path)
     claim = _claim_of(ladder, seal, path)
     _check_signed(ladder, seal.runner, seal.owner, signed, signature, path)
-    if path != seal_path(claim, seal.runner):
-        raise Refused(f"{path}: expected {seal_path(claim, seal.runner)}; a runner hands in its own files")
+    if path != records.seal_path(claim, seal.runner):
+        raise Refused(f"{path}: expected {records.seal_path(claim, seal.runner)}; a runner hands in its own files")
     _stage(ladder, seal, StageKind.SEAL, at, path)
     return SealedGames(seal, claim)
 
@@ -414,12 +384,12 @@ def _stage(ladder: Ladder, entry: Seal | Head, kind: StageKind, at: int, path: s
 
 
 def _batch(ladder: Ladder, content: bytes, path: str, at: int) -> HandedIn:
-    batch = read_batch(content, path)
+    batch = records.read_batch(content, path)
     head, claim = batch.head, _claim_of(ladder, batch.head, path)
     signed = content[: content.rstrip(b"\n").rfind(b"\n") + 1]
     _check_signed(ladder, head.runner, head.owner, signed, batch.signature, path)
-    if path != batch_path(claim, head.runner):
-        raise Refused(f"{path}: expected {batch_path(claim, head.runner)}; a runner hands in its own files")
+    if path != records.batch_path(claim, head.runner):
+        raise Refused(f"{path}: expected {records.batch_path(claim, head.runner)}; a runner hands in its own files")
     is_sealed = ladder.is_sealed(claim)
     stage = _stage(ladder, head, StageKind.OPEN if is_sealed else StageKind.PLAY, at, path)
     check_batch(ladder, batch, claim, stage, path)
@@ -438,7 +408,7 @@ def _disputed(ladder: Ladder, batch: Batch, stage: Stage) -> list[int]:
     places = ladder.places(batch.head.claim, stage)
     found: set[int] = set()
     for other in ladder.chain.results.get(batch.head.claim, {}).values():
-        lines = batch_lines(next(ladder.repository.read([other.blob])))
+        lines = records.batch_lines(next(ladder.repository.read([other.blob])))
         if len(lines) == ladder.chain.claims[batch.head.claim].games:
             found |= {at for at, place in enumerate(places) if told(lines[place]) != told(batch.lines[at])}
     return sorted(found)
@@ -449,7 +419,7 @@ def opens_otherwise(ladder: Ladder, batch: Batch) -> bool:
     sealed = ladder.chain.seals[batch.head.claim][batch.head.owner].seal
     if sealed.runner != batch.head.runner:
         raise Refused(f"{sealed.runner} has sealed these games, and not {batch.head.runner}; open them with its key")
-    return sealed.root != root_of(bytes.fromhex(batch.head.salt), batch.head.runner, batch.lines)
+    return sealed.root != records.root_of(bytes.fromhex(batch.head.salt), batch.head.runner, batch.lines)
 
 
 def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: str) -> None:
@@ -466,11 +436,11 @@ def check_batch(ladder: Ladder, batch: Batch, claim: Claim, stage: Stage, path: 
             f"{path} has {counted(len(batch.lines), 'game')}; expected {len(games)}: nobody keeps results back; "
             "hand in every game of the claim"
         )
-    if not games or not are_lines(batch.lines, len(games[0].bots)):
+    if not games or not records.are_lines(batch.lines, len(games[0].bots)):
         _refuse_wrong_line(batch, games, path)
     if stage.kind is not StageKind.OPEN and any(b":" in line for line in batch.lines):
         raise Refused(f"{path}: a game of modules has no times; {SIGN_AGAIN}")
-    if head.courses != courses_of(batch.lines):
+    if head.courses != records.courses_of(batch.lines):
         raise Refused(f"{path}: `courses` does not fit its games; {SIGN_AGAIN}")
 
 
@@ -483,9 +453,9 @@ def versions_wanted(rules: Settings) -> str:
 def _refuse_wrong_line(batch: Batch, games: Sequence[draw.DrawnGame], path: str) -> None:
     for number, (line, game) in enumerate(zip(batch.lines, games, strict=True), 1):
         place = f"{path}: game {number}"
-        read = read_game(line, place)
+        read = records.read_game(line, place)
         seats = len(game.bots)
-        if not len(read.ranks) == len(read.costs) == seats or not are_ranks(read.ranks):
+        if not len(read.ranks) == len(read.costs) == seats or not records.are_ranks(read.ranks):
             raise Refused(f"{place} is no result of {seats} bots: {line[:60].decode()!r}; play it again")
         if any(fault.seat >= seats for fault in read.faults):
             raise Refused(f"{place} has a fault of a seat that is not there; play it again")
@@ -498,7 +468,7 @@ def _strike(ladder: Ladder, content: bytes, path: str) -> Accused:
     if result is None:
         raise Refused(f"{path}: the ladder has no batch {strike.batch[:12]}; fetch it and verify again")
     claim = chain.claims[result.head.claim]
-    lines = batch_lines(next(ladder.repository.read([result.blob])))
+    lines = records.batch_lines(next(ladder.repository.read([result.blob])))
     if strike.game >= len(lines) or lines[strike.game].decode() != strike.said:
         raise Refused(f"{path}: game {strike.game + 1} is not what the batch says; verify again")
     if ladder.is_sealed(claim):

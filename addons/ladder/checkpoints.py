@@ -5,31 +5,17 @@ import re
 
 from msgspec import Struct
 
+from referee.addons.ladder import records
 from referee.addons.ladder.keys import SigningKey, signature_is_right
 from referee.addons.ladder.reading import MOST_SMALL, Ladder
-from referee.addons.ladder.records import (
-    CHECKPOINTS,
-    CLAIMS,
-    FORMAT,
-    GAMES,
-    HASH,
-    NAME,
-    OBJECT,
-    SEALS,
-    STRIKES,
-    WITNESSES,
-    is_key,
-    line_of,
-    parted,
-    record_of,
-    signed_file,
-    toml_of,
-)
+from referee.addons.ladder.records import CHECKPOINTS, FORMAT, WITNESSES
 from referee.harness.common.errors import RunError, UsageError
 
+SIGNED = tuple(f"{each}/" for each in (records.CLAIMS, records.SEALS, records.GAMES, records.STRIKES))
+"""The folders of what a checkpoint covers."""
 ENOUGH = 2
 """How many keys sign a checkpoint that counts."""
-PATH = re.compile(f"{CHECKPOINTS}/({OBJECT.pattern})/({NAME.pattern}).json")
+PATH = re.compile(f"{CHECKPOINTS}/({records.OBJECT.pattern})/({records.NAME.pattern}).json")
 
 
 class Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,8 +36,8 @@ def witnesses(ladder: Ladder) -> dict[str, str]:
     id = ladder.repository.id_of(ladder.commit, WITNESSES)
     if not id:
         return {}
-    found = toml_of(next(ladder.repository.read([id], MOST_SMALL)), dict[str, str], WITNESSES)
-    if wrong := [name for name, key in found.items() if not NAME.fullmatch(name) or not is_key(key)]:
+    found = records.toml_of(next(ladder.repository.read([id], MOST_SMALL)), dict[str, str], WITNESSES)
+    if wrong := [name for name, key in found.items() if not records.NAME.fullmatch(name) or not records.is_key(key)]:
         raise UsageError(f"{WITNESSES}: {wrong[0][:40]!a} has no key; expected NAME = an ed25519 public key in base64")
     return found
 
@@ -59,11 +45,7 @@ def witnesses(ladder: Ladder) -> dict[str, str]:
 def head_of(ladder: Ladder) -> tuple[int, str]:
     """Returns the number of entries of a commit, and the SHA-256 of their paths and the SHA-256 of their contents."""
     files = sorted(
-        (
-            each
-            for each in ladder.entries
-            if each.path.startswith(tuple(f"{at}/" for at in (CLAIMS, SEALS, GAMES, STRIKES)))
-        ),
+        (each for each in ladder.entries if each.path.startswith(SIGNED)),
         key=lambda each: each.path,
     )
     total = hashlib.sha256()
@@ -75,16 +57,16 @@ def head_of(ladder: Ladder) -> tuple[int, str]:
 def checkpoint_file(ladder: Ladder, witness: str, key: SigningKey) -> tuple[str, bytes]:
     """Returns the path and the content of a checkpoint of a ladder's commit."""
     count, head = head_of(ladder)
-    signed = line_of(Checkpoint(FORMAT, witness, ladder.commit, count, head)) + b"\n"
-    return f"{CHECKPOINTS}/{ladder.commit}/{witness}.json", signed_file(signed, key.sign(signed))
+    signed = records.line_of(Checkpoint(FORMAT, witness, ladder.commit, count, head)) + b"\n"
+    return f"{CHECKPOINTS}/{ladder.commit}/{witness}.json", records.signed_file(signed, key.sign(signed))
 
 
 def read_checkpoint(content: bytes, path: str) -> tuple[Checkpoint, bytes, bytes]:
     """Returns a checkpoint, what is signed of it, and the signature. UsageError if it is none."""
-    signed, signature = parted(content, path)
-    checkpoint, place = record_of(signed[:-1], Checkpoint, path), PATH.fullmatch(path)
+    signed, signature = records.parted(content, path)
+    checkpoint, place = records.record_of(signed[:-1], Checkpoint, path), PATH.fullmatch(path)
     is_named = place is not None and place.group(1, 2) == (checkpoint.commit, checkpoint.witness)
-    if not is_named or checkpoint.checkpoint != FORMAT or not HASH.fullmatch(checkpoint.head):
+    if not is_named or checkpoint.checkpoint != FORMAT or not records.HASH.fullmatch(checkpoint.head):
         raise UsageError(f"{path}: expected {CHECKPOINTS}/COMMIT/NAME.json, as `referee ladder witness` writes it")
     return checkpoint, signed, signature
 

@@ -82,7 +82,7 @@ def own_key(runner: str, make: bool = False) -> SigningKey:
 
 def key_in(path: Path, make: bool) -> SigningKey:
     """Returns the secret key in a file. With `make`, makes one if there is none; otherwise UsageError."""
-    if make and not path.exists():
+    if make and not os.path.exists(path):
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.addons.ladder import names
+from referee.addons.ladder import names, records
 from referee.addons.ladder import replays as packs
 from referee.addons.ladder.beacon import next_round
 from referee.addons.ladder.chain import Stage
@@ -15,26 +15,7 @@ from referee.addons.ladder.commits import commit_files
 from referee.addons.ladder.games import Played, check_versions, played_by
 from referee.addons.ladder.keys import SigningKey
 from referee.addons.ladder.reading import Ladder
-from referee.addons.ladder.records import (
-    FORMAT,
-    RUNNERS,
-    Claim,
-    Head,
-    Seal,
-    StageKind,
-    batch_path,
-    batch_text,
-    claim_path,
-    courses_of,
-    game_line,
-    hash_of,
-    line_of,
-    parted,
-    root_of,
-    same_owner,
-    seal_path,
-    signed_file,
-)
+from referee.addons.ladder.records import Claim, StageKind
 from referee.addons.tournament.intake.objects import Repository
 from referee.harness.common.errors import UsageError, writing
 from referee.harness.common.paths import read_limited, replace_file
@@ -71,7 +52,7 @@ class Task(Struct, frozen=True):
 def runner_file(runner: str, key: SigningKey, owner: str) -> dict[str, bytes]:
     """Returns the file of a new runner by its path. UsageError for an owner that is no login."""
     names.check("--owner", owner)
-    return {f"{RUNNERS}/{runner}.toml": f'key = "{key.public}"\nowner = "{owner}"\n'.encode()}
+    return {f"{records.RUNNERS}/{runner}.toml": f'key = "{key.public}"\nowner = "{owner}"\n'.encode()}
 
 
 def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> str:
@@ -79,9 +60,9 @@ def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> str:
     known = ladder.runners.get(runner)
     if known is None or known.key != key.public:
         what = f"does not know the runner {runner}" if known is None else f"has another key of the runner {runner}"
-        text = runner_file(runner, key, "LOGIN")[f"{RUNNERS}/{runner}.toml"].decode().replace("\n", "  ")
-        raise UsageError(f"the ladder {what}; a maintainer adds {RUNNERS}/{runner}.toml:  {text}")
-    return same_owner(known.owner)
+        text = runner_file(runner, key, "LOGIN")[f"{records.RUNNERS}/{runner}.toml"].decode().replace("\n", "  ")
+        raise UsageError(f"the ladder {what}; a maintainer adds {records.RUNNERS}/{runner}.toml:  {text}")
+    return records.same_owner(known.owner)
 
 
 def tasks(ladder: Ladder, owner: str, now: int) -> list[Task]:
@@ -100,7 +81,7 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
     ladder.check_rules()
     check_versions(ladder.settings)
     at = int(time.time() if now is None else now)
-    chain, settings, owner = ladder.chain, ladder.settings, same_owner(ladder.runners[runner].owner)
+    chain, settings, owner = ladder.chain, ladder.settings, records.same_owner(ladder.runners[runner].owner)
     if why := chain.refusal(runner, owner, settings, at + 1, chain.lapses(owner, at)):
         raise UsageError(why)
     if len(ladder.bots) < ladder.seats:
@@ -109,7 +90,7 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
         )
     seats = ladder.seats
     made = Claim(
-        claim=FORMAT,
+        claim=records.FORMAT,
         runner=runner,
         owner=owner,
         number=len(chain.of_runner.get(runner, ())) + 1,
@@ -119,9 +100,11 @@ def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float |
         at=at,
         round=next_round(ladder.beacon, at, settings.ahead) if ladder.beacon.names_rounds else 0,
     )
-    signed = line_of(made) + b"\n"
-    path, words = claim_path(runner, made.number), f"Claim {made.number} of {runner}: {made.games} games"
-    commit = commit_files(ladder.repository, ladder.commit, {path: signed_file(signed, key.sign(signed))}, words)
+    signed = records.line_of(made) + b"\n"
+    path, words = records.claim_path(runner, made.number), f"Claim {made.number} of {runner}: {made.games} games"
+    commit = commit_files(
+        ladder.repository, ladder.commit, {path: records.signed_file(signed, key.sign(signed))}, words
+    )
     return Step(commit, f"{BRANCH}/{runner}-{made.number:06}-claim", words)
 
 
@@ -155,14 +138,14 @@ def kept(repository: Repository, hash: str, runner: str) -> Kept | None:
 
 def batch_hash(made: Kept) -> str:
     """Returns the name of a batch."""
-    return hash_of(parted(made.batch, "the batch")[0])
+    return records.hash_of(records.parted(made.batch, "the batch")[0])
 
 
 def keep(
     repository: Repository, task: Task, runner: str, owner: str, key: SigningKey, played: Mapping[int, Played]
 ) -> Kept:
     """Keeps the games of a claim that were played, and signs them."""
-    lines = [game_line(played[place].line) for place in sorted(played)]
+    lines = [records.game_line(played[place].line) for place in sorted(played)]
     made = sign(task, runner, owner, key, lines, os.urandom(SALT_BYTES), packs.packed(dict(played)))
     folder = home(repository, task.hash, runner)
     with writing(folder):
@@ -176,21 +159,22 @@ def sign(task: Task, runner: str, owner: str, key: SigningKey, lines: list[bytes
     """Returns the files that hand in games: a batch alone, or a seal with what opens it."""
     is_sealed = task.stage.kind is StageKind.SEAL
     signatures = tuple(each.hex() for each in task.stage.signatures)
-    head = Head(
-        batch=FORMAT,
+    head = records.Head(
+        batch=records.FORMAT,
         runner=runner,
         owner=owner,
         claim=task.hash,
         signatures=() if is_sealed else signatures,
         salt=salt.hex() if is_sealed else "",
-        courses=courses_of(lines),
+        courses=records.courses_of(lines),
         played=played_by(),
     )
-    signed = batch_text(head, lines)
-    batch, seal = signed_file(signed, key.sign(signed)), b""
+    signed = records.batch_text(head, lines)
+    batch, seal = records.signed_file(signed, key.sign(signed)), b""
     if is_sealed:
-        signed = line_of(Seal(FORMAT, runner, owner, task.hash, root_of(salt, runner, lines), signatures)) + b"\n"
-        seal = signed_file(signed, key.sign(signed))
+        root = records.root_of(salt, runner, lines)
+        signed = records.line_of(records.Seal(records.FORMAT, runner, owner, task.hash, root, signatures)) + b"\n"
+        seal = records.signed_file(signed, key.sign(signed))
     return Kept(batch, seal, pack)
 
 
@@ -199,9 +183,9 @@ def step(ladder: Ladder, task: Task, runner: str, made: Kept) -> Step:
     own, other = f"{runner}-{task.claim.number:06}", f"{runner}-{task.claim.runner}-{task.claim.number:06}"
     branch = f"{BRANCH}/{own if runner == task.claim.runner else other}"
     if task.stage.kind is StageKind.SEAL:
-        files, end = {seal_path(task.claim, runner): made.seal}, "seal"
+        files, end = {records.seal_path(task.claim, runner): made.seal}, "seal"
         words = f"Seal of {runner}: {counted(task.claim.games, 'game')} of {task.name}"
     else:
-        files, end = {batch_path(task.claim, runner): made.batch}, "games"
+        files, end = {records.batch_path(task.claim, runner): made.batch}, "games"
         words = f"{counted(len(made.batch.splitlines()) - 2, 'game')} of {runner}: {task.name}"
     return Step(commit_files(ladder.repository, ladder.commit, files, words), f"{branch}-{end}", words)

@@ -9,34 +9,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.addons.ladder import records
 from referee.addons.ladder.beacon import Beacon, beacon_of
 from referee.addons.ladder.chain import Chain, Result, Stage
 from referee.addons.ladder.draw import BotVersion, DrawnGame, new_games, sampled
-from referee.addons.ladder.records import (
-    BOTS,
-    CLAIMS,
-    ENTRIES,
-    FORMAT,
-    GAMES,
-    HASH,
-    NAME,
-    RUNNERS,
-    SEALS,
-    SETTINGS,
-    STRIKES,
-    Batch,
-    Claim,
-    Runner,
-    Settings,
-    StageKind,
-    hash_of,
-    read_batch,
-    read_claim,
-    read_runner,
-    read_seal,
-    read_settings,
-    same_owner,
-)
+from referee.addons.ladder.records import BOTS, ENTRIES, RUNNERS, SETTINGS, Batch, Claim, Runner, Settings, StageKind
 from referee.addons.tournament.intake.objects import FOLDER, Repository, TreeEntry
 from referee.addons.wasm.kind import MODULE
 from referee.harness.common import toml
@@ -98,7 +75,7 @@ class Fields:
         if not new:
             return
         folders = [
-            [each for each in entries if each.mode == FOLDER and NAME.fullmatch(each.path)]
+            [each for each in entries if each.mode == FOLDER and records.NAME.fullmatch(each.path)]
             for entries in self._repository.folder_entries(new)
         ]
         unknown = sorted({each.id for entries in folders for each in entries} - self._versions.keys())
@@ -146,10 +123,13 @@ class Ladder:
         self.repository, self.commit = repository, commit
         self.has_network = has_network
         self.fields = fields or Fields(repository)
-        self.settings_id, self.bots_id = repository.id_of(commit, SETTINGS), repository.id_of(commit, BOTS)
+        self.settings_id, self.bots_id = (
+            repository.id_of(commit, SETTINGS),
+            repository.id_of(commit, BOTS),
+        )
         if not self.settings_id:
             raise UsageError(f"{repository.folder}: {commit[:12]} holds no ladder: there is no {SETTINGS}")
-        self.settings: Settings = read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
+        self.settings: Settings = records.read_settings(next(repository.read([self.settings_id], MOST_SMALL)))
         self.open_rules()
         self.game = find_game(self.settings.game)
         self.seats = seats_of(self.settings)
@@ -209,9 +189,9 @@ class Ladder:
         found = {}
         for file, content in self.files(RUNNERS):
             name = file.path.removeprefix(f"{RUNNERS}/").removesuffix(".toml")
-            if not NAME.fullmatch(name):
+            if not records.NAME.fullmatch(name):
                 raise UsageError(f"{file.path}: expected {RUNNERS}/NAME.toml")
-            found[name] = read_runner(content, file.path)
+            found[name] = records.read_runner(content, file.path)
         return found
 
     @property
@@ -229,37 +209,37 @@ class Ladder:
         """The entries."""
         times = {path: merge.at for merge in self.merges for status, path in merge.changes if status == ADDED}
         chain = Chain(self.beacon, lambda claim: self.rules_of(claim.rules), self.is_sealed, self._fetch)
-        claims = [(hash_of(signed), claim) for claim, signed, _ in self._claims()]
+        claims = [(records.hash_of(signed), claim) for claim, signed, _ in self._claims()]
         for hash, claim in sorted(claims, key=lambda each: (each[1].runner, each[1].number)):
-            chain.add_claim(hash, claim, times.get(f"{CLAIMS}/{claim.runner}/{claim.number:06}.json", 0))
-        for file, content in self.files(SEALS):
-            chain.add_seal(read_seal(content, file.path)[0], times.get(file.path, 0))
+            chain.add_claim(hash, claim, times.get(f"{records.CLAIMS}/{claim.runner}/{claim.number:06}.json", 0))
+        for file, content in self.files(records.SEALS):
+            chain.add_seal(records.read_seal(content, file.path)[0], times.get(file.path, 0))
         for file, batch in self.batches():
             chain.add_result(Result(batch.hash, batch.head, file.id, times.get(file.path, 0)))
         for name, runner in self.runners.items():
-            chain.add_activity(same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
+            chain.add_activity(records.same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
         for path, (owner, _) in self.strikes.items():
             chain.add_strike(owner, times.get(path, 0))
         return chain
 
     def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:
-        for file, content in self.files(CLAIMS):
-            yield read_claim(content, file.path)
+        for file, content in self.files(records.CLAIMS):
+            yield records.read_claim(content, file.path)
 
     def batches(self) -> Iterator[tuple[TreeEntry, Batch]]:
         """Yields all batches with their files."""
-        for file, content in self.files(GAMES, None):
-            yield file, read_batch(content, file.path)
+        for file, content in self.files(records.GAMES, None):
+            yield file, records.read_batch(content, file.path)
 
     @cached_property
     def strikes(self) -> dict[str, tuple[str, Strike | Batch]]:
         """The strikes by path, with the owner who has lied: a wrong game, or an opening that is not what was sealed."""
-        wrong = [(file, content) for file, content in self.files(STRIKES, None)]
+        wrong = [(file, content) for file, content in self.files(records.STRIKES, None)]
         by_hash = {batch.hash: batch.head.owner for _, batch in self.batches()} if wrong else {}
         found: dict[str, tuple[str, Strike | Batch]] = {}
         for file, content in wrong:
             if file.path.endswith(".txt"):
-                batch = read_batch(content, file.path)
+                batch = records.read_batch(content, file.path)
                 found[file.path] = batch.head.owner, batch
             else:
                 strike = read_strike(content, file.path)
@@ -306,7 +286,7 @@ class Ladder:
     def rules_of(self, id: str) -> Settings:
         """Returns the settings of a claim, which may be older than those of the commit."""
         if id not in self._rules:
-            self._rules[id] = read_settings(next(self.repository.read([id], MOST_SMALL)))
+            self._rules[id] = records.read_settings(next(self.repository.read([id], MOST_SMALL)))
         return self._rules[id]
 
     @cached_property
@@ -327,7 +307,7 @@ class Ladder:
             first, *rest = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
             commit, at, luck = first.split(" ", 2)
             changes = tuple(zip(rest[::2], rest[1::2], strict=True))
-            found.append(Merge(commit, int(at), bytes.fromhex(luck) if HASH.fullmatch(luck) else b"", changes))
+            found.append(Merge(commit, int(at), bytes.fromhex(luck) if records.HASH.fullmatch(luck) else b"", changes))
         return found
 
 
@@ -345,8 +325,8 @@ def read_strike(content: bytes, path: str) -> Strike:
         strike = msgspec.json.decode(content, type=Strike)
     except UNDECODABLE as error:
         raise UsageError(f"{path}: {error}; write it with `referee ladder verify --play`") from error
-    if strike.strike != FORMAT or not HASH.fullmatch(strike.batch) or path != strike_path(strike.batch):
-        raise UsageError(f"{path}: expected {STRIKES}/HASH.json with the hash of a batch")
+    if strike.strike != records.FORMAT or not records.HASH.fullmatch(strike.batch) or path != strike_path(strike.batch):
+        raise UsageError(f"{path}: expected {records.STRIKES}/HASH.json with the hash of a batch")
     if strike.game < 0:
         raise UsageError(f"{path}: game is {strike.game}; expected its place in the batch, from 0 on")
     return strike
@@ -354,9 +334,9 @@ def read_strike(content: bytes, path: str) -> Strike:
 
 def strike_path(batch: str) -> str:
     """Returns the place of a strike against a batch of modules."""
-    return f"{STRIKES}/{batch}.json"
+    return f"{records.STRIKES}/{batch}.json"
 
 
 def opening_path(claim: Claim, runner: str) -> str:
     """Returns the place of an opening that is not what was sealed."""
-    return f"{STRIKES}/{claim.runner}/{claim.number:06}/{runner}.txt"
+    return f"{records.STRIKES}/{claim.runner}/{claim.number:06}/{runner}.txt"

@@ -263,7 +263,7 @@ class _Counting:
         missed = Counter(
             chain.seals[hash][owner].seal.runner
             for hash, seals in chain.seals.items()
-            for owner in seals
+            for owner in (seals if hash in chain.claims else ())
             for stage in chain.missed(hash, owner, chain.now)
             if stage.kind is StageKind.OPEN
         )

@@ -1,6 +1,7 @@
 """`referee ladder beacon`: a beacon of your own, for ladders in a closed network."""
 
 import json
+import os
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,7 +64,7 @@ def beacon(file: Path, *, key: Path, bind: str = "127.0.0.1:8017", period: int =
         server = ThreadingHTTPServer((host, int(port)), _Rounds)
     except (OSError, OverflowError) as error:
         raise UsageError(f"--bind {bind}: {reason(error) if isinstance(error, OSError) else error}") from error
-    if not file.exists():
+    if not os.path.exists(file):
         address = f"http://{host}:{server.server_port}"
         text = (
             f'[beacon]\nscheme = "{ED25519}"\nkey = "{secret.raw.hex()}"\ngenesis = {int(time.time())}\n'
@@ -71,7 +72,11 @@ def beacon(file: Path, *, key: Path, bind: str = "127.0.0.1:8017", period: int =
         )
         with writing(file):
             file.write_text(text)
-    settings = toml.read_as(read_limited(file, MOST_FILE_BYTES).decode(), _File).beacon
+    try:
+        settings = toml.read_as(read_limited(file, MOST_FILE_BYTES).decode(), _File).beacon
+    except (OSError, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{file}: {why}; expected what this command has written") from error
     if problem := settings.problem() or ("another key" if settings.key != secret.raw.hex() else ""):
         raise UsageError(f"{file} does not fit {key}: {problem}")
     _Rounds.rounds, _Rounds.secret = SignedBeacon(settings), secret

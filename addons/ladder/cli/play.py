@@ -73,7 +73,8 @@ def play(
 
     Args:
         runner: Your runner's name. Its key is made at its first use.
-        games: How many new games to claim; 0 = only play what the beacon has drawn for you.
+        games: How many new games to claim; 0 = only play what a beacon has drawn or is about to
+            draw for you, and stop then.
         owner: Your login: only write the file of a new runner to runners/, which a maintainer has to commit.
         merge: BRANCH: merge everything into this branch of `origin`, after the checks of `check-change`. For those who
             may write to it.
@@ -104,6 +105,8 @@ def play(
                     raise
                 err.print(printable(str(error)))
                 is_busy, next_at = False, time.time() + POLL_S
+            if not is_busy and volunteer.is_done:
+                return PLAYED
             if (not is_busy and (end is None or next_at > end)) or (end is not None and time.time() > end):
                 return PLAYED
             if not is_busy:
@@ -144,6 +147,8 @@ class _Volunteer:
         self.pushed: dict[tuple[str, str], int] = {}
         """What was pushed and is not merged, with the time until which it can be."""
         self.said = ""
+        self.is_done = False
+        """Whether it makes no claims, and waits for no round."""
         self.claims_left = 1
         """How many claims this command may still make."""
 
@@ -154,6 +159,7 @@ class _Volunteer:
         owner, now = playing.check_runner(ladder, self.runner, self.key), int(time.time())
         self.next_at = now + POLL_S
         todo = playing.tasks(ladder, owner, now)
+        self.is_done = not self.games and all(task.ready <= now for task in todo)
         for task in todo:
             if (
                 task.ready <= now
@@ -211,10 +217,11 @@ class _Volunteer:
             out.print(f"{step.words}: pushed as {step.branch}. Next: make a pull request of it.")
             return
         for number in range(MERGES):
-            ladder, errand = check_change(repository, newest(repository, self.base), step.commit, "")
+            base, now = newest(repository, self.base), time.time()  # it is merged as of now, however long a check takes
+            ladder, errand = check_change(repository, base, step.commit, "", now)
             if number == 0:
                 _is_right(repository, ladder, errand, pack, self.workers)
-            if advance(repository, merge_of(ladder, errand, step.commit), self.merge if has_remote else None):
+            if advance(repository, merge_of(ladder, errand, step.commit, now), self.merge if has_remote else None):
                 where = f"merged into {self.merge}" if has_remote else "committed"
                 if isinstance(errand, HandedIn) and errand.is_lie:
                     where = f"{where} as a strike, because it is not what was sealed"
@@ -294,10 +301,11 @@ def check_a_change(
         with Repository(folder) as repository:
             head = repository.commit(head)  # a fetch may change what the name means
             for _ in range(MERGES):
-                ladder, errand = check_change(repository, base, head, author)
+                now = time.time()
+                ladder, errand = check_change(repository, base, head, author, now)
                 if not rules_only and not _is_right(repository, ladder, errand, source, workers):
                     return INCONCLUSIVE
-                if merge is None or advance(repository, merge_of(ladder, errand, head), merge):
+                if merge is None or advance(repository, merge_of(ladder, errand, head, now), merge):
                     out.print(printable(f"accepted: {_words(errand)}"))
                     return PLAYED
                 if fetched(repository, merge) != repository.commit(base):  # somebody else has merged meanwhile

@@ -48,31 +48,33 @@ class Second(Ladder):
 
     def verify_claim(self, hash: str, claim: dict[str, Any], known: set[Any]) -> None:
         rules, at, path = self.settings(claim["rules"]), claim["merged"], claim["path"]
-        own = sorted(
-            (each["number"], each["merged"], key)
-            for key, each in self.claims.items()
-            if each["runner"] == claim["runner"]
-        )
+        own = self.of_runner(claim["runner"])
         stage = self.stages(hash)[0]
-        open_until = {
-            key: self.done(key, self.stages(key)[0].kind, claim["owner"]) or self.stages(key)[0].due
-            for _, _, key in own
-        }
         tests = {
-            "number": [each[0] for each in own] == [*range(1, len(own) + 1)],
+            "number": [number for number, _, _ in own] == [*range(1, len(own) + 1)],
             "bots and rules": (claim["bots"], claim["rules"]) in known,
             "clock": claim["at"] <= at + 900,
             "round": claim["round"] == (0 if self.rules.get("beacon") == "merge" else self.round_after(claim["at"])),
             "late": not claim["round"] or at < self.time_of(claim["round"]),
             "games": 0 < claim["games"] <= rules["games"] and claim["games"] % rules["seats"] == 0,
             "struck": self.struck.get(claim["owner"], at + 1) > at,
-            "open": sum(merged < at <= open_until[key] for _, merged, key in own) < rules["open_claims"],
+            "open": sum(merged < at <= until for _, merged, until in own) < rules["open_claims"],
             "stage": stage.begin == at,
         }
         self.wrong += [f"{path}: {name}" for name, is_right in tests.items() if not is_right]
         since = at - rules["lapse_days"] * 86400
         if sum(since < due < at for due in self.lapses(claim["owner"])) >= rules["lapses"]:
             self.wrong.append(f"{path}: lapses")
+
+    def of_runner(self, runner: str) -> list[tuple[int, int, int]]:
+        """Number, time of the merge and until when it is open, of the claims of a runner."""
+        if "claims" not in self.cache:
+            own = self.cache["claims"] = defaultdict(list)
+            for hash, claim in self.claims.items():
+                first = self.stages(hash)[0]
+                until = min(first.due, self.done(hash, first.kind, claim["owner"]) or first.due)
+                own[claim["runner"]].append((claim["number"], claim["merged"], until))
+        return sorted(self.cache["claims"][runner])
 
     def lapses(self, owner: str) -> list[int]:
         if f"lapses {owner}" not in self.cache:
@@ -255,7 +257,6 @@ class Second(Ladder):
             [hash for hash, each in self.claims.items() if each["runner"] == name],
         )
         lapsed = sum(kind != OPEN for hash in own for kind, _ in self.missed(hash, owner))
-        until = [self.done(hash, self.stages(hash)[0].kind, owner) or self.stages(hash)[0].due for hash in own]
         missed = sum(
             kind == OPEN
             for hash, seals in self.seals.items()
@@ -264,8 +265,8 @@ class Second(Ladder):
         )
         return {
             "name": name, "owner": self.runners[name]["owner"], "games": counts["games"], "claims": len(own),
-            "open": sum(at > self.now for at in until), "lapsed": lapsed, "missed": missed, "shared": counts["shared"],
-            "agree": counts["agree"], "state": "struck" if owner in self.struck else "",
+            "open": sum(until > self.now for _, _, until in self.of_runner(name)), "lapsed": lapsed, "missed": missed,
+            "shared": counts["shared"], "agree": counts["agree"], "state": "struck" if owner in self.struck else "",
         }  # fmt: skip
 
     def wait(self, hash: str, stage: Stage) -> dict[str, Any]:

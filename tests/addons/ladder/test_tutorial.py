@@ -42,6 +42,7 @@ def stop_beacon(folder: Path) -> None:
         os.kill(int((folder / "beacon.pid").read_text()), signal.SIGTERM)
 
 
+@pytest.mark.timeout(1200)
 def test_the_tutorial_works_to_the_letter(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "tutorials" / "a-ladder-in-git.md").read_text("utf-8").replace("8017", free_port())
     printed, shown = "", 0
