@@ -76,6 +76,14 @@ def tasks(ladder: Ladder, owner: str, now: int) -> list[Task]:
     return sorted(found, key=lambda each: (each.stage.due, each.hash))
 
 
+def next_draw(ladder: Ladder, now: int) -> int | None:
+    """Returns when the beacon draws owners for a claim next; None if no claim waits for that."""
+    chain = ladder.chain
+    last = [chain.stages(hash, now)[-1] for hash in chain.claims]
+    times = [chain.beacon.time_of(stage.rounds[-1]) for stage in last if not stage.is_drawn]
+    return min((at for at in times if at > now), default=None)
+
+
 def claim(ladder: Ladder, runner: str, key: SigningKey, games: int, now: float | None = None) -> Step:
     """Returns a commit with the runner's next claim. UsageError if it may not claim. `now`: seconds since 1970."""
     ladder.check_rules()

@@ -220,6 +220,7 @@ class Ladder:
             chain.add_activity(records.same_owner(runner.owner), times.get(f"{RUNNERS}/{name}.toml", 0))
         for path, (owner, _) in self.strikes.items():
             chain.add_strike(owner, times.get(path, 0))
+        chain.now = max((merge.at for merge in self.merges), default=0)
         return chain
 
     def _claims(self) -> Iterator[tuple[Claim, bytes, bytes]]:

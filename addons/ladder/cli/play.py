@@ -159,7 +159,8 @@ class _Volunteer:
         owner, now = playing.check_runner(ladder, self.runner, self.key), int(time.time())
         self.next_at = now + POLL_S
         todo = playing.tasks(ladder, owner, now)
-        self.is_done = not self.games and all(task.ready <= now for task in todo)
+        draw = playing.next_draw(ladder, now)
+        self.is_done = not self.games and draw is None and all(task.ready <= now for task in todo)
         for task in todo:
             if (
                 task.ready <= now
@@ -247,13 +248,17 @@ class _Volunteer:
                 if stage.end is None and now <= stage.due and all(hash != task.hash for task in todo):
                     wait = wait_of(ladder, hash, stage)
                     lines.append(f"{wait.claim}: {wait.words} in {duration(stage.due - now)} at the latest")
+        if not lines and (at := playing.next_draw(ladder, now)) is not None:
+            lines.append(f"The beacon draws owners for a claim {_clock(at, now)}.")
+            self.next_at = min(self.next_at, at)
         if (due := self.pushed.get(("", ""), 0)) > now and not todo:
             lines.append(f"The claim has to be merged within {duration(due - now)}, before the beacon draws its games.")
-        lines.append("" if not lines else "The same command goes on.")
-        text = "\n".join(filter(None, lines))
-        if text != self.said and re.sub(r"\d+ \w+", "", text) != re.sub(r"\d+ \w+", "", self.said):
-            out.print(printable(text))
-        self.said = text
+        said = re.sub(r"\d+ \w+", "", "\n".join(lines))
+        if said != self.said:
+            for line in lines:
+                out.print(printable(line))
+            out.print("The same command goes on.")
+        self.said = said
 
     def _compare(self, ladder: Ladder) -> None:
         """Says what the ladder has lost since this clone has played last, such as a claim after a force push."""

@@ -87,11 +87,12 @@ class Ladder:
         self.at: dict[str, int] = {}
         self.commit_of: dict[str, str] = {}
         self.luck: list[tuple[int, bytes]] = []
-        last = 0
+        last = self.now = 0
         for part in self.git.run(*words, self.commit, "--", *ENTRIES, "runners").split("\1")[1:]:
             first, *rest = [word.strip("\n") for word in part.split("\0") if word.strip("\n")]
             commit, time, luck = first.split(" ", 2)
             self.luck.append((int(time), bytes.fromhex(luck)))
+            self.now = max(self.now, int(time))
             changes = [*zip(rest[::2], rest[1::2], strict=True)]
             for status, path in changes:
                 if status == "A":
@@ -166,8 +167,6 @@ class Ladder:
         ]
         for times in self.active.values():
             times.sort()
-        self.now = max((at for times in self.active.values() for at in times), default=0)
-        self.now = max([self.now, *self.struck.values()])
 
     def strike(self, owner: str, at: int) -> None:
         self.struck[owner] = min(at, self.struck.get(owner, at))
