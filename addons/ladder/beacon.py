@@ -123,7 +123,7 @@ class SignedBeacon:
 
 
 class _Told(Struct):
-    """What a server of a beacon says of a round."""
+    """The answer of a beacon's server."""
 
     signature: str
 

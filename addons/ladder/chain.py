@@ -130,7 +130,7 @@ class Chain:
         return self.fetch(round) if self.beacon.time_of(round) <= now else None
 
     def stages(self, hash: str, now: int, signatures: tuple[bytes, ...] = ()) -> list[Stage]:
-        """Returns what had, and has, to be done for a claim until a time. Only the last one may go on.
+        """Returns the stages of a claim up to a time. Only the last one may go on.
 
         `signatures`: those of its draws, if no entry has them yet.
         """
@@ -204,7 +204,7 @@ class Chain:
     def refusal(self, runner: str, owner: str, settings: Settings, now: int, lapses: Sequence[int]) -> str:
         """Returns why a runner may not claim at a time; empty if it may. `lapses`: those of its owner."""
         if self.is_struck(owner, now):
-            return f"{owner} has lied, so that none of its runners may claim; ask a maintainer"
+            return f"{owner} has lied, and its runners may not claim; ask a maintainer"
         own = [hash for hash in self.of_runner.get(runner, ()) if self.merged[hash] < now]
         waiting = [self.claims[hash].number for hash in own if self.closed(hash) >= now]
         if len(waiting) >= settings.open_claims:

@@ -19,7 +19,7 @@ PATH = re.compile(f"{CHECKPOINTS}/({records.OBJECT.pattern})/({records.NAME.patt
 
 
 class Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a witness has seen of a commit."""
+    """A witness's statement about a commit."""
 
     checkpoint: int
     """The version of the format."""

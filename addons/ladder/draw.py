@@ -1,4 +1,4 @@
-"""What the beacon draws: a pure function of the signature of a round and the hash of a claim. Nothing else enters."""
+"""Draws games and owners, from the signature of a round and the hash of a claim. Nothing else enters."""
 
 from collections.abc import Sequence
 from functools import lru_cache

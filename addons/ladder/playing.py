@@ -1,4 +1,4 @@
-"""What a volunteer's machine does next: claim games, play and seal them, open the seal. It keeps what it has sealed."""
+"""The steps of a volunteer's machine: claim games, play and seal them, open the seal. It keeps its sealed results."""
 
 import os
 import time
@@ -35,7 +35,7 @@ class Step(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """What a runner has to do for a claim."""
+    """The part of a runner in a claim."""
 
     hash: str
     claim: Claim
@@ -66,7 +66,7 @@ def check_runner(ladder: Ladder, runner: str, key: SigningKey) -> str:
 
 
 def tasks(ladder: Ladder, owner: str, now: int) -> list[Task]:
-    """Returns what an owner has to do, what is due first in front."""
+    """Returns the tasks of an owner, ordered by when they are due."""
     chain, found = ladder.chain, []
     for hash, claim in chain.claims.items():
         stage = chain.task(hash, owner, now)

@@ -59,7 +59,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The version of the format."""
     game: str
     versions: str
-    """What plays: referee, engine of modules and prices of fuel. Games by other versions are refused."""
+    """The versions of referee, engine of modules and prices of fuel. Games by other versions are refused."""
     version: int | None = None
     """Of the game's rules; None = whichever a runner has."""
     rules: str = ""
@@ -155,7 +155,7 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seal(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an owner commits to before anybody shows results."""
+    """A commitment of an owner to its results, before anybody shows any."""
 
     seal: int
     """The version of the format."""

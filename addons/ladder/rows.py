@@ -58,7 +58,7 @@ class Wait(Struct, frozen=True):
     bots: tuple[str, ...]
     """Those that play, by name; none before the beacon has drawn."""
     words: str
-    """What it waits for."""
+    """The reason, in words."""
     until: int
     """When that ends at the latest, in seconds since 1970."""
 
@@ -81,7 +81,7 @@ class Table(Struct, frozen=True):
     disputed: int
     """Games about which players say different things."""
     waits: tuple[Wait, ...]
-    """What the claims wait for that have not ended."""
+    """The claims that have not ended."""
     cross: dict[str, dict[str, tuple[int, int]]]
     """By bot and rival: twice the points, and games. Only of small ladders."""
     notes: tuple[str, ...]

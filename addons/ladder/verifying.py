@@ -13,6 +13,7 @@ from referee.addons.ladder.keys import signature_is_right
 from referee.addons.ladder.proof import differences, words_of
 from referee.addons.ladder.reading import ADDED, Ladder, Strike, strike_path
 from referee.addons.ladder.records import BOTS, CLAIMS, GAMES, SEALS, SETTINGS, StageKind
+from referee.addons.ladder.replays import refuse_copies
 from referee.harness.common.errors import UsageError
 
 Owned = records.Seal | records.Head
@@ -134,6 +135,7 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
             check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
             if stage.kind is StageKind.OPEN and opens_otherwise(ladder, batch):
                 yield f"{file.path}: it is not what its runner has sealed"
+            refuse_copies(ladder, batch, file.path)
         except (Refused, UsageError) as error:
             yield str(error)
 

@@ -145,7 +145,7 @@ class _Volunteer:
         self.next_at = 0.0
         """When there may be something to do."""
         self.pushed: dict[tuple[str, str], int] = {}
-        """What was pushed and is not merged, with the time until which it can be."""
+        """Until when each thing that was pushed can be merged, in seconds since 1970."""
         self.said = ""
         self.is_done = False
         """Whether it makes no claims, and waits for no round."""
@@ -254,7 +254,7 @@ class _Volunteer:
         if (due := self.pushed.get(("", ""), 0)) > now and not todo:
             lines.append(f"The claim has to be merged within {duration(due - now)}, before the beacon draws its games.")
         said = re.sub(r"\d+ \w+", "", "\n".join(lines))
-        if said != self.said:
+        if lines and said != self.said:
             for line in lines:
                 out.print(printable(line))
             out.print("The same command goes on.")

@@ -334,12 +334,22 @@ def test_a_seal_that_is_opened_otherwise_strikes_its_owner_and_others_are_drawn(
     errand = cup.merge(cup.hand_in(first, hash))
     assert isinstance(errand, HandedIn) and errand.is_lie
     cup.now += 60
-    with pytest.raises(UsageError, match="ann has lied, so that none of its runners may claim"):
+    with pytest.raises(UsageError, match="ann has lied, and its runners may not claim"):
         cup.claimed("two")
     cup.finish(hash)
     table = table_of(cup.ladder(), use_cache=False)
     assert table.games == 8 and not list(problems(cup.ladder()))
     assert cup.ladder().chain.results[hash].keys().isdisjoint({"ann"})
+
+
+def test_a_copied_pack_that_a_maintainer_merges_shows(natives: Cup) -> None:
+    """Both say the same times of all calls, to the microsecond."""
+    cup = natives
+    hash, first, second = sealed(cup, lambda game, bots, runner: honest(game, bots, "two"))
+    cup.set(cup.repository.commit("main~1"))
+    for runner in (second, first, second):
+        cup.do(runner, hash, lambda game, bots, name: honest(game, bots, "two"))
+    assert any("to the microsecond: one machine has played both" in each for each in problems(cup.ladder()))
 
 
 def test_a_withheld_opening_lapses_and_another_owner_is_drawn(natives: Cup) -> None:
@@ -385,7 +395,7 @@ def test_two_runners_of_one_owner_are_no_witnesses(natives: Cup) -> None:
         hash = cup.claim("one")
         stages = cup.at_play().chain.stages(hash, cup.now)
         assert stages[0].owners[0] == "ann" and len({*stages[0].owners}) == 2
-        task = cup.task("two", hash)  # ann's other runner may seal in place of the first
+        task = cup.task("two", hash)  # ann's other runner may seal instead
         cup.do("one", hash)
         made = cup.signed_by("two", task, cup.lines("two", task))
         with refused("ann has handed this in already; two runners of one owner are one"):
