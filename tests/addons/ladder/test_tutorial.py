@@ -58,4 +58,4 @@ def test_the_tutorial_works_to_the_letter(tmp_path: Path) -> None:
         stop_beacon(tmp_path)
     assert shown == 22
     table = sh("referee ladder show --json", tmp_path / "anybody")
-    assert '"games":4' in table and (tmp_path / "site" / "bots" / "green.html").is_file()
+    assert '"state":"struck"' in table and (tmp_path / "site" / "bots" / "green.html").is_file()
