@@ -110,7 +110,7 @@ class Chain:
 
     def learn(self, claim: str, signatures: tuple[bytes, ...]) -> None:
         """Says the signatures of a claim's draws, which somebody has checked."""
-        if len(signatures) > len(self._signatures.get(claim, ())):
+        if len(signatures) > len(self.known(claim)):
             self._signatures[claim] = signatures
 
     # What the claims draw.
@@ -121,7 +121,7 @@ class Chain:
 
     def signature(self, hash: str, number: int, round: int, now: int) -> bytes | None:
         """Returns the signature of the claim's draw of this number; None if nobody knows it yet."""
-        return self.signature_of(self._signatures.get(hash, ()), number, round, now)
+        return self.signature_of(self.known(hash), number, round, now)
 
     def signature_of(self, known: tuple[bytes, ...], number: int, round: int, now: int) -> bytes | None:
         """Returns the signature of a draw, which is known or can be fetched; None if it is not out."""
@@ -129,13 +129,16 @@ class Chain:
             return known[number]
         return self.fetch(round) if self.beacon.time_of(round) <= now else None
 
+    def known(self, hash: str) -> tuple[bytes, ...]:
+        """Returns the signatures of a claim's draws that entries have."""
+        return self._signatures.get(hash, ())
+
     def stages(self, hash: str, now: int, signatures: tuple[bytes, ...] = ()) -> list[Stage]:
         """Returns the stages of a claim up to a time. Only the last one may go on.
 
         `signatures`: those of its draws, if no entry has them yet.
         """
-        known = self._signatures.get(hash, ())
-        return [*_Course(self, hash, now, max(known, signatures, key=len)).stages()]
+        return [*_Course(self, hash, now, max(self.known(hash), signatures, key=len)).stages()]
 
     def active(self, begin: int, since: float) -> list[str]:
         """Returns the owners who handed something in after `since` and up to `begin`, sorted; none that was struck."""

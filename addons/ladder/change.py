@@ -5,7 +5,7 @@ games of modules to play again, in the sandbox.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
@@ -14,7 +14,16 @@ from referee.addons.ladder.beacon import next_round
 from referee.addons.ladder.chain import Stage
 from referee.addons.ladder.checkpoints import Checkpoint, check_checkpoint, read_checkpoint
 from referee.addons.ladder.keys import signature_is_right
-from referee.addons.ladder.reading import MOST_SMALL, Ladder, Strike, bot_file, can_repeat, is_module, read_strike
+from referee.addons.ladder.reading import (
+    MOST_SMALL,
+    Ladder,
+    Strike,
+    bot_file,
+    can_repeat,
+    is_module,
+    read_strike,
+    seats_of,
+)
 from referee.addons.ladder.records import BOTS, SETTINGS, Batch, Claim, Head, Seal, Settings, StageKind, told
 from referee.addons.tournament.intake.objects import FILE, LINK, MOST_FILE_BYTES, PROGRAM, Change, Repository, TreeEntry
 from referee.harness.common.errors import RunError, UsageError
@@ -282,7 +291,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
     number = len(ladder.chain.of_runner.get(claim.runner, ())) + 1
     if claim.number != number:
         raise Refused(f"{path}: the next claim of {claim.runner} has the number {number}; claims have no gaps")
-    repository, known = ladder.repository, set[tuple[str, str]]()
+    repository = ladder.repository
     commits = repository.text("rev-list", "--first-parent", f"--max-count={STALE}", ladder.commit).split()
     known = {(repository.id_of(commit, BOTS), repository.id_of(commit, SETTINGS)) for commit in commits}
     if why := claim_problem(ladder, claim, known, at, ladder.chain.lapses(claim.owner, at)):
@@ -293,7 +302,7 @@ def _claim(ladder: Ladder, content: bytes, path: str, at: int) -> Claimed:
 def claim_problem(
     ladder: Ladder,
     claim: Claim,
-    known: "set[tuple[str, str]] | dict[tuple[str, str], int]",
+    known: Set[tuple[str, str]],
     at: int,
     lapses: Sequence[int],
 ) -> str:
@@ -318,12 +327,11 @@ def claim_problem(
             return f"it names round {claim.round}, and its time gives round {round}: nobody chooses games; {again}"
         if at >= beacon.time_of(round):
             return f"round {round} is out since {at - beacon.time_of(round)} s: nobody claims known games; {again}"
-    if claim.games % ladder.seats or not ladder.seats <= claim.games <= rules.games:
-        games = counted(claim.games, "game")
-        return f"claims {games}; expected a multiple of {ladder.seats} up to {rules.games}"
-    bots = len(ladder.fields.bots(claim.bots))
-    if bots < ladder.seats:
-        return f"the ladder has {bots} bots; a game takes {ladder.seats}: enter another with `referee ladder enter`"
+    seats, bots = seats_of(rules), len(ladder.fields.bots(claim.bots))
+    if claim.games % seats or not seats <= claim.games <= rules.games:
+        return f"claims {counted(claim.games, 'game')}; expected a multiple of {seats} up to {rules.games}"
+    if bots < seats:
+        return f"the ladder has {counted(bots, 'bot')}; a game takes {seats}: enter another with `referee ladder enter`"
     return ladder.chain.refusal(claim.runner, claim.owner, rules, at, lapses)
 
 
@@ -363,8 +371,10 @@ def _stage(ladder: Ladder, entry: Seal | Head, kind: StageKind, at: int, path: s
     """Returns the stage that an entry belongs to. Refused if none asks its owner for it now."""
     chain, beacon = ladder.chain, ladder.beacon
     signatures = tuple(map(bytes.fromhex, entry.signatures))
-    stages = chain.stages(entry.claim, at, signatures)
+    stages, known = chain.stages(entry.claim, at, signatures), chain.known(entry.claim)
     wrong = f"{path}: its signatures are not those of the rounds"
+    if signatures[: len(known)] != known[: len(signatures)]:
+        raise Refused(f"{wrong} that others have handed in; {SIGN_AGAIN}")
     for round, each in zip(stages[-1].rounds, signatures, strict=False):
         if at < beacon.time_of(round):
             raise Refused(f"{path}: round {round} of the beacon is not out yet; wait for it, then play")
