@@ -121,7 +121,9 @@ class _Counting:
             for owner, lines in said.items()
             if owner in players and len(lines) == claim.games and not chain.is_struck(owner, chain.now)
         }
-        self._compare(honest, {each.head.owner: each.head.runner for each in results})
+        courses = {each.head.courses for each in results if each.head.owner in honest}
+        self._compare(honest, {each.head.owner: each.head.runner for each in results}, len(courses) == 1)
+        witnesses = self.ladder.rules_of(claim.rules).witnesses if self.ladder.is_sealed(claim) else 1
         samples = [
             (stage, said[owner])
             for stage in stages
@@ -129,15 +131,18 @@ class _Counting:
             for owner in stage.owners
             if owner in said
         ]
-        self._count(bots, games, [*self._agreed(hash, honest, samples)])
+        if len(courses) == 1 and len(honest) >= witnesses and not samples:  # as nearly always: all say the same of all
+            self._count(bots, games, honest[min(honest)])
+        else:
+            self._count(bots, games, [*self._agreed(hash, honest, samples, witnesses)])
 
-    def _compare(self, honest: Said, runners: dict[str, str]) -> None:
+    def _compare(self, honest: Said, runners: dict[str, str], are_alike: bool) -> None:
         if len(honest) > 1:
             for owner, lines in honest.items():
                 others = [each for other, each in honest.items() if other != owner]
                 own = self.runners[runners[owner]]
                 own["shared"] += len(lines)
-                if all(each == lines for each in others):
+                if are_alike:
                     own["agree"] += len(lines)
                 else:
                     own["agree"] += sum(
@@ -145,18 +150,16 @@ class _Counting:
                     )
 
     def _agreed(
-        self, hash: str, honest: Said, samples: Sequence[tuple[Stage, tuple[bytes, ...]]]
+        self, hash: str, honest: Said, samples: Sequence[tuple[Stage, tuple[bytes, ...]]], witnesses: int
     ) -> Iterator[bytes | None]:
         """Yields the line of each game that counts; None if it does not, or not yet."""
-        claim = self.chain.claims[hash]
-        witnesses = self.ladder.rules_of(claim.rules).witnesses if self.ladder.is_sealed(claim) else 1
         disputed = {
             place
             for stage, lines in samples
             for place, line in zip(self.ladder.places(hash, stage), lines, strict=False)
             if any(told(each[place]) != told(line) for each in honest.values())
         }
-        for place in range(claim.games):
+        for place in range(self.chain.claims[hash].games):
             said = Counter(told(lines[place]) for lines in honest.values())
             best, owners = said.most_common(1)[0] if said else (b"", 0)
             if place in disputed or (witnesses == 1 and len(said) > 1):

@@ -276,7 +276,7 @@ class Second(Ladder):
             field = self.bots(claim["bots"])
             bots = sorted({field[bot][0] for game, _ in self.games(hash) for bot in game})
         games, sealed = f"{claim['games']} games", len(self.seals[hash])
-        done = sum(self.done(hash, stage.kind, owner) is not None for owner in stage.owners)
+        done = sum(owner in self.heads[hash] for owner in stage.owners)
         need = max(self.settings(claim["rules"])["witnesses"], sealed)
         owners = f"{len(stage.owners)} owner{'s' * (len(stage.owners) != 1)}"
         again = " again in part" if stage.kind == SAMPLE else ""
