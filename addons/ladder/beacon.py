@@ -8,7 +8,7 @@ import bisect
 import hashlib
 import urllib.request
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from http.client import HTTPException
 from importlib import import_module
 from typing import Any, Literal, Protocol
@@ -160,14 +160,16 @@ def _is_right(scheme: str, key: str, round: int, signature: bytes) -> bool:
         return len(signature) == 64 and signature_is_right(bytes.fromhex(key), message(scheme, round), signature)
     bls = bls_library()
     try:
-        point, public = (
-            bls.G1Point.from_compressed_bytes(signature),
-            bls.G2Point.from_compressed_bytes(bytes.fromhex(key)),
-        )
+        point, public = bls.G1Point.from_compressed_bytes(signature), _public_point(key)
     except ValueError:
         return False
     hashed = bls.G1Point.hash_to_curve(message(scheme, round), DOMAIN)
     return bool(bls.GT.pairing_check([point, -hashed], [bls.G2Point(), public]))
+
+
+@cache
+def _public_point(key: str) -> Any:
+    return bls_library().G2Point.from_compressed_bytes(bytes.fromhex(key))
 
 
 def bls_library() -> Any:

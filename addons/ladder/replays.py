@@ -6,7 +6,7 @@ a replay. Two packs with the same times of calls were played by one machine.
 
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -96,14 +96,18 @@ def check_handed_in(ladder: Ladder, handed_in: HandedIn, source: str | bytes) ->
     for problem in problems_of(ladder, batch.head.claim, handed_in.stage, batch.lines, source):
         if problem:
             raise Refused(f"{name}: {problem}")
-    refuse_copies(ladder, batch, name)
+    results = ladder.chain.results.get(batch.head.claim, {})
+    others = {owner: batch_lines(next(ladder.repository.read([each.blob]))) for owner, each in results.items()}
+    refuse_copies(batch, others, name)
 
 
-def refuse_copies(ladder: Ladder, batch: Batch, name: str) -> None:
-    """Refused for a game in which all calls took as long as in another owner's, to the microsecond."""
+def refuse_copies(batch: Batch, others: Mapping[str, Sequence[bytes]], name: str) -> None:
+    """Refused for a game in which all calls took as long as in another owner's, to the microsecond.
+
+    `others`: the lines of the same claim, by owner.
+    """
     times = [line.split(b" ", 3)[2].partition(b":")[2] for line in batch.lines]
-    for owner, other in ladder.chain.results.get(batch.head.claim, {}).items():
-        theirs = batch_lines(next(ladder.repository.read([other.blob])))
+    for owner, theirs in others.items():
         for number, (mine, line) in enumerate(zip(times, theirs, strict=False), 1):
             words = line.split(b" ", 3)
             if owner != batch.head.owner and mine and int(words[1]) >= FEW_TURNS and words[2].endswith(b":" + mine):

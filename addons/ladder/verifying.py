@@ -123,6 +123,7 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
         stage = stage_of(seal, [StageKind.SEAL])
         at = chain.seals[seal.claim][seal.owner].at
         yield from _wrong_entry(ladder, seal, stage, at, file.path, records.seal_path)
+    others, last = dict[str, Sequence[bytes]](), ""
     for file, content in ladder.files(GAMES, None):
         batch = records.read_batch(content, file.path)
         yield from _wrong_signature(ladder, batch.head.runner, batch.head.owner, content, file.path)
@@ -135,7 +136,10 @@ def _wrong_entries(ladder: Ladder) -> Iterator[str]:
             check_batch(ladder, batch, chain.claims[batch.head.claim], stage, file.path)
             if stage.kind is StageKind.OPEN and opens_otherwise(ladder, batch):
                 yield f"{file.path}: it is not what its runner has sealed"
-            refuse_copies(ladder, batch, file.path)
+            others = others if batch.head.claim == last else {}
+            last = batch.head.claim
+            refuse_copies(batch, others, file.path)
+            others[batch.head.owner] = batch.lines
         except (Refused, UsageError) as error:
             yield str(error)
 
